@@ -30,7 +30,7 @@ _SCALARS = {
     "i8": "long",
     "f8": "double",
 }
-_UNSIGNED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}  # by size in bytes
+_UNSIGNED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}  # unsigned types, by bytes
 _VECTORS = (2, 4, 8, 16)
 MAX_BYTES = 64  # elements of 256 work-items then take 16 of 32 KiB of local memory
 WORD_BYTES = 4
@@ -121,7 +121,7 @@ class Element:
 
     @property
     def type(self) -> str:
-        """The OpenCL C type of the scalar or vector. It is meaningless for a struct."""
+        """The OpenCL C type of the scalar or vector. ElementTypes names the type of a struct."""
         n_fields = len(self.fields)
         return self.fields[0].type + ("" if n_fields == 1 else str(n_fields))
 
@@ -390,6 +390,7 @@ def record_words(name: str, dtype: np.dtype[Any]) -> RecordWords:
 
 
 def _has_words(size: int) -> bool:
+    """Return whether kernels can move records of `size` bytes."""
     return 1 <= size <= (MAX_BYTES if size % WORD_BYTES == 0 else _MOST_SHORT_BYTES)
 
 

@@ -176,6 +176,7 @@ class Rounds(ABC):
         return self._handed_over(forest, options)
 
     def _handed_over(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest | Forest:
+        """Return the forest on the device or on the host, as the options request."""
         return forest if options.keep_on_device else forest.to_host()
 
     @lasting("solving a round")
@@ -279,6 +280,7 @@ class Rounds(ABC):
         return staged
 
     def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
+        """Solve with staged weights, and return the forest as the options request."""
         with self._lock:
             self.opened()
             forest = self._staged_round(staged, options)
@@ -314,6 +316,7 @@ class OneDevice(Rounds):
         return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
 
     def _launcher(self, *, profile: bool) -> Launcher:
+        """Return a new launcher for this round, which a proof of its forest uses again."""
         self._launch = Launcher.of(self.device, profile=profile)
         return self._launch
 
@@ -434,6 +437,7 @@ class GraphRounds(Rounds):
         return self._handed_over(forest, options)
 
     def _dtype(self) -> np.dtype[Any]:
+        """Return the dtype of the current weights, or raise InvalidArgumentError without any."""
         self.opened()
         encoding = self.encoding
         if encoding is None:
@@ -441,12 +445,14 @@ class GraphRounds(Rounds):
         return encoding.dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
+        """Check new weights of some edges against the current weights."""
         dtype = self._dtype()  # raises without current weights
         return self.changes(edge_ids, weights, dtype)
 
     def _change_round(
         self, changes: Changes, options: RoundOptions, *, began: float
     ) -> DeviceForest:
+        """Solve with changed weights, and add a proof and times if the options request them."""
         forest = self.solve_changed(changes, began=began, profile=options.profile)
         return self._finished(forest, options)
 

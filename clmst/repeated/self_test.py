@@ -52,6 +52,7 @@ def _answers(
 
 
 def _weights(known: KnownGraph, case: Case) -> Array:
+    """Return the weights of a known graph in the dtype of the case."""
     return weights_of(known.ranks.weights, case.dtype)
 
 

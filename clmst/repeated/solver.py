@@ -129,7 +129,7 @@ class RepeatedSolver:
         symmetrize: bool = False,
     ) -> None:
         began = time.perf_counter()
-        solving.check_named(algorithm, options)  # before anything is uploaded
+        solving.check_named(algorithm, options)  # raises before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
         found, points = _devices_of(graph, device, devices, strategy), points_of(graph)

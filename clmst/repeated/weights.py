@@ -159,6 +159,7 @@ def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
 
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:
+    """Raise InvalidGraphError unless kernels support weights of this dtype."""
     check_dtype(dtype)
     if not dtype.isnative:
         raise InvalidGraphError(
@@ -167,6 +168,7 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
+    """Raise InvalidArgumentError unless there is one weight per edge."""
     if shape != (n_edges,):
         raise InvalidArgumentError(
             f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "

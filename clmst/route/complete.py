@@ -28,6 +28,7 @@ def passed_over_complete(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _points_by_prim(facts: PointFacts) -> Way | Passed:
+    """Choose Prim's algorithm by one work-item for few points on a CPU."""
     n, most = facts.n, LIMITS.points_by_prim
     if (reason := _no_hierarchy(facts)) is not None:
         return reason
@@ -41,6 +42,7 @@ def _points_by_prim(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_boxes(facts: PointFacts) -> Way | Passed:
+    """Choose a hierarchy of boxes for enough points of few dimensions."""
     n, least = facts.n, _least_of_hierarchy(facts)
     if (reason := _no_hierarchy(facts)) is not None:
         return reason
@@ -51,6 +53,7 @@ def _points_by_boxes(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_tiles(facts: PointFacts) -> Way | Passed:
+    """Choose tiles of pairs for points of many dimensions."""
     d, most = facts.dimensions, LIMITS.flat_dimensions
     if facts.maximum:
         return ("the maximum spanning tree is wanted",)
@@ -83,10 +86,12 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
 
 
 def _has_hierarchy(facts: PointFacts) -> bool:
+    """Return whether points have a metric and dimensions for which boxes work."""
     return facts.boxed and 0 < facts.dimensions <= LIMITS.hierarchy_dimensions
 
 
 def _least_of_hierarchy(facts: PointFacts) -> int:
+    """Return the minimum number of points for boxes. It grows with the dimensions."""
     if facts.device.alone:
         return LIMITS.hierarchy_alone
     doublings = max(facts.dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
@@ -119,6 +124,7 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
+    """Choose one launch that finds nearest points in turn, for few points on a GPU."""
     n, k, d = facts.n, facts.neighbours, facts.dimensions
     if facts.device.alone:
         return ("the work-groups of the device have one work-item",)
@@ -153,10 +159,12 @@ def _flat_neighbours(facts: PointFacts) -> Way | Passed:
 
 
 def _neighbours_by_tiles(facts: PointFacts) -> Way | Passed:
+    """Choose tiles of all pairs."""
     return Way(TILES, f"{facts.n:,} points in {facts.dimensions} dimensions, all pairs")
 
 
 def _neighbours_by_boxes(facts: PointFacts) -> Way | Passed:
+    """Choose a hierarchy of boxes, unless each point has too many neighbours."""
     k, most = facts.neighbours, LIMITS.listed_neighbours
     if k > most:
         return ("{:,} neighbours > {:,} (listed_neighbours)", k, most)
@@ -170,7 +178,10 @@ _CORE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def keeps_hierarchy(facts: PointFacts) -> bool:
-    """Return whether the tree of points will use the hierarchy that core distances have built."""
+    """Return whether the hierarchy that core distances have built is worth keeping.
+
+    It is, if the tree of the same points uses it, or the order of points in it.
+    """
     return way_of_complete(facts).record in (PRIM_POINTS, BOXES)
 
 
@@ -195,10 +206,11 @@ def in_one_launch(n: int) -> bool:
 
 
 def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
-    """Return whether squared distances of `n` points may be compared by products of coordinates.
+    """Return whether there are enough points and dimensions to compute distances from products.
 
-    The number of points and dimensions must be large enough for it to pay off. In addition, a
-    sample of the points must show that it is exact enough, which is not checked here. `alone` is
-    True if work-groups of the device have one work-item.
+    The squared distance of x and y is then computed as x·x + y·y - 2 x·y instead of from the
+    differences of their coordinates. That is faster, but less exact, so in addition a sample of the
+    points must show that it is exact enough, which this function does not check. `alone` is True if
+    work-groups of the device have one work-item.
     """
     return n * n * dimensions >= (LIMITS.products_alone if alone else LIMITS.products)

@@ -40,7 +40,8 @@ class SparseFacts:
     host_allowed: bool = True  # False if the caller named a device, which then has to solve
     by_entry: bool = False  # whether the first of equal entries wins, as in SciPy's function
     equal: bool | None = None  # whether all weights are equal
-    canonical: bool | None = None  # whether rows are sorted, in a symmetric matrix or a triangle
+    # Whether rows are sorted, and the matrix is symmetric or a triangle.
+    canonical: bool | None = None
     refused: frozenset[str] = frozenset()  # ways that failed on the device, or do not fit the data
 
 

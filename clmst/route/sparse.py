@@ -144,6 +144,7 @@ _TREE_RULES: tuple[Rule[SparseFacts], ...] = (
 
 
 def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
+    """Return the rules for a spanning forest, or for SciPy's function if ties go by entry."""
     return _TREE_RULES if facts.by_entry else _FOREST_RULES
 
 

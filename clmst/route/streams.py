@@ -47,7 +47,8 @@ def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
 def streams_instead(bytes_needed: int, device_bytes: int) -> bool:
     """Return whether a graph is solved as a stream of its edges after a device ran out of memory.
 
-    `bytes_needed` is the memory of a solve. If it is a small part of `device_bytes`, the memory of
-    the device, then the graph's size was not the cause.
+    `bytes_needed` is the memory of a solve, and `device_bytes` is the memory of the device. If the
+    solve needs only a small part of it, the result is False, because the size of the graph was not
+    why the memory was too small.
     """
     return bytes_needed * LIMITS.streamed_part >= device_bytes

@@ -138,6 +138,7 @@ def _bytes(array: Array) -> Any:
 
 
 def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
+    """Return the graph's attributes and the state in a checkpoint, or raise FileFormatError."""
     if not content.startswith(_MAGIC):
         raise FileFormatError(f"{path} is not a checkpoint of a stream; name another file")
     end = content.find(b"\n", len(_MAGIC))
@@ -173,6 +174,7 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
 
 
 def _damaged(path: Path) -> FileFormatError:
+    """Return the error for a checkpoint whose content is damaged."""
     return FileFormatError(
         f"the checkpoint {path} is not whole: its checksum is wrong; delete it and begin again"
     )

@@ -108,6 +108,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
 
 def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) -> None:
+    """Raise OutOfDeviceMemoryError if the source can be read only once."""
     if not source.can_be_read_again:
         raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__
 
@@ -151,6 +152,7 @@ class _StreamRun:
         self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
+        """Return a sink that reduces the stream or makes passes over it, as the router decides."""
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
             "n_vertices": self._source.n_vertices, "device": settings.device,
@@ -169,13 +171,16 @@ class _StreamRun:
 
     @property
     def is_by_passes(self) -> bool:
+        """Whether the stream is read once for each round of Borůvka's algorithm."""
         return isinstance(self._sink, PassSink)
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The dtype of the weights, or the source's default until an edge has been read."""
         return self._sink.dtype or self._source.weight_dtype
 
     def forest(self) -> Forest:
+        """Read the stream, and return its forest. After an error, write a checkpoint first."""
         sink, source = self._sink, self._source
         try:
             while not self._is_found():
@@ -259,9 +264,11 @@ class _StreamRun:
 
     @property
     def _read_so_far(self) -> Position:
+        """The position behind all edges that have been read, in the present pass."""
         return self._passed if self._is_resuming else self._sink.read
 
     def _tell(self) -> None:
+        """Report the progress to the caller, and from time to time to the logger."""
         read, sink = self._read_so_far.n_edges, self._sink
         self._is_ahead = sink.position != sink.read
         before = 0 if self.is_by_passes else self._resumed_at
@@ -325,6 +332,7 @@ class _StreamRun:
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
+        """Raise InvalidArgumentError unless the stream is the stream of the checkpoint."""
         if is_same:
             return
         if self._source.generated is not None:

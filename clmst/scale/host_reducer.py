@@ -96,7 +96,7 @@ class HostReducer:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Compute how many edges of weights of this dtype fit into a reduction.
+        """Compute how many edges fit into a reduction, if their weights have this dtype.
 
         Raise NoSpaceForReductionError if there is too little space beside the forest.
         """

@@ -130,10 +130,12 @@ def without_names(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
 
 
 def _checksum(names: Array) -> int:
+    """Return the CRC-32 of an array of names."""
     return crc32("\0".join(names.tolist()).encode("utf-8", "surrogatepass"))
 
 
 def _changed(chunk: str) -> InvalidGraphError:
+    """Return the error for a partition whose names have changed between two readings."""
     return InvalidGraphError(
         f"{chunk} has other names than when its vertices were counted; reading a partition again "
         "must give the same rows"

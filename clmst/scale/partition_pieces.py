@@ -98,6 +98,7 @@ def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
 
 
 def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
+    """Return the files that a path means, or raise if the job has a column of edge ids."""
     if job.edge_id is not None:
         raise InvalidArgumentError(
             f"edge_id is {job.edge_id!r} and the edges are in files; ids of files are positions"

@@ -120,7 +120,7 @@ class PartitionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
-    """The forest of some partitions, and those of their edges that wait for the next reduction.
+    """The forest of some partitions, and their edges that wait for the next reduction.
 
     `dtype` is the dtype of the weights. `counts` has, by partition number, the number of rows and
     the number of reductions that the task of the partition ran.
@@ -260,6 +260,7 @@ def forest_by(
 
 @contextmanager
 def _plain_errors(worker: str) -> Iterator[None]:
+    """Name the worker in errors that the caller can mend, and drop their tracebacks."""
     try:
         yield
     except CALLERS_ERRORS as error:
@@ -374,6 +375,7 @@ def _positions(ids: npt.NDArray[np.int64], n_rows: Mapping[int, int]) -> npt.NDA
 
 
 def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
+    """Raise InvalidGraphError unless both forests have weights of one dtype."""
     try:
         check_same_dtype(one.dtype, other.dtype)
     except InvalidGraphError as error:

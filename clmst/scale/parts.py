@@ -135,7 +135,7 @@ class Division:
     first_rows: tuple[int, ...]  # first row of each device's part
     first_slots: tuple[int, ...]  # first slot of each part, if slots are counted through all parts
     n_vertices: int
-    n_slots: int  # of all parts
+    n_slots: int  # number of slots of all parts
     graph: Graph | None  # the graph on the host; None if the parts were made on devices
     slots: Array | None  # slot in `graph` of each slot of the parts; None if they are equal
     # Returns a part by its number. The part may still be on its way to the device. Several threads

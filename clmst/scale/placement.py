@@ -29,8 +29,9 @@ def forest_by_several(
 ) -> Forest | Device | None:  # fmt: skip
     """Solve a graph on several devices, or return the single device that has to solve it.
 
-    The arguments are those of :func:`clmst.minimum_spanning_forest`, of which `device` or `devices`
-    is None. `devices` may be None if the graph is in parts, which are on their devices already.
+    The arguments have the meaning that they have in :func:`clmst.minimum_spanning_forest`. At least
+    one of `device` and `devices` is None. Both may be None if the graph is in parts, which are on
+    their devices already.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def forest_by_several(
     ------
     InvalidArgumentError
         The graph is on other devices than the arguments name; or an argument is not available with
-        several devices, such as `keep_on_device` or `profile`.
+        several devices, for example `keep_on_device` or `profile`.
     """
     check_one_of(device, devices)
     resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)
@@ -72,7 +73,7 @@ def forest_by_several(
 def _check_where(
     graph: DeviceGraph | DeviceMatrix | DeviceParts, found: list[Device], device: Any
 ) -> None:
-    """Raise InvalidArgumentError if the caller names other devices than those of the graph."""
+    """Raise InvalidArgumentError if the caller names devices on which the graph is not."""
     own = devices_of(graph)
     wanted = [get_device(device)] if device is not None else found
     if wanted and {id(one) for one in wanted} != {id(one) for one in own}:
@@ -83,10 +84,12 @@ def _check_where(
 
 
 def _in_words(devices: Any) -> str:
+    """Return the descriptions of devices as a text."""
     return " and ".join(one.description for one in devices)
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
+    """Raise InvalidArgumentError if several devices do not support one of the arguments."""
     if keep_on_device:
         raise InvalidArgumentError(
             "keep_on_device is True, and there are several devices; the forest of several is made "

@@ -303,6 +303,7 @@ class EdgeBlock:
             self._small = []
 
     def _send(self, pieces: Sequence[StreamPiece]) -> None:
+        """Start the copy of packed pieces to the device, behind the rows that were sent before."""
         assert self._ends is not None, "a block is opened first"
         bits = 64 if self.is_wide else 32
         columns = (

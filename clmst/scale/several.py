@@ -66,6 +66,7 @@ class SolveOfParts:
             return as_tree(devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> PartForest:
+        """Solve the part with this number on its device, and return its forest."""
         division = self._division
         part, device = division.part(number), division.devices[number]
         end_rows = (*division.first_rows[1:], division.n_vertices)
@@ -77,6 +78,7 @@ class SolveOfParts:
             )  # fmt: skip
 
     def _of_pair(self, first: PartForest, second: PartForest) -> PartForest:
+        """Copy the second forest to the device of the first, and solve the union of both there."""
         here, there = first.device, second.device
         one, other = locks_in_order(here, there)
         with one, other, Guard(here), Guard(there):
@@ -92,6 +94,7 @@ class SolveOfParts:
         self, graph: DeviceGraph, number: int, first_row: int, end_row: int, *, name: str,
         options: object, original: DeviceArray | None = None,
     ) -> PartForest:  # fmt: skip
+        """Solve a part or a union on its device, and record the solve in `solves`."""
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
         name, solution = solution_by(name, graph, launch, options=options, maximum=self._maximum)
@@ -180,9 +183,11 @@ class SolveOfParts:
         }
 
     def _shown(self, move: DeviceMove) -> Mapping[str, Any]:
+        """Return a move as a dict for the stats, with times in milliseconds since the beginning."""
         shown = asdict(move)
         return {"began_ms": 1e3 * (shown.pop("began") - self._began), **shown}
 
 
 def _id_type(n_slots: int) -> type[np.signedinteger[Any]]:
+    """Return the integer type of edge ids in a graph of `n_slots` slots."""
     return np.int32 if n_slots <= 1 << 31 else np.int64

@@ -202,6 +202,7 @@ class StreamSink:
     # ------------------------------------------------- generated edges, edges with ids
 
     def _generate(self, piece: GeneratedPiece) -> None:
+        """Let the device generate the edges of a piece, and take them."""
         with self._device.lock, self._guard:
             if self._chunk is None:  # one chunk for all pieces stays in the caches of a CPU
                 self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
@@ -218,11 +219,13 @@ class StreamSink:
         self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
 
     def _take_checked(self, piece: StreamPiece) -> None:
+        """Check the rows of a piece on the host, and take them."""
         part = piece.checked(self._n_vertices, self.dtype)
         self.begin_at(self._behind(self.position, part))
         self._take_part(part)
 
     def _take_part(self, part: EdgePart) -> None:
+        """Take checked edges of the host."""
         with self._device.lock, self._guard:
             self.reducer.take(part.on_device(self._device))
         self.n_on_device += part.size
@@ -253,9 +256,10 @@ class StreamSink:
                 self._close()
 
     def _close(self) -> None:
-        """Start the rest of the filled block's upload, and queue the block for the kernels.
+        """Stop filling the present block: upload its last rows, and queue it for the kernels.
 
-        If all blocks are in use then, take the edges of the first one, which blocks.
+        Do nothing if no block is being filled. If all blocks are in use afterwards, take the
+        edges of the first one, so that it becomes free. That blocks until the edges are taken.
         """
         block, self._filling = self._filling, None
         if block is None:
@@ -370,6 +374,7 @@ class ReductionSink(StreamSink):
             yield
 
     def _take_part(self, part: EdgePart) -> None:
+        """Take checked edges of the host."""
         if self.is_open:
             super()._take_part(part)
         else:

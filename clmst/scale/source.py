@@ -242,11 +242,13 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
 
 
 def _raised(error: Exception) -> Iterator[StreamPiece]:
+    """Return an iterator that raises an error at its first element."""
     raise error
     yield
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
+    """Yield the slots of a graph, in pieces."""
     for begin in range(0, graph.n_slots, _GRAPH_ROWS):
         rows = slice(begin, begin + _GRAPH_ROWS)
         u, v = graph.rows[rows], graph.indices[rows]
@@ -272,6 +274,7 @@ def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
 
 
 def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
+    """Yield the pieces of one chunk: a path, a table, or a tuple of arrays."""
     if isinstance(chunk, str | PathLike):
         for path in files.listed(chunk):
             yield from pieces_of_file(path, columns, f"chunk {number}")
@@ -296,5 +299,6 @@ def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
 
 
 def _pieces_of_part(part: Callable[[], Iterator[files.Rows]], chunk: str) -> Iterator[StreamPiece]:
+    """Yield the rows of a part of a file as pieces of a chunk."""
     for first_row, u, v, w in part():
         yield StreamPiece(chunk=chunk, first_row=first_row, u=u, v=v, weights=w, edge_ids=None)
