@@ -268,9 +268,9 @@ def _plain_errors(worker: str) -> Iterator[None]:
 
 
 def plain(error: ClmstError, worker: str = "") -> ClmstError:
-    """Return a copy of an error without its traceback. The message begins with the worker's name.
+    """Return a copy of an error without its traceback, whose message begins with the worker's name.
 
-    A message that contains the name already, or an empty name, leaves the message unchanged.
+    If the message contains the name already, or `worker` is empty, the message is not changed.
     """
     message = str(error)
     return type(error)(
