@@ -7,10 +7,8 @@ from functools import partial
 from inspect import signature
 from typing import Any, Literal, TypeVar, cast, overload
 
-from clmst import route
-from clmst.algorithms import direct, families
-from clmst.algorithms.complete import facts_of_complete, way_of_tree
-from clmst.algorithms.dense import DenseOptions
+from clmst.algorithms import direct
+from clmst.algorithms.complete import spanning_tree
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.solving import check_named, solve_graph, solve_unread
 from clmst.core.arguments import check_bools
@@ -268,9 +266,12 @@ def _solve_whole(
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 forest: Forest | DeviceForest
                 if isinstance(stored, DeviceMatrix):
-                    forest = solve_complete(
+                    tree = spanning_tree(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum
                     )
+                    if not (keep_on_device or verify):
+                        return tree.to_host(launch)
+                    forest = tree.on_device(launch)
                 else:
                     forest = solve_graph(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum,
@@ -302,29 +303,3 @@ def _solve_small(
     if verify:
         return None
     return direct.forest_of(graph, device, maximum=maximum, host_allowed=or_host)
-
-
-def solve_complete(
-    matrix: DeviceMatrix, launch: Launcher, *, algorithm: str, options: object, maximum: bool
-) -> DeviceForest:
-    """Solve a complete graph that is on a device, the way that the router says."""
-    automatic = algorithm == "auto" and options is None
-    facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
-    if options is None or isinstance(options, DenseOptions):
-        way = way_of_tree(matrix, facts, options)
-    else:
-        way = route.ROWS  # where options of another algorithm raise
-    if way == route.PRIM_POINTS:
-        from clmst.algorithms.bvh_boruvka import prim
-
-        return prim.solve(matrix, launch)
-    if way == route.BOXES:
-        from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-
-        return bvh_boruvka.solve(matrix, launch)
-    from clmst.algorithms.dense import solve as dense
-
-    if way == route.TILES:
-        return dense.solve_by_tiles(matrix, launch, options=options)
-    families.require_complete(matrix, maximum=maximum, options=options)
-    return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)

@@ -179,7 +179,7 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
     facts.setdefault("maximum", False)
     if isinstance(points := matrix.graph, Points):
         facts["metric"] = points.compared_as
-        facts.setdefault("core", points.core_distances is not None)
+        facts.setdefault("core", matrix.has_core_distances)
         facts.setdefault("dimension_class", dimension_class(matrix.dimensions))
     return Case(matrix.bits, matrix.kind, **facts)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any
 
@@ -18,16 +17,12 @@ from clmst.algorithms.dense.plan import (
     no_edge,
     vertex_bits,
 )
+from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
-from clmst.algorithms.shared.read_back import forest_of_arrays
-from clmst.algorithms.shared.solution import stats_of
-from clmst.core import pairs
-from clmst.core.forest import Forest
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
@@ -136,7 +131,7 @@ class MutualReachability:
     def __init__(self, matrix: DeviceMatrix, k: int, launch: Launcher, *, alpha: float = 1) -> None:
         points, device = matrix.graph, matrix.device
         assert isinstance(points, Points), "a matrix is stored"
-        self.points = points
+        self.points, self.matrix = points, matrix
         self.launch, self.n, self.d = launch, points.n_vertices, points.dimensions
         self.cells = device.allocate(8 * self.n * (self.d + 1))
         device.send([Transfer(buffer=self.cells, array=points.planes.ravel())], wait=False)
@@ -149,30 +144,19 @@ class MutualReachability:
         )  # fmt: skip
 
     def core_distances(self) -> Array:
-        """Return the distances; waits."""
+        """Return the distances, divided as :attr:`Points.planes` are; waits."""
         core = np.empty(self.n)
         self.launch.read(self.cells, core, offset=8 * self.n * self.d)
-        return self.points.multiplied(core)
+        return core
 
-    def tree(self) -> FewEdges:
-        """Return the minimum spanning tree; waits."""
+    def tree(self) -> FoundTree:
+        """Return the minimum spanning tree by mutual reachability; waits.
+
+        Core distances stay on the device, in doubles.
+        """
         found = solve(self.cells, self.n, self.d, self.defines, self.launch)
         assert found.weights is not None
-        return replace(found, weights=self.points.multiplied(found.weights))
-
-
-def mutual_forest(matrix: DeviceMatrix, k: int, *, alpha: float) -> Forest:
-    """Return the tree of few points by mutual reachability; waits for it.
-
-    Core distances are those to the `k`-th nearest other points, times `alpha`. They stay on the
-    device, in doubles.
-    """
-    points, device = matrix.graph, matrix.device
-    launch = Launcher(device, device.queue)
-    with device.lock, Guard(device):
-        tree = MutualReachability(matrix, k, launch, alpha=alpha).tree()
-    assert tree.weights is not None
-    return forest_of_arrays(
-        points, tree.ends, tree.weights, partial(pairs.position, matrix.n_vertices, *tree.ends.T),
-        stats=stats_of(tree.stats, launch, "dense"), maximum=False,
-    )  # fmt: skip
+        return FoundTree(
+            matrix=self.matrix, algorithm="dense", ends=found.ends, weights=found.weights,
+            stats=found.stats,
+        )  # fmt: skip

@@ -26,7 +26,6 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 _FOREST_EDGES = "edges of a forest"  # among a graph's plans
-_DOUBLE = np.dtype(np.float64)
 FLAG = np.dtype(np.uint8)  # of an edge
 
 
@@ -189,33 +188,6 @@ def forest_of_slots(
         stats=stats_of(stats, launch, algorithm),
         weights=weights,
     )
-
-
-def forest_of_pairs(
-    matrix: DeviceMatrix, ends: DeviceArray | Array, stats: Mapping[str, Any], launch: Launcher,
-    algorithm: str, *, maximum: bool = False, weights: DeviceArray | None = None,
-) -> DeviceForest:  # fmt: skip
-    """Return the forest of a complete graph, of edges and weights that are enqueued; waits.
-
-    Edges of the host, shape (k, 2) of uint32, are uploaded when they are asked for.
-    """
-    launch.queue.finish()
-    logger.debug("algorithm %s on %s", algorithm, launch.device.description)
-    own = None
-    if weights is not None:
-        own = ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
-    pairs = None if isinstance(ends, DeviceArray) else ends
-    edges: Any = ends.memory if isinstance(ends, DeviceArray) else None
-    if pairs is not None:
-        edges = partial(_uploaded, pairs, matrix.device)
-    return DeviceForest(
-        graph=matrix, n_edges=ends.size // 2, slots=None, edges=edges, maximum=maximum,
-        stats=stats_of(stats, launch, algorithm), weights=own, pairs=pairs,
-    )  # fmt: skip
-
-
-def _uploaded(pairs: Array, device: Device) -> Memory:
-    return DeviceArray.from_host(pairs.reshape(-1), device).memory
 
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
