@@ -6,9 +6,8 @@ the table. The proof by volume (``tests.prove``) lowers all that solves of small
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -72,23 +71,51 @@ BOUNDS = {
 }
 
 
+# What is set now, the latest last, and the usual value of each of these bounds. Blocks that overlap
+# may end in any order: a fixture that asks pytest for another one while it is set up ends first.
+_SET: list[dict[tuple[str, str], Any]] = []
+_USUAL: dict[tuple[str, str], Any] = {}
+
+
 @contextmanager
 def bounds(**values: Any) -> Iterator[None]:
     """Set some bounds for a while; also a decorator of tests."""
-    saved = []
+    places = [(place, values[name]) for name in values for place in BOUNDS[name].split()]
+    mine = {}
+    for place, value in places:
+        owner, _, attribute = place.rpartition(".")
+        mine[owner, attribute] = value
+    for owner, attribute in mine.keys() - {place for one in _SET for place in one}:
+        _USUAL[owner, attribute] = getattr(_owner(owner), attribute)
+    _SET.append(mine)
     try:
-        for place, value in [(at, values[name]) for name in values for at in BOUNDS[name].split()]:
-            path, _, attribute = place.rpartition(".")
-            if path == "route.LIMITS":
-                saved.append((route, "LIMITS", route.LIMITS))
-                route.LIMITS = replace(route.LIMITS, **{attribute: value})
-                continue
-            module = import_module(f"clmst.{path}")
-            usual = getattr(module, attribute)
-            saved.append((module, attribute, usual))
-            by_kind = isinstance(usual, dict)  # of devices
-            setattr(module, attribute, dict.fromkeys(usual, value) if by_kind else value)
+        _put_in_force(mine)
         yield
     finally:
-        for module, attribute, usual in reversed(saved):
-            setattr(module, attribute, usual)
+        _SET[:] = [others for others in _SET if others is not mine]
+        _put_in_force(mine)
+
+
+def in_force() -> list[dict[tuple[str, str], Any]]:
+    """Return the bounds that are set now, the latest last."""
+    return list(_SET)
+
+
+def _put_in_force(places: Iterable[tuple[str, str]]) -> None:
+    """Give each place the value that was set last and still holds, or its usual one."""
+    for owner, attribute in places:
+        value = usual = _USUAL[owner, attribute]
+        for one in _SET:
+            if (owner, attribute) in one:
+                value = one[owner, attribute]
+                if isinstance(usual, dict):  # by kind of device
+                    value = dict.fromkeys(usual, value)
+        if owner == "route.LIMITS":
+            object.__setattr__(route.LIMITS, attribute, value)  # frozen for all others
+        else:
+            setattr(_owner(owner), attribute, value)
+
+
+def _owner(name: str) -> Any:
+    """Return the module of clmst that has a bound, or the router's limits."""
+    return route.LIMITS if name == "route.LIMITS" else import_module(f"clmst.{name}")

@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
-from tests.bounds import bounds
+from tests.bounds import bounds, in_force
 from tests.caches import use_own_cache
 from tests.strategies import draw_examples_for, register_profiles, share_examples
 from tests.unoptimised import compile_quickly
@@ -55,10 +55,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(autouse=True)
 def same_environment() -> Iterator[None]:
-    """Fail a test that leaves other settings of clmst to those after it."""
-    before = _own_settings()
+    """Fail a test that leaves other settings or bounds of clmst to those after it."""
+    before = _own_settings(), in_force()
     yield
-    assert _own_settings() == before
+    assert (_own_settings(), in_force()) == before
 
 
 def _own_settings() -> dict[str, str]:

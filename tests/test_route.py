@@ -29,6 +29,7 @@ from clmst.route import (
     SparseFacts,
     Way,
 )
+from tests.bounds import bounds
 
 CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared", doubles=True)
 GPU = DeviceFacts(alone=False, compute_units=132, host_arrays="copied", doubles=True)
@@ -209,3 +210,15 @@ def test_points_have_a_way_on_every_device() -> None:
                 assert near.record in RECORDS
     assert route.way_of_core_distances(points(9, replace(GPU, doubles=False))).record == HOST
     assert route.way_of_core_distances(points(9, boxed=False)).record == HOST
+
+
+def test_bounds_of_tests_may_end_in_any_order() -> None:
+    """A fixture that asks pytest for another one while it is set up ends before that one."""
+    outer, inner = bounds(slots_on_host=1, prim_edges=1), bounds(slots_on_host=2, prim_vertices=2)
+    outer.__enter__()
+    inner.__enter__()
+    assert (LIMITS.host, LIMITS.prim_once, LIMITS.prim) == (2, 1, 2)
+    outer.__exit__(None, None, None)
+    assert (LIMITS.host, LIMITS.prim_once, LIMITS.prim) == (2, Limits().prim_once, 2)
+    inner.__exit__(None, None, None)
+    assert Limits() == LIMITS

@@ -1,6 +1,6 @@
 """Forests that need no graph on a device: small graphs, equal weights, and what the host solves.
 
-The router decides (``clmst/route.py``). Here its facts are read from what the caller gave, one by
+The router decides (``clmst/route``). Here its facts are read from what the caller gave, one by
 one as it asks for them, and its answer is carried out.
 """
 

@@ -4,7 +4,7 @@ A solve step by step has ten launches and some forty arrays; for a hundred verti
 ten times as long with these as the device is with edges. Here the kernel checks the arrays, solves
 them by Borůvka's algorithm and lists the edges, with a third of the operations of all steps. It is
 the same forest, as the order of edges is total. The router says which
-graphs are small (``clmst/route.py``).
+graphs are small (``clmst/route``).
 """
 
 from __future__ import annotations

@@ -1,0 +1,25 @@
+"""The ways of solving that the router can answer with: a name, and what it stands for."""
+
+from __future__ import annotations
+
+HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
+PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
+TURNS = "turns"
+
+RECORDS = {
+    HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
+    EQUAL: "equal weights on a CPU: disjoint sets without a sort, one launch "
+    "(algorithms/equal_weights)",
+    SMALL: "a small graph on a CPU: check, solve and list of edges in one launch "
+    "(algorithms/small_matrix)",
+    STEPS: "put on the device, then the first algorithm by rank that the device is trusted with "
+    "(algorithms/solving.py)",
+    PRIM_POINTS: "few points on a CPU: Prim's algorithm by one work-item "
+    "(algorithms/bvh_boruvka/prim.py)",
+    BOXES: "points: Borůvka's algorithm by a hierarchy of boxes (algorithms/bvh_boruvka)",
+    TILES: "points of many dimensions: Borůvka's algorithm by tiles of pairs in float32, the "
+    "nearest ones again in float64 (algorithms/dense/tiles.py)",
+    ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
+    TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
+    "(algorithms/dense/few.py)",
+}
