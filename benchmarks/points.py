@@ -107,8 +107,10 @@ class Resident:
 
     def solve(self, launch: Launcher | None = None) -> DeviceForest:
         """Build the hierarchy and solve."""
-        self.matrix.plans.clear()
-        return bvh_boruvka.solve(self.matrix, launch or Launcher(self.device, self.device.queue))
+        for kept in self.matrix.caches:
+            kept.clear()
+        launch = launch or Launcher(self.device, self.device.queue)
+        return bvh_boruvka.solve(self.matrix, launch).on_device(launch)
 
 
 def endpoints_of(forest: DeviceForest) -> Array:

@@ -80,13 +80,11 @@ def spanning_tree(
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
 
 
-def core_distances(
-    matrix: DeviceMatrix, k: int, way: str, launch: Launcher
-) -> Array | DeviceArray | None:
+def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> Array | DeviceArray:
     """Find the distance of each point to its `k`-th nearest other point, by a way of the router.
 
     They are divided as :attr:`Points.planes` are. Each way leaves them where it finds them: on the
-    host, or on the device. None if the way is that of the host.
+    host, or on the device.
     """
     if way == route.TURNS:
         from clmst.algorithms.dense import few
@@ -97,12 +95,11 @@ def core_distances(
 
         packed = tiles.PackedPoints.of(matrix, launch, neighbours=True)
         return tile_pairs.distances(packed, k, launch)
-    if way == route.BOXES:
-        from clmst.algorithms.bvh_boruvka import neighbours
-        from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
+    assert way == route.BOXES, "the host needs no matrix"
+    from clmst.algorithms.bvh_boruvka import neighbours
+    from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 
-        return neighbours.distances(hierarchy_of(matrix, launch), k, launch)
-    return None
+    return neighbours.distances(hierarchy_of(matrix, launch), k, launch)
 
 
 def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:

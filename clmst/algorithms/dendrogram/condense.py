@@ -28,6 +28,9 @@ _CLUSTER_WORDS = _CLUSTER.itemsize // 8
 # The most tiles of items that one work-group goes through sooner than several launches begin.
 _TILES_OF_FEW = 8
 
+# Bytes that are read before it is known how many are clusters: a read of its own takes 30 us.
+_MOST_UNKNOWN = 1 << 20
+
 # The fields that scikit-learn's condensed tree has.
 ROW = np.dtype(
     [("parent", np.intp), ("child", np.intp), ("value", np.float64), ("cluster_size", np.intp)]
@@ -125,7 +128,7 @@ def condense(
             device.program(SOURCE), "dendrogram_condense_steps", n, merges.children, merges.sizes,
             merges.order, heights, scratch, count, found.memory, n, least, step, n_steps,
         )  # fmt: skip
-    return found.read(launch, few=False)
+    return found.read(launch)
 
 
 def takes_few(n: int, device: Device) -> bool:
@@ -156,7 +159,7 @@ def condense_few(
         device.program(SERIAL_SOURCE), "dendrogram_serial_condense", 1, on_device, clusters,
         scratch, found.memory, n, least, _steps_of(n),
     )  # fmt: skip
-    return found.read(launch, few=True)
+    return found.read(launch)
 
 
 def _steps_of(n: int) -> int:
@@ -175,13 +178,16 @@ class _Result:
         self.in_place = result_in_place(device, self.words)
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
 
-    def read(self, launch: Launcher, *, few: bool) -> CondensedTree:
-        """Wait for the tree. One read of `few` vertices; of others no more than there are."""
+    def read(self, launch: Launcher) -> CondensedTree:
+        """Wait for the tree. It is read at once, with room for the most clusters, if it is small.
+
+        Of a large one the number of clusters is read first.
+        """
         words, behind, n = self.words, self.behind, self.n
         if self.in_place is not None:
             launch.queue.finish()
         else:
-            if not few:
+            if words.nbytes > _MOST_UNKNOWN:
                 words = words[: behind + _CLUSTER_WORDS * launch.read_word(self.memory)]
             launch.read(self.memory, words)
         found = words[behind:].view(_CLUSTER)[: int(words[0])]

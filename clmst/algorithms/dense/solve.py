@@ -104,9 +104,7 @@ def solve_matrix(
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 
 
-def solve_by_tiles(
-    matrix: DeviceMatrix, launch: Launcher, *, options: object = None
-) -> FoundTree:
+def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = None) -> FoundTree:
     """Find the minimum spanning tree of points by tiles of pairs; else as :func:`solve_matrix`.
 
     O(n**2 d) work, nearly all of it in float32 (``cl/algorithms/dense/filter.cl``). Device memory:

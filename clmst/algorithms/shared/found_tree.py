@@ -65,15 +65,17 @@ class FoundTree:
         device, own, ends = self.matrix.device, self.weights, self.ends
         if own is not None and not isinstance(own, DeviceArray):
             own = DeviceArray.from_host(own, device)
-        on_device: Any = ends.memory if isinstance(ends, DeviceArray) else None
-        if on_device is None:
-            on_device = partial(_uploaded, ends, self.matrix)
+        edges: Any  # or what makes them
+        if isinstance(ends, DeviceArray):
+            edges, pairs_on_host = ends.memory, None
+        else:
+            edges, pairs_on_host = partial(_uploaded, ends, self.matrix), ends
         encoding = Encoding(dtype=_DOUBLE, stored=_DOUBLE)
         return DeviceForest(
-            graph=self.matrix, n_edges=ends.size // 2, slots=None, edges=on_device,
+            graph=self.matrix, n_edges=ends.size // 2, slots=None, edges=edges,
             maximum=self.maximum, stats=self._stats(launch),
             weights=None if own is None else ForestWeights(words=own, encoding=encoding),
-            pairs=None if isinstance(ends, DeviceArray) else ends,
+            pairs=pairs_on_host,
         )  # fmt: skip
 
     def _stats(self, launch: Launcher) -> Mapping[str, Any]:
@@ -82,7 +84,7 @@ class FoundTree:
 
 
 def _on_host(array: Array | DeviceArray, launch: Launcher) -> Array:
-    """Return an array that is on the host, or read it."""
+    """Return an array that is on the host, or read it in the queue of its kernels."""
     if not isinstance(array, DeviceArray):
         return array
     found = np.empty(array.size, array.dtype)

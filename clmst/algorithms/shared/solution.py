@@ -13,14 +13,12 @@ from clmst.algorithms.shared import read_back
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words, words_at
 from clmst.core.arguments import unchecked
-from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
