@@ -15,7 +15,6 @@ from typing import TypeAlias, get_args
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
 from clmst.algorithms.dense.plan import few_defines, key_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
@@ -32,6 +31,7 @@ from clmst.algorithms.filter_boruvka import cpu, plan
 from clmst.algorithms.pma.solve import defines as pma_defines
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import radix_chain, selection, sweeps
 from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords
@@ -107,7 +107,7 @@ def _points(capabilities: Capabilities, *directions: bool) -> Iterator[dict[str,
 
 def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict[str, int]]:
     """Yield the macros of points whose metric bounds boxes."""
-    bounding = {METRICS[name][0] for name in choice.METRICS}
+    bounding = {METRICS[name][0] for name in UNROUNDED}
     for one in _points(capabilities, False):
         if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
             yield {"COMPLETE": 1} | one

@@ -8,10 +8,10 @@ from typing import Any
 
 from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
 from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.route import PointFacts, Way
@@ -29,7 +29,7 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     return PointFacts(
         n=matrix.n_vertices,
         dimensions=points.dimensions if isinstance(points, Points) else 0,
-        boxed=isinstance(points, Points) and choice.takes(points),
+        boxed=isinstance(points, Points) and points.metric in UNROUNDED,
         device=matrix.device.facts,
         **call,
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
+# Their pairs may have core distances, and the distance to a box bounds those to the points in it.
+UNROUNDED = ("euclidean", "manhattan", "chebyshev", "cosine")
 _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
 _SUMMED_AT_ONCE = 1 << 20
 
@@ -70,7 +72,7 @@ def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
 
 def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
     """Return core distances as float64 of shape (n,), or raise."""
-    if metric in (*ROUNDED, "haversine"):
+    if metric not in UNROUNDED:
         raise InvalidArgumentError(
             f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
             "'manhattan', 'chebyshev' and 'cosine'"

@@ -30,7 +30,6 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 _CELLS_AT_ONCE = 1 << 22
-WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
 
 
 @lasting("computing core distances")

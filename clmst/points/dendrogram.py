@@ -20,10 +20,10 @@ from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.device import Device
+from clmst.runtime.discovery import on_trusted_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.trust import NoFamilyLeftError
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
@@ -77,18 +77,15 @@ def made_of_edges(
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
     edges = np.ascontiguousarray(edges, np.uint32)
-    while True:
-        found = get_device(device)
-        try:
-            few = has_few(forest.n_vertices, found)
-            case = families.FEW_VERTICES if few else families.MANY_VERTICES
-            found.trust.require(families.DENDROGRAM, case)
-            launch = Launcher(found, found.queue)
-            with found.lock, Guard(found):
-                return use(edges, heights, launch)
-        except NoFamilyLeftError as error:
-            if not pass_over(device, error):
-                raise
+
+    def on(found: Device) -> T:
+        few = has_few(forest.n_vertices, found)
+        case = families.FEW_VERTICES if few else families.MANY_VERTICES
+        found.trust.require(families.DENDROGRAM, case)
+        with found.lock, Guard(found):
+            return use(edges, heights, Launcher(found, found.queue))
+
+    return on_trusted_device(device, on)
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:

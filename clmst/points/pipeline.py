@@ -1,4 +1,4 @@
-"""Clustering by density, HDBSCAN, from checked distances to labels: one step after the other.
+"""DensityClusters by density, HDBSCAN, from checked distances to labels: one step after the other.
 
 Sources: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
 Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
@@ -19,25 +19,25 @@ from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
 from clmst.api import minimum_spanning_forest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import choose_clusters, condensed_tree, label_points
-from clmst.points.core_distances import WITH_CORE, core_by_the_host, reachability_graph
-from clmst.points.single_linkage import warn_of_components
+from clmst.points.core_distances import core_by_the_host, reachability_graph
+from clmst.points.estimator import warn_of_components
 from clmst.runtime.array import DeviceArray, array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.discovery import on_trusted_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.trust import NoFamilyLeftError
 
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clustering:
+class DensityClusters:
     """What each step has found."""
 
     forest: Forest  # the minimum spanning forest of mutual reachability
@@ -47,7 +47,7 @@ class Clustering:
     clusters: Nodes  # the cluster of the condensed tree that each label is
 
 
-def cluster_by_density(graph: Any, model: HDBSCAN) -> Clustering:
+def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
     """Cluster the vertices of a graph of distances by the parameters of HDBSCAN.
 
     The host reads the forest and the condensed tree, and nothing in between, where points of more
@@ -63,7 +63,7 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> Clustering:
             f"{graph.n_vertices} sample{'s' * (graph.n_vertices != 1)}; it is min_cluster_size "
             "unless it is given"
         )
-    if isinstance(graph, Points) and graph.metric in WITH_CORE:
+    if isinstance(graph, Points) and graph.metric in UNROUNDED:
         forest = tree_of_points(graph, min_samples, model.device, alpha=alpha)
     else:
         mutual = reachability_graph(graph, min_samples, alpha=alpha)
@@ -80,7 +80,7 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> Clustering:
         allow_single=bool(model.allow_single_cluster),
     )
     labels, strengths, clusters = label_points(tree, chosen, epsilon)
-    return Clustering(
+    return DensityClusters(
         forest=forest, tree=tree, labels=labels, strengths=strengths, clusters=clusters
     )
 
@@ -92,13 +92,7 @@ def tree_of_points(points: Points, min_samples: int, device: Any, *, alpha: floa
     Dasgupta. Edges compare ``max(d, alpha * core)``; the caller divides their weights.
     """
     plain = points.with_core_distances(None)
-    while True:
-        found = get_device(device)
-        try:
-            return _tree_on(found, plain, min_samples, alpha)
-        except NoFamilyLeftError as error:
-            if not pass_over(device, error):
-                raise
+    return on_trusted_device(device, lambda found: _tree_on(found, plain, min_samples, alpha))
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:

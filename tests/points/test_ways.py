@@ -12,11 +12,12 @@ from scipy.spatial.distance import cdist
 
 import clmst
 from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points, cluster, route
-from clmst.algorithms.bvh_boruvka import choice, hierarchy, neighbours, prim
+from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.complete import way_of_core_distances
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
+from clmst.core.point_checks import UNROUNDED
 from clmst.runtime.array import array_on_host
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
@@ -31,7 +32,7 @@ FILTERS: tuple[Any, ...] = ("differences", "products")
 def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
     """Yield the tree by hierarchies, where one takes the metric, and by all pairs."""
     launch = Launcher(device, device.queue)
-    if choice.takes(points):
+    if points.metric in UNROUNDED:
         for local_height in (1, hierarchy.LOCAL_HEIGHT):  # as many points are ordered, and few
             matrix = DeviceMatrix.upload(points, device)
             hierarchy.hierarchy_of(matrix, launch, local_height=local_height)
@@ -75,7 +76,7 @@ def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = 
     if maximum:
         found = clmst.maximum_spanning_forest(points, device=device)
         assert_same_forest(found, clmst.kruskal(graph, maximum=True))
-    if not choice.takes(points) or points.core_distances is not None:
+    if points.metric not in UNROUNDED or points.core_distances is not None:
         return
     k = min(k, every.size - 1)
     core = np.sort(points.weights_of(every[:, None], every), axis=1)[:, k]
@@ -131,7 +132,7 @@ SUBNORMAL: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
 }
 
 
-@pytest.mark.parametrize("metric", choice.METRICS)
+@pytest.mark.parametrize("metric", UNROUNDED)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 19])
 def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
     """Neither boxes nor filters may reject a pair that counts."""

@@ -11,7 +11,6 @@ import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.read_back import forest_of_arrays
-from clmst.algorithms.shared.solution import stats_of
 from clmst.core import pairs
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
@@ -80,7 +79,7 @@ class FoundTree:
 
     def _stats(self, launch: Launcher) -> Mapping[str, Any]:
         logger.debug("algorithm %s on %s", self.algorithm, launch.device.description)
-        return stats_of(self.stats, launch, self.algorithm)
+        return launch.stats_with(self.stats, self.algorithm)
 
 
 def _on_host(array: Array | DeviceArray, launch: Launcher) -> Array:

@@ -142,7 +142,7 @@ def forest_at_once(
     stats = solution.stats if report is None else report.take(words)
     if stats is None:
         return None
-    stats = stats_of(stats, launch, algorithm)
+    stats = launch.stats_with(stats, algorithm)
     return forest_on_host(graph, found, maximum=maximum, stats=stats)
 
 
@@ -183,24 +183,9 @@ def forest_of_slots(
         slots=slots.memory,
         _edges=edges,
         maximum=maximum,
-        stats=stats_of(stats, launch, algorithm),
+        stats=launch.stats_with(stats, algorithm),
         weights=weights,
     )
-
-
-def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
-    """Return what a forest tells: how it was solved, and what the algorithm says of its work."""
-    merged = {
-        "algorithm": algorithm,
-        "device": launch.device.description,
-        "launches": launch.launches,
-        **stats,
-    }
-    if launch.profile is not None:
-        merged["profile"] = launch.profile.summary()
-        if phases := launch.profile.phases():
-            merged["phases"] = phases
-    return merged
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
