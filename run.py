@@ -92,12 +92,12 @@ NOT_AGAIN = (
     "tests/prove",
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
-    "tests/test_architecture.py",
-    "tests/test_benchmarks.py",
-    "tests/test_families.py",
-    "tests/test_glossary.py",
-    "tests/test_layouts.py",
-    "tests/test_worst_cases.py",
+    "tests/project/test_architecture.py",
+    "tests/project/test_benchmarks.py",
+    "tests/whole/test_families.py",
+    "tests/project/test_glossary.py",
+    "tests/whole/test_layouts.py",
+    "tests/whole/test_worst_cases.py",
 )
 
 # What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated,
@@ -114,11 +114,11 @@ NOT_IN_CHECK = (
     "tests/cli/test_bench.py",
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
-    "tests/test_benchmarks.py",
-    "tests/test_families.py",
-    "tests/test_other_suites.py",
-    "tests/test_shared_data.py",
-    "tests/test_worst_cases.py",
+    "tests/project/test_benchmarks.py",
+    "tests/whole/test_families.py",
+    "tests/whole/test_other_suites.py",
+    "tests/whole/test_shared_data.py",
+    "tests/whole/test_worst_cases.py",
 )
 
 
@@ -239,8 +239,8 @@ def check() -> None:
     os.environ.update(SETTINGS)
     install("dev")
     lint()
-    os.environ["CLMST_TESTED_DEVICES"] = "chosen, unoptimised"  # see tests/variants.py
-    os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
+    os.environ["CLMST_TESTED_DEVICES"] = "chosen, unoptimised"  # see tests/helpers/variants.py
+    os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/helpers/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_IN_CHECK]
     chosen = ("-m", "not external and not slow and not exhaustive", "-k", "not ten_runs")
     with beside(BIN / "mypy"):
@@ -259,8 +259,8 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
     # Again, but for what no Python package changes: what compilers and simulators say, kernels of
     # other shapes and on other devices, and most random examples.
     python = LOWEST_ENVIRONMENT / "bin" / "python"
-    os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
-    os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
+    os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/helpers/variants.py
+    os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/helpers/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_AGAIN]
     chosen = ("-m", "not external and not slow and not exhaustive", "-k", "not ten_runs")
     run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
@@ -283,7 +283,7 @@ def fresh(interpreters: list[str]) -> None:
             python = environment / "bin" / "python"
             pip = (python, "-m", "pip", "install", "--quiet", "--extra-index-url", index(folder))
             run(*pip, "clmst[cpu,plot,frames,networkx,cluster,dask]")
-            script = shutil.copy(ROOT / "tests" / "pages.py", folder)
+            script = shutil.copy(ROOT / "tests" / "helpers" / "pages.py", folder)
             run(python, "-I", script, *pages)
 
 
@@ -300,7 +300,7 @@ def index(folder: str) -> str:
 def first() -> None:
     """Begin as a newcomer does, with the wheel from an index."""
     with tempfile.TemporaryDirectory() as folder:
-        run(sys.executable, ROOT / "tests" / "first_time.py", index(folder))
+        run(sys.executable, ROOT / "tests" / "helpers" / "first_time.py", index(folder))
 
 
 def version() -> str:

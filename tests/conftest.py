@@ -17,12 +17,12 @@ from hypothesis import settings
 
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
-from tests.bounds import bounds, in_force
-from tests.caches import use_own_cache
-from tests.strategies import draw_examples_for, register_profiles, share_examples
-from tests.unoptimised import compile_quickly
-from tests.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
-from tests.wrong_families import WrongFamilies, wrong_families
+from tests.helpers.bounds import bounds, in_force
+from tests.helpers.caches import use_own_cache
+from tests.helpers.strategies import draw_examples_for, register_profiles, share_examples
+from tests.helpers.unoptimised import compile_quickly
+from tests.helpers.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
+from tests.helpers.wrong_families import WrongFamilies, wrong_families
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
 LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
@@ -125,7 +125,7 @@ def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:
 def _has_every_variant(module: ModuleType) -> bool:
     """Return whether a module is of a suite that runs every variant on every driver."""
     name = module.__name__
-    return name == "tests.test_contract" or name.startswith("tests.primitives.")
+    return name == "tests.whole.test_contract" or name.startswith("tests.primitives.")
 
 
 def _device_of(item: pytest.Item) -> Device | None:

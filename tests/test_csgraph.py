@@ -21,13 +21,13 @@ from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
-from tests.bounds import bounds
-from tests.caches import resolving_anew
-from tests.capabilities import chosen_with
-from tests.forests import by_definition
-from tests.launched import launches
-from tests.matrices import matrix_of_density
-from tests.wrong_families import WrongFamilies
+from tests.helpers.bounds import bounds
+from tests.helpers.caches import resolving_anew
+from tests.helpers.capabilities import chosen_with
+from tests.helpers.forests import by_definition
+from tests.helpers.launched import launches
+from tests.helpers.matrices import matrix_of_density
+from tests.helpers.wrong_families import WrongFamilies
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64")

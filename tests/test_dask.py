@@ -19,7 +19,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from tests.engines import (
+from tests.helpers.engines import (
     EDGES,
     PARTS,
     N,

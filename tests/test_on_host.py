@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import printed, run_python
+from tests.helpers.processes import printed, run_python
 
 # Whoever imports PyOpenCL learns that it is not there.
 WITHOUT_PYOPENCL = "import sys; sys.modules['pyopencl'] = None\n"
@@ -217,7 +217,7 @@ def test_other_systems(system: str, tmp_path: Path) -> None:
     """Import and the host's ways, where calls of Linux are missing; CI runs them on the systems."""
     lacking, modules, calls, signals = SYSTEMS[system]
     values = {"MODULES": modules, "CALLS": calls, "SIGNALS": signals, "SYSTEM": system}
-    values["SCRIPT"] = str(Path(__file__).with_name("host_ways.py"))
+    values["SCRIPT"] = str(Path(__file__).parent / "helpers" / "host_ways.py")
     program = WITHOUT_PYOPENCL * (lacking == "no PyOpenCL") + ELSEWHERE
     for word, value in values.items():
         program = program.replace(word, repr(value))

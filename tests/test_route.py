@@ -29,7 +29,7 @@ from clmst.route import (
     SparseFacts,
     Way,
 )
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 
 CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared", doubles=True)
 GPU = DeviceFacts(alone=False, compute_units=132, host_arrays="copied", doubles=True)

@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from tests.forests import root
+from tests.helpers.forests import root
 
 
 def by_kruskal(graph: clmst.Graph, seeds: Array, *, maximum: bool = False) -> Array:

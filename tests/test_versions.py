@@ -13,8 +13,8 @@ import clmst
 from clmst import Device
 from clmst.cli import root
 from clmst.runtime.verdicts import Verdict
-from tests.caches import resolving_anew
-from tests.processes import run_python
+from tests.helpers.caches import resolving_anew
+from tests.helpers.processes import run_python
 
 
 def report(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

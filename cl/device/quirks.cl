@@ -18,7 +18,7 @@
 //     loses its contents. Local memory holds vectors.
 // oclgrind-struct-by-value (Oclgrind 21.10): kernels whose inlined functions return structs by
 //     value cannot be loaded. Such functions write through a pointer. cl/device/lane_group.cl,
-//     tests/test_oclgrind.py
+//     tests/whole/test_oclgrind.py
 // adreno-constant-registers (Adreno's compilers of 2026, GenieX 1284, 1438): a build fails where
 //     `get_local_size` meets an argument in one instruction, in its step of a loop, too ("# of
 //     constant registers must be < 2"). A work-group's size is the macro WG_SIZE.
@@ -40,7 +40,8 @@
 //     first loop whose length depends on data. The trial of such a device fails.
 //     cl/device/trial.cl, tests/runtime/test_rusticl.py::test_refused_with_the_reason
 // oclgrind-vector-halves (Oclgrind 21.10): halves of vectors (`.lo`, `.hi`) count as uninitialised
-//     memory. The vector is stored to an array. cl/algorithms/dense/tile.cl, tests/test_oclgrind.py
+//     memory. The vector is stored to an array. cl/algorithms/dense/tile.cl,
+//     tests/whole/test_oclgrind.py
 // intel-order-of-sums (Intel's compiler for CPUs): the terms of a sum of doubles are added in
 //     another order where the loop has 16 rounds or more and its length is not known; sums of
 //     vectors keep it. `#pragma clang loop vectorize(disable)` before the loop.

@@ -7,7 +7,7 @@ data, reads that fact and asks again. So no fact is read that does not matter.
 
 =========== =========================================================================
 `limits`    the numbers that decide, each with its unit and what was measured
-`facts`     what the router is told, and the form of its answer
+`facts`     what the router knows of a call, and its answer
 `records`   the names of the ways, each with what it stands for
 `sparse`    graphs that list their edges
 `complete`  points and complete matrices

@@ -21,7 +21,7 @@ import clmst, numpy as np
 from click.testing import CliRunner
 from clmst.cli.solve import solve
 from clmst.families import BY_NAME, tested
-from tests.programs import programs
+from tests.helpers.programs import programs
 
 device = clmst.get_device()
 assert all(verdict.passed for verdict in tested(device, BY_NAME["toy"]))
@@ -81,6 +81,6 @@ def test_the_page_adds_an_algorithm(copy: Path) -> None:
     (said,) = re.findall(r"# (.*)$", block)
     assert ran(copy, "-c", block) == f"{said}\n"
     ran(copy, "-c", FOUND)
-    files = ("tests/algorithms/toy", "tests/test_architecture.py")
+    files = ("tests/algorithms/toy", "tests/project/test_architecture.py")
     text = ran(copy, "-m", "pytest", "-q", *files, "-k", "toy or folders or know_no or every_macro")
     assert " passed" in text

@@ -11,9 +11,9 @@ from clmst.algorithms.solving import choose
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from clmst.runtime.policy import CPU
-from tests.bounds import bounds
-from tests.forests import assert_same_forest
-from tests.variants import GPU_SHAPE
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.variants import GPU_SHAPE
 
 pytestmark = pytest.mark.usefixtures("in_steps")
 

@@ -27,13 +27,13 @@ from clmst.primitives import families as of_primitives
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case, KernelFamily
 from tests.algorithms.test_choosing import ring
-from tests.bounds import bounds
-from tests.caches import resolving_anew, use_own_cache
-from tests.forests import assert_same_forest
-from tests.random_options import solve_by_random_options, verdict_files
-from tests.records import registered
-from tests.variants import GPU_SHAPE
-from tests.wrong_families import WrongFamilies as Wrong
+from tests.helpers.bounds import bounds
+from tests.helpers.caches import resolving_anew, use_own_cache
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.random_options import solve_by_random_options, verdict_files
+from tests.helpers.records import registered
+from tests.helpers.variants import GPU_SHAPE
+from tests.helpers.wrong_families import WrongFamilies as Wrong
 
 pytestmark = pytest.mark.usefixtures("in_steps")
 
@@ -123,7 +123,7 @@ def test_numbers_in_options_cost_nothing(wrong: Wrong, fresh: Device) -> None:
 def test_random_options(
     any_device: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A device passes a self-test for each program; see ``tests/random_options.py``."""
+    """A device passes a self-test for each program; see ``tests/helpers/random_options.py``."""
     use_own_cache(monkeypatch, tmp_path)
     device = Device(any_device.cl_device, _optimised=False)
     price = solve_by_random_options(device, 25, dtypes=(np.dtype(np.uint32),))

@@ -13,8 +13,8 @@ from clmst.algorithms.solving import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
-from tests.capabilities import with_capabilities
-from tests.peak import peak_of
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.peak import peak_of
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from clmst.algorithms.pma import Variant
 from clmst.algorithms.prim import Components, Queue
 from clmst.algorithms.registry import ALGORITHMS
 from tests.faults.injection import inject
-from tests.forests import assert_forests, parallel_edges, solve
+from tests.helpers.forests import assert_forests, parallel_edges, solve
 
 QUEUES = get_args(Queue)
 # Those of ecl, filter-boruvka and edge-parallel have tests of their own.

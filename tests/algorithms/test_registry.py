@@ -18,8 +18,8 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 from clmst.algorithms.solving import check_name
 from clmst.cli.root import main
 from clmst.runtime import policy
-from tests.forests import assert_same_forest, random_graph, solve
-from tests.programs import files
+from tests.helpers.forests import assert_same_forest, random_graph, solve
+from tests.helpers.programs import files
 from tests.runtime.test_policy import CAPABILITIES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -13,11 +13,11 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, FilterBoruvkaOptions, Graph, InvalidGraphError
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
-from tests.launched import launches
-from tests.matrices import every_fault, every_spoilt, matrix, with_indices
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.launched import launches
+from tests.helpers.matrices import every_fault, every_spoilt, matrix, with_indices
 
 # On CPUs "auto" takes no launch of work-groups that wait for one another.
 RESIDENT = FilterBoruvkaOptions(launches="resident")

@@ -16,7 +16,7 @@ from clmst import Device, Forest, kruskal, to_device
 from clmst.bench.agreement import establish
 from clmst.core.errors import InvalidForestError
 from tests.bench.samples import graph_of
-from tests.records import registered
+from tests.helpers.records import registered
 
 
 def test_first_forest_is_the_right_one(any_device: Device) -> None:

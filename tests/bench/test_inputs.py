@@ -14,7 +14,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.generators.surrogates import SURROGATES
 from clmst.io import read_graph, write_graph
 from tests.bench.samples import file_of, graph_of
-from tests.machine import with_memory
+from tests.helpers.machine import with_memory
 
 
 def device(kind: str, memory: int = 1 << 40) -> Any:

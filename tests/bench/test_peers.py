@@ -12,7 +12,7 @@ from clmst import Graph, kruskal
 from clmst.bench.peers import OWN_PEERS, Peer, judge, main
 from clmst.io import write_graph
 from tests.bench.samples import file_of, graph_of
-from tests.processes import is_running
+from tests.helpers.processes import is_running
 
 RIGHT = "# a remark\nsolve_ms 1.5\n\nsolve_ms 2.5\nweight 10\n"
 

@@ -17,7 +17,7 @@ from clmst.bench.settings import EXPERIMENTS, Settings
 from clmst.bench.suite import Suite
 from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError
 from tests.bench.samples import file_of, graph_of, input_of
-from tests.records import registered
+from tests.helpers.records import registered
 
 
 @dataclass(frozen=True, slots=True)

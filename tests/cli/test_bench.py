@@ -15,7 +15,7 @@ from click.testing import Result
 from clmst import kruskal
 from tests.bench.samples import file_of, graph_of, results_of
 from tests.cli.results import Run, assert_fails, assert_not_understood
-from tests.records import registered
+from tests.helpers.records import registered
 
 QUICK = ("--quick", "--repeat", 2)
 WEIGHT = kruskal(graph_of()).total_weight

@@ -20,9 +20,9 @@ from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime import child, listing
 from clmst.runtime.device import Device
 from clmst.runtime.verdicts import Verdict
-from tests.caches import resolving_anew
 from tests.cli.results import Run, assert_fails, assert_fine
 from tests.faults.mock_driver import LAST_WORDS, MockDriver
+from tests.helpers.caches import resolving_anew
 
 
 def families_are(*names: str, **changes: Any) -> Any:

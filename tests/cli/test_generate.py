@@ -12,7 +12,7 @@ from clmst import generators
 from clmst.generators import FAMILIES
 from clmst.io import read_graph
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
-from tests.test_generators import SMALL
+from tests.generators.test_generators import SMALL
 
 
 def test_help_lists_every_family_in_whole(run: Run) -> None:

@@ -16,7 +16,7 @@ from clmst.algorithms import registry
 from clmst.io import read_forest, read_graph
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 from tests.faults.injection import inject
-from tests.kernel_sources import COARSE_KEYS, miscomputing
+from tests.helpers.kernel_sources import COARSE_KEYS, miscomputing
 from tests.repeated.device_sets import every_device_set
 
 ROUNDS = "filter-boruvka"  # an algorithm that has some

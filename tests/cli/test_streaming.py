@@ -13,8 +13,8 @@ import pytest
 import clmst
 from clmst.cli.streaming import n_bytes
 from clmst.io import read_forest
-from tests.capabilities import chosen_with
 from tests.cli.results import Run, assert_fails, assert_fine
+from tests.helpers.capabilities import chosen_with
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 40

@@ -19,7 +19,7 @@ from clmst.cli.terminal import (
     new_table,
     print_json,
 )
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 
 
 class FakeTerminal(io.StringIO):

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from clmst.core import canonical
 from clmst.core.canonical import sort_pairs, stable_order
-from tests.strategies import EdgeArrays, edge_arrays
+from tests.helpers.strategies import EdgeArrays, edge_arrays
 
 DTYPES = ["bool", "i1", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from clmst.core import clusters, topology
 from clmst.core.graph import Graph
-from tests.cores import peel
+from tests.helpers.cores import peel
 
 Array = Any
 

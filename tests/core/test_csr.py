@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clmst.core import csr
 from clmst.core.canonical import row_starts
-from tests.strategies import EdgeArrays, edge_arrays
+from tests.helpers.strategies import EdgeArrays, edge_arrays
 
 
 @given(edge_arrays(), st.booleans())

@@ -18,10 +18,10 @@ from clmst.core.kruskal import (
     kruskal,
     seems_canonical,
 )
-from tests.bounds import bounds
-from tests.forests import assert_same_forest
-from tests.matrices import every_fault, matrix
-from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.matrices import every_fault, matrix
+from tests.helpers.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]

@@ -20,7 +20,7 @@ import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
-from tests.strategies import examples
+from tests.helpers.strategies import examples
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

@@ -17,7 +17,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest, exact_sum
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
-from tests.strategies import WEIGHT_DTYPES, graphs, special_weights, weight_arrays
+from tests.helpers.strategies import WEIGHT_DTYPES, graphs, special_weights, weight_arrays
 
 INF = math.inf
 

@@ -19,7 +19,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import MAX_SLOTS, MAX_VERTICES, check_size
-from tests.strategies import LAYOUTS, EdgeArrays, edge_arrays
+from tests.helpers.strategies import LAYOUTS, EdgeArrays, edge_arrays
 
 
 def triples(graph: Graph) -> list[tuple[int, int, Any]]:

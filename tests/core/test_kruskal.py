@@ -14,8 +14,8 @@ from clmst.core import kruskal as kruskal_module
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
-from tests.forests import by_definition
-from tests.strategies import (
+from tests.helpers.forests import by_definition
+from tests.helpers.strategies import (
     LAYOUTS,
     WEIGHT_DTYPES,
     EdgeArrays,

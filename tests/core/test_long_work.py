@@ -25,9 +25,9 @@ from clmst.core.long_work import LongWork, Silence, lasting
 from clmst.runtime import program
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.specialisation import specialise
-from tests.bounds import bounds
-from tests.caches import use_own_cache
-from tests.processes import needs, run_python
+from tests.helpers.bounds import bounds
+from tests.helpers.caches import use_own_cache
+from tests.helpers.processes import needs, run_python
 
 ROOT = Path(__file__).parents[2]
 

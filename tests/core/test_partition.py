@@ -13,7 +13,7 @@ from clmst.core.clusters import Clusters
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.partition import Part
-from tests.strategies import LAYOUTS, edge_arrays
+from tests.helpers.strategies import LAYOUTS, edge_arrays
 
 Array = Any
 

@@ -17,7 +17,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.paths import Hierarchy
-from tests.strategies import EdgeArrays, edge_arrays
+from tests.helpers.strategies import EdgeArrays, edge_arrays
 
 
 @given(raw=edge_arrays(min_vertices=1), draw=st.data())

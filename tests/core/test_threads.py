@@ -17,8 +17,8 @@ from clmst.core.threads import TaskThread, ThreadTask, all_of, in_threads
 from clmst.scale.rows import StreamPiece
 from clmst.scale.source import read_ahead
 from tests.faults.interrupting import Steps
-from tests.processes import run_python
-from tests.threads import all_end, own_threads
+from tests.helpers.processes import run_python
+from tests.helpers.threads import all_end, own_threads
 
 
 def workers(n: int = 2) -> list[TaskThread]:

@@ -12,8 +12,8 @@ from scipy import sparse
 from clmst.core.csr import expand_rows
 from clmst.core.graph import Graph
 from clmst.core.topology import edges_once, endpoints, graph_of_matrix, weights_in_order
-from tests.bounds import bounds
-from tests.strategies import LAYOUTS, edge_arrays
+from tests.helpers.bounds import bounds
+from tests.helpers.strategies import LAYOUTS, edge_arrays
 
 
 @given(

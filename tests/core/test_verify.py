@@ -18,7 +18,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.verify import Verification, verify
-from tests.strategies import WEIGHT_DTYPES, graphs
+from tests.helpers.strategies import WEIGHT_DTYPES, graphs
 
 # A square 0-1-2-3 with a diagonal 0-2, a pendant 4, and an isolated vertex 5.
 SQUARE = Graph.from_edges(

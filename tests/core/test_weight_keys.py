@@ -20,7 +20,7 @@ from clmst.core.weight_keys import (
     order_keys,
     weight_kind_or_none,
 )
-from tests.strategies import WEIGHT_DTYPES, special_weights, weight_arrays
+from tests.helpers.strategies import WEIGHT_DTYPES, special_weights, weight_arrays
 
 every_dtype = pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
 LARGE = 2**24 + 1  # the first integer that float32 cannot hold

@@ -19,10 +19,10 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
-from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
-from tests.settings import SETTINGS
-from tests.variants import GPU_SHAPE
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.settings import SETTINGS
+from tests.helpers.variants import GPU_SHAPE
 
 Check = Callable[[], None]
 SOLVES = tuple(SETTINGS)

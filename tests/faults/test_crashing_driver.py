@@ -12,7 +12,7 @@ import clmst
 from clmst.algorithms.registry import ALGORITHMS
 from tests.faults.mock_driver import LAST_WORDS
 from tests.faults.users import AUTO, ECL, Users, wait_for
-from tests.processes import is_running
+from tests.helpers.processes import is_running
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import run_python
+from tests.helpers.processes import run_python
 
 PREPARED = """
 import multiprocessing, os, sys, threading, time

@@ -16,7 +16,7 @@ import pytest
 from clmst.runtime import source
 from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver
 from tests.faults.users import AUTO, ECL, Users, wait_for
-from tests.processes import lacks
+from tests.helpers.processes import lacks
 
 # The shape that devices in no table get: a GPU's.
 GPU = {"kind": "gpu", "host_arrays": "copied"}

@@ -21,9 +21,9 @@ from clmst.scale import partitions
 from clmst.scale.partition_pieces import FileLane
 from clmst.scale.partitions import PartitionJob
 from clmst.scale.rounds import LaneStep
-from tests.capabilities import with_capabilities
 from tests.faults.subjects import Check, forest, graph, reweighted, weights
-from tests.forests import assert_same_forest
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
 
 _N, _ROWS = 300, 6000  # of streams
 

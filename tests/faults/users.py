@@ -18,7 +18,7 @@ SOLVE = """
 import json, sys
 import numpy as np
 import clmst
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 of_large_graphs = bounds(small_slots=0, small_edges=0, slots_on_host=0)
 of_large_graphs.__enter__()
 u, v = np.random.default_rng(1).integers(0, 3000, (2, 12000))

@@ -119,7 +119,8 @@ def _contract(steps: Steps, given: argparse.Namespace) -> tuple[dict[str, int], 
     xml = steps.scratch / "contract.xml"
     chosen = ("-k", given.contract) if given.contract else ()
     steps.run(
-        "contract suite", "-m", "pytest", ROOT / "tests/test_contract.py", "-q", "-n", "1", *chosen,
+        "contract suite", "-m", "pytest", ROOT / "tests/whole/test_contract.py", *chosen,
+        "-q", "-n", "1",
         "-c", ROOT / "pyproject.toml", "--rootdir", ROOT, f"--junitxml={xml}",
         "-p", "no:cacheprovider", **(_QUICK if given.quick else {}),
     )  # fmt: skip

@@ -26,7 +26,7 @@ from clmst.interop import networkx_backend as backend
 from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
 from clmst.interop.networkx_info import get_info
 from clmst.runtime.device import Device
-from tests.processes import needs_entry_points, run_python
+from tests.helpers.processes import needs_entry_points, run_python
 
 pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
 

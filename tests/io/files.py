@@ -14,7 +14,7 @@ from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.io import read_graph, write_graph
 from clmst.io.registry import FORMATS, Format
-from tests.strategies import EdgeArrays
+from tests.helpers.strategies import EdgeArrays
 
 GRAPH_FORMATS = [each for each in FORMATS if each.reader and each.writer]
 FORMAT_OF = {each.name: each for each in FORMATS}

@@ -17,6 +17,7 @@ from clmst.core.graph import Graph
 from clmst.generators import generate
 from clmst.io import FORMATS, read_forest, read_graph, write_forest, write_graph
 from clmst.io.registry import Format, find
+from tests.helpers.strategies import LAYOUTS, EdgeArrays, Layout, edge_arrays
 from tests.io.files import (
     FORMAT_OF,
     GRAPH_FORMATS,
@@ -26,7 +27,6 @@ from tests.io.files import (
     weights_of,
     written,
 )
-from tests.strategies import LAYOUTS, EdgeArrays, Layout, edge_arrays
 
 every_format = pytest.mark.parametrize("chosen", GRAPH_FORMATS, ids=lambda each: each.name)
 # CSV has no place for counts, so nobody can see that rows are missing.

@@ -15,9 +15,9 @@ from clmst.core.weight_keys import Array
 from clmst.io import edge_text, read_graph
 from clmst.io.edge_text import EdgeText
 from clmst.io.files import SourceFile
-from tests.bounds import bounds
-from tests.processes import run_python
-from tests.strategies import examples
+from tests.helpers.bounds import bounds
+from tests.helpers.processes import run_python
+from tests.helpers.strategies import examples
 
 csv = pytest.importorskip("pyarrow.csv")
 

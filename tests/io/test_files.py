@@ -23,9 +23,9 @@ from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.io import FORMATS, files, read_graph, read_points, write_graph
 from clmst.io.compression import CODECS, Codec
 from clmst.io.files import DeclaredSizes
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
+from tests.helpers.machine import with_memory
 from tests.io.files import refuses, weight_by_edge
-from tests.machine import with_memory
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -19,7 +19,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.io import read_forest, write_forest, write_graph
-from tests.strategies import graphs
+from tests.helpers.strategies import graphs
 
 FOREST_SUFFIXES = [".txt", ".npz", ".mtx.gz"]
 GRAPH = Graph.from_edges([0, 1, 2, 0, 3], [1, 2, 0, 3, 4], [5, 7, 9, -2, 4], n_vertices=6)

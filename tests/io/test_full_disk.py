@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import printed
+from tests.helpers.processes import printed
 
 # Writes with a limit on the size of files, which fails as a full disk does.
 LIMITED = """

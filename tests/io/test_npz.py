@@ -21,7 +21,7 @@ from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
 from clmst.io import read_forest, read_graph, read_points
 from clmst.io.pieces import n_rows
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 MATRIX = sparse.csr_array(

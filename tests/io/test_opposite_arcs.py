@@ -13,7 +13,7 @@ import pytest
 import clmst
 from clmst import Graph
 from clmst.io import read_graph
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 
 WEIGHTS: dict[str, Any] = {
     "integers": lambda rng, m: rng.integers(-5, 5, m),

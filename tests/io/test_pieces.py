@@ -18,7 +18,7 @@ from clmst.core.errors import (
 )
 from clmst.io import read_graph
 from clmst.runtime.device import Device
-from tests.forests import solve
+from tests.helpers.forests import solve
 from tests.io.files import refuses, weight_by_edge
 from tests.scale.edges import forest_of_edges, random_edges
 

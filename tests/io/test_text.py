@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
 from clmst.io.text import GrowingArray, blocks, numbers, word_counts, word_error, words_of
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 from tests.io.files import refuses
 
 _TEXTS = st.text(alphabet="ab1-.# \t\r\n", min_size=1, max_size=80).map(str.encode)

@@ -20,9 +20,9 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators import generate
 from clmst.io import read_graph, write_graph
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
+from tests.helpers.strategies import EdgeArrays, edge_arrays
 from tests.io.files import FORMAT_OF, explicit, lightest, parse, refuses, weight_by_edge, written
-from tests.strategies import EdgeArrays, edge_arrays
 
 ARCS = "c a road\n\np sp 4 3\na 1 2 803\na 2 1 803\na 4 3 -7\n"
 SECTIONS = """33D32945 STP File, STP Format Version 1.0

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import clmst
+from tests.helpers.processes import Child, LostError
+from tests.helpers.unoptimised import compile_quickly
 from tests.misuse.entries import Entry, entries
 from tests.misuse.values import odd_values
 from tests.misuse.world import World
-from tests.processes import Child, LostError
-from tests.unoptimised import compile_quickly
 
 HANGS_AFTER = 20.0  # seconds without an outcome
 # A callable of the caller's that is called, and raises: its error is the caller's.

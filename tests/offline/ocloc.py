@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.helpers.processes import Child, LostError
 from tests.offline import kept
 from tests.offline.outcome import Kernel, Outcome, run
-from tests.processes import Child, LostError
 
 PROGRAM = "ocloc"
 PACKAGES = "intel-opencl-icd"

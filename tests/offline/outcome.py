@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from tests.processes import lacks
+from tests.helpers.processes import lacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities, LanesKind
 from clmst.runtime.specialisation import Specialisation
-from tests.programs import programs
+from tests.helpers.programs import programs
 
 Compiler: TypeAlias = Literal["clang", "ocloc"]
 

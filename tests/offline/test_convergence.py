@@ -13,11 +13,11 @@ import pytest
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Specialisation
+from tests.helpers.programs import programs
 from tests.offline import convergence
 from tests.offline.convergence import Fault, Scope, faults
 from tests.offline.outcome import require
 from tests.offline.targets import TARGETS
-from tests.programs import programs
 
 pytestmark = pytest.mark.external
 

@@ -23,8 +23,8 @@ from clmst import (
     Points,
 )
 from clmst.cluster import HDBSCAN, SingleLinkage, neighbour_forest, single_linkage
-from tests.caches import use_own_cache
-from tests.capabilities import with_capabilities
+from tests.helpers.caches import use_own_cache
+from tests.helpers.capabilities import with_capabilities
 
 DOORS: dict[str, Callable[[Any, Device], object]] = {
     "tree": lambda X, device: clmst.minimum_spanning_forest(Points(X), device=device),

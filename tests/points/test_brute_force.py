@@ -13,9 +13,9 @@ from clmst import Device, Points
 from clmst.bench.harness import WrongResultError
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Metric
+from tests.helpers.variants import Variant, is_native, unoptimised, variants
 from tests.points.test_ways import HARD
 from tests.prove import all_pairs, brute_force
-from tests.variants import Variant, is_native, unoptimised, variants
 
 
 def in_the_plane(count: int) -> Iterator[int]:

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 import clmst
 from clmst import Graph
-from tests.strategies import graphs
+from tests.helpers.strategies import graphs
 
 
 def components(forest: clmst.Forest, kept: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import pytest
 
 from clmst import Device, Points, core_distances, minimum_spanning_forest
 from clmst.cluster import HDBSCAN
-from tests.variants import Variant, as_variant, is_native, variants
+from tests.helpers.variants import Variant, as_variant, is_native, variants
 
 # Of a fit where work-items are alone: the trial, the hierarchy, two sorts, near points, the tree,
 # the dendrogram and its condensed form.

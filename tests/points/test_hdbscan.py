@@ -24,7 +24,7 @@ from clmst.cluster import (
     single_linkage,
     validity_index,
 )
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 
 
 def blobs(seed: int, n: int = 0, axes: int = 2) -> np.ndarray:

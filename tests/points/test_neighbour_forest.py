@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 import clmst
 from clmst import Device, Forest, Points
 from clmst.cluster import neighbour_forest, single_linkage
-from tests.forests import assert_same_forest
+from tests.helpers.forests import assert_same_forest
 from tests.prove.brute_force import coordinates_of
 
 Array = Any

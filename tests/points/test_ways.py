@@ -21,9 +21,9 @@ from clmst.core.point_checks import UNROUNDED
 from clmst.runtime.array import array_on_host
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
 
 Array = Any
 FILTERS: tuple[Any, ...] = ("differences", "products")

@@ -17,7 +17,7 @@ from clmst.primitives.selection import Keep, Selection
 from clmst.primitives.sweeps import Scan, Segments
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.program import Program
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
 from tests.primitives.shapes import shape_of
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench

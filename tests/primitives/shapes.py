@@ -22,12 +22,12 @@ from clmst.primitives import selection, shares
 from clmst.primitives.radix import Shape
 from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
-from tests.capabilities import with_capabilities
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.variants import Variant, variants
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.case import run
 from tests.prove.primitives.kinds import Kind
-from tests.variants import Variant, variants
 
 # Those of 8, 4 and 16 bytes that do not commute first; then scalars and keys of each dtype.
 QUICK_OPERATORS = (

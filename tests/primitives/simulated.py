@@ -19,8 +19,8 @@ from typing import Any
 from clmst import Device
 from clmst.primitives import chain, selection
 from clmst.primitives.shares import BYTES_PER_ITEM
-from tests.bounds import bounds
-from tests.oclgrind import POLICIES, only_device
+from tests.helpers.bounds import bounds
+from tests.helpers.oclgrind import POLICIES, only_device
 from tests.primitives import shapes
 from tests.primitives.chain_cases import ALL_STARVE, wrong_of
 from tests.primitives.shapes import landmarks, landmarks_of_selections, shape_of

@@ -18,7 +18,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan
 from clmst.primitives.sort import sort
 from clmst.runtime.array import DeviceArray
-from tests.capabilities import with_capabilities
+from tests.helpers.capabilities import with_capabilities
 from tests.primitives.shapes import each_compiler
 
 SCALARS = {

@@ -16,8 +16,8 @@ from clmst.primitives.element import element_of
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.segments import segmented_reduce
 from clmst.runtime.array import DeviceArray
+from tests.helpers.strategies import Array, special_weights
 from tests.primitives.shapes import built, each_compiler
-from tests.strategies import Array, special_weights
 
 INTEGERS = ("u4", "i4", "u8", "i8")
 FLOATS = ("f4", "f8")

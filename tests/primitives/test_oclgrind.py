@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oclgrind import simulate
+from tests.helpers.oclgrind import simulate
 from tests.primitives.simulated import CASES
 
 

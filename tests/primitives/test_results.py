@@ -19,6 +19,7 @@ from clmst import Device
 from clmst.primitives.scan import SCAN_STRATEGIES, SegmentedStrategy
 from clmst.primitives.selection import divide
 from clmst.primitives.shares import STRATEGIES, Shares
+from tests.helpers.variants import Variant
 from tests.primitives.shapes import (
     PLAIN,
     SHAPES,
@@ -35,7 +36,6 @@ from tests.primitives.shapes import (
 )
 from tests.prove.primitives.kinds import NUMBERS, Kind
 from tests.prove.primitives.operators import operator
-from tests.variants import Variant
 
 AFFINE = "affine maps"  # an operator that does not commute: whatever changes places shows
 PACKED, BY_PREDICATE, DOWN = "flags in the values", "by a predicate", "descending"

@@ -26,6 +26,7 @@ from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 from clmst.runtime.specialisation import Prelude
+from tests.helpers.strategies import Array
 from tests.primitives.shapes import (
     crowded,
     each_compiler,
@@ -36,7 +37,6 @@ from tests.primitives.shapes import (
     small,
 )
 from tests.prove.primitives.operators import operator, reduced, scanned
-from tests.strategies import Array
 
 SUM, LAST = operator("sum of u4"), operator("last of u4")
 

@@ -19,12 +19,12 @@ from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher, Profile
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
+from tests.helpers.variants import Variant
 from tests.primitives.shapes import SHAPES, assert_right, shape_of
 from tests.prove.primitives.kinds import Kind
 from tests.prove.primitives.orders import field_of
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import Variant
 
 RANKING = radix.RANKING_LANES
 WORDS = Kind(primitive="split", dtype="V4", value="V4")

@@ -9,15 +9,15 @@ from typing import Any
 
 import clmst
 from clmst.core.errors import UnsupportedDeviceError
-from tests.bounds import bounds
-from tests.forests import solve
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import solve
+from tests.helpers.variants import as_variant
 from tests.prove import input_forms, oracle, repeated, sample, settings, subjects
 from tests.prove.draws import Draws
 from tests.prove.oracle import Expected
 from tests.prove.primitives.case import PrimitiveCase
 from tests.prove.primitives.case import case_of as primitive_case_of
 from tests.prove.sample import Sample
-from tests.variants import as_variant
 
 # What a run is of; "rest" is all but solves and primitives, block by block in turn.
 REST = ("repeated", *subjects.GRAPHS)

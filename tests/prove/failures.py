@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.weight_keys import Array
-from tests.processes import Child
+from tests.helpers.processes import Child
 from tests.prove import input_forms
 from tests.prove.cases import Case
 from tests.prove.primitives.case import PrimitiveCase

@@ -27,11 +27,11 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.solving import most_vertices
 from clmst.bench.results import machine_facts
 from clmst.core.points import Metric
-from tests.forests import solve
+from tests.helpers.forests import solve
+from tests.helpers.variants import VARIANTS, as_variant
 from tests.prove import shapes, weights
 from tests.prove.draws import Draws
 from tests.prove.sample import Sample
-from tests.variants import VARIANTS, as_variant
 
 TABLE = Path(__file__).with_name("forest_hashes.json")
 

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
 from clmst.core.weight_keys import Array
-from tests.forests import by_definition
+from tests.helpers.forests import by_definition
 from tests.prove.sample import Sample
 
 

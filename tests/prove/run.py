@@ -13,7 +13,7 @@ from typing import Any
 
 from clmst import UnsupportedDeviceError
 from clmst.bench.results import machine_facts
-from tests.processes import Child, LostError
+from tests.helpers.processes import Child, LostError
 from tests.prove.cases import DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
 from tests.prove.plants import plant

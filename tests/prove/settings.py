@@ -19,9 +19,9 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
+from tests.helpers.variants import VARIANTS
 from tests.prove.draws import Draws
 from tests.prove.weights import DTYPES
-from tests.variants import VARIANTS
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "auto": {"default": None},
@@ -96,7 +96,7 @@ FOR_SOME_DEVICES = {
 PARTS = 4
 BLOCK_KINDS = tuple(product(DTYPES, VARIANTS))
 
-# Bounds that keep some ways of solving from small graphs (tests/bounds.py), and lower ones.
+# Bounds that keep some ways of solving from small graphs (tests/helpers/bounds.py), and lower ones.
 LOWERED = {
     "arranged_from": 1,
     "small_slots": 0,

@@ -21,7 +21,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.kernel_family import difference
 from clmst.runtime.launcher import Launcher
 from clmst.scale import stream_sink
-from tests.cores import core_numbers
+from tests.helpers.cores import core_numbers
 from tests.prove import oracle
 from tests.prove.all_pairs import cluster_difference, tree_difference
 from tests.prove.draws import Draws

@@ -14,10 +14,10 @@ import pytest
 import clmst
 from clmst import Device
 from clmst.algorithms.registry import ALGORITHMS
-from tests.oclgrind import simulate
+from tests.helpers.oclgrind import simulate
+from tests.helpers.variants import Variant, variants_elsewhere
 from tests.prove import hashes
-from tests.test_contract import compiled_for, weights_of
-from tests.variants import Variant, variants_elsewhere
+from tests.whole.test_contract import compiled_for, weights_of
 
 SIZES = ("tiny", "small", "medium")  # large ones are for GPUs, by the command
 
@@ -86,7 +86,7 @@ def test_device_gives_the_table(variant: Variant, algorithm: str) -> None:
 @pytest.mark.slow
 def test_simulator_gives_the_table(tmp_path: Path) -> None:
     """Oclgrind, which shares no compiler's back end with any other; tiny inputs."""
-    outcome = simulate(tmp_path, "tests.simulated", "hashes", finds_uninitialized=False)
+    outcome = simulate(tmp_path, "tests.helpers.simulated", "hashes", finds_uninitialized=False)
     found = json.loads(outcome.printed)
     assert found["forests"] >= 20
     assert found["differing"] == []

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from clmst import Device, Graph, kruskal, primitives
-from tests.caches import use_own_cache
-from tests.cores import core_numbers
-from tests.kernel_sources import changed
+from tests.helpers.caches import use_own_cache
+from tests.helpers.cores import core_numbers
+from tests.helpers.kernel_sources import changed
+from tests.helpers.variants import unoptimised
 from tests.prove import __main__ as command
 from tests.prove import cases, failures
 from tests.prove.cases import REST, SUBJECTS, Case, DeviceVariants, Plan
@@ -26,8 +27,7 @@ from tests.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
 from tests.prove.primitives.kinds import SIZES
 from tests.prove.primitives.operators import NAMES, operator, reduced, scanned
 from tests.prove.state import Tally
-from tests.test_families import MUTATIONS
-from tests.variants import unoptimised
+from tests.whole.test_families import MUTATIONS
 
 SEED, BLOCK = 5, 32
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from clmst import Device, Graph, RepeatedSolver
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
+from tests.helpers.variants import GPU_SHAPE, is_native, unoptimised, variants
 from tests.repeated.rounds import (
     copying,
     every_device,
@@ -18,7 +19,6 @@ from tests.repeated.rounds import (
     random_graph,
     sorted_graph,
 )
-from tests.variants import GPU_SHAPE, is_native, unoptimised, variants
 
 Array = Any
 

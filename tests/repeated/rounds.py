@@ -12,9 +12,9 @@ import pytest
 import clmst
 from clmst import Device, Forest, InvalidArgumentError, InvalidGraphError, RepeatedSolver
 from clmst.core.graph import Graph
-from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
-from tests.variants import variants_elsewhere
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.variants import variants_elsewhere
 
 Array = Any
 

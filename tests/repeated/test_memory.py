@@ -15,8 +15,8 @@ import pytest
 
 from clmst import Device, DeviceArray, RepeatedSolver
 from tests.faults.injection import inject
+from tests.helpers.settings import SETTINGS
 from tests.repeated.rounds import copying, random_graph, sorted_graph
-from tests.settings import SETTINGS
 
 # How many levels there are of pma depends on who is first to claim a vertex, so now and then a
 # round takes buffers of sizes that none before it took, and the pool keeps them: 1.3 times as much

@@ -10,9 +10,9 @@ import pytest
 
 import clmst
 from clmst import Device, Points, RepeatedSolver
-from tests.bounds import bounds
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest, solve
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest, solve
 
 N = 1500  # "auto" takes a hierarchy of so many
 

@@ -19,11 +19,11 @@ from clmst import (
     InvalidGraphError,
     RepeatedSolver,
 )
-from tests.bounds import bounds
 from tests.faults.injection import inject
+from tests.helpers.bounds import bounds
+from tests.helpers.threads import all_end, own_threads
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import check, every_device, random_graph, refused, sorted_graph
-from tests.threads import all_end, own_threads
 
 on_every_device = pytest.mark.parametrize("variant", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])

@@ -23,8 +23,12 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
-from tests.bounds import bounds
-from tests.forests import assert_same_forest, solve
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest, solve
+from tests.helpers.settings import SETTINGS
+from tests.helpers.strategies import LAYOUTS, edge_arrays, examples, weight_arrays
+from tests.helpers.threads import all_end, own_threads
+from tests.helpers.variants import is_native, variants_elsewhere
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     assert_closed,
@@ -36,11 +40,7 @@ from tests.repeated.rounds import (
     refused,
     sorted_graph,
 )
-from tests.settings import SETTINGS
-from tests.strategies import LAYOUTS, edge_arrays, examples, weight_arrays
-from tests.test_contract import weights_of
-from tests.threads import all_end, own_threads
-from tests.variants import is_native, variants_elsewhere
+from tests.whole.test_contract import weights_of
 
 
 def in_orders() -> list[Any]:

@@ -13,6 +13,7 @@ from hypothesis import given
 
 from clmst import Device, DeviceArray, RepeatedSolver
 from clmst.algorithms.reweighting import repeated
+from tests.helpers.strategies import edge_arrays, examples, weight_arrays
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     check,
@@ -21,8 +22,7 @@ from tests.repeated.rounds import (
     refused,
     sorted_graph,
 )
-from tests.strategies import edge_arrays, examples, weight_arrays
-from tests.test_contract import weights_of
+from tests.whole.test_contract import weights_of
 
 on_every_device = pytest.mark.parametrize("variant", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])

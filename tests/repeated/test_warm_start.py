@@ -19,8 +19,8 @@ from clmst.repeated.families import WARM_START
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
-from tests.bounds import bounds
-from tests.launched import launches
+from tests.helpers.bounds import bounds
+from tests.helpers.launched import launches
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
 
 Array = Any

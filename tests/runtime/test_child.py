@@ -19,9 +19,9 @@ from clmst.runtime.child_main import DeviceSpec, decoded, encoded
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.quirks import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
-from tests.caches import use_own_cache
-from tests.processes import run_python
-from tests.variants import GPU_SHAPE
+from tests.helpers.caches import use_own_cache
+from tests.helpers.processes import run_python
+from tests.helpers.variants import GPU_SHAPE
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ import clmst
 from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime.capabilities import HostArrays
 from clmst.runtime.launcher import Launcher
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest
-from tests.kernel_sources import changed
-from tests.variants import GPU_SHAPE
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.kernel_sources import changed
+from tests.helpers.variants import GPU_SHAPE
 
 
 @pytest.fixture

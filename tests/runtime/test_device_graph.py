@@ -9,7 +9,7 @@ from scipy import sparse
 import clmst
 from clmst import Device, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
 from clmst.core.arguments import unchecked
-from tests.strategies import WEIGHT_DTYPES
+from tests.helpers.strategies import WEIGHT_DTYPES
 
 
 def test_bounds_count_edges_once(any_device: Device) -> None:

@@ -20,10 +20,10 @@ import clmst
 from clmst import Device, InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.errors import pip_install
 from clmst.runtime.embedded import VENDORS_VARIABLE
-from tests.caches import resolving_anew
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest
-from tests.processes import lacks, printed
+from tests.helpers.caches import resolving_anew
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.processes import lacks, printed
 from tests.runtime.test_capabilities import INT64, described
 
 KINDS = {

@@ -14,7 +14,7 @@ from pyopencl import _cl
 from clmst.core.errors import pip_install
 from clmst.runtime import embedded
 from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver, offered_to_loader
-from tests.processes import lacks
+from tests.helpers.processes import lacks
 
 LIBRARIES = (embedded._DRIVER, *embedded._NEEDED)
 

@@ -20,7 +20,7 @@ from clmst.runtime.discovery import get_device
 from tests.faults.injection import inject, lose, opencl_error
 from tests.faults.interrupting import Steps
 from tests.faults.subjects import forest, graph, solve, weights
-from tests.forests import assert_same_forest
+from tests.helpers.forests import assert_same_forest
 
 # Steps until settling has begun: the profile function is set, the guard is left, settling begins.
 _BEGUN = 3

@@ -18,7 +18,7 @@ from clmst.primitives.shares import BYTES_PER_ITEM
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import CPU, GPU, NVIDIA, Policy
-from tests.variants import GPU_SHAPE
+from tests.helpers.variants import GPU_SHAPE
 
 CAPABILITIES = {
     kind: Capabilities(

@@ -16,9 +16,9 @@ from clmst import Device, KernelBuildError
 from clmst.runtime import program
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
-from tests.kernel_sources import sources_in
+from tests.helpers.kernel_sources import sources_in
+from tests.helpers.variants import GPU_SHAPE, variants
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import GPU_SHAPE, variants
 
 SUBGROUPS = replace(CAPABILITIES["gpu"], lanes="khr", lane_width=16)
 WARPS = replace(CAPABILITIES["gpu"], lanes="ptx", int64_atomics=False)

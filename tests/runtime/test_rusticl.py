@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.caches import use_own_cache
-from tests.processes import lacks, printed
+from tests.helpers.caches import use_own_cache
+from tests.helpers.processes import lacks, printed
 
 pytestmark = pytest.mark.external
 

@@ -14,8 +14,8 @@ import pytest
 from clmst import KernelBuildError
 from clmst.runtime import program, source
 from clmst.runtime.specialisation import Specialisation
-from tests.kernel_sources import sources_in
-from tests.variants import Variant, variants
+from tests.helpers.kernel_sources import sources_in
+from tests.helpers.variants import Variant, variants
 
 FILES = sorted(str(path.relative_to(source.root())) for path in source.root().rglob("*.cl"))
 MARKER = re.compile(r'#line (\d+) "cl/(.+)"')

@@ -22,9 +22,9 @@ from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.launcher import Launcher, Profile
 from clmst.runtime.transfer import Staging, StagingShape, Transfer
 from clmst.runtime.uploads import Uploads
-from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
 
 PAGE = 4096
 SIZE, ROUNDS = 1 << 16, 20

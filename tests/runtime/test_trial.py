@@ -12,8 +12,8 @@ import pytest
 import clmst
 from clmst import Device
 from clmst.runtime.capabilities import detect
-from tests.kernel_sources import changed
-from tests.variants import GPU_SHAPE
+from tests.helpers.kernel_sources import changed
+from tests.helpers.variants import GPU_SHAPE
 
 # What a driver may get wrong, as changes of what lanes.cl calls.
 WRONG = {

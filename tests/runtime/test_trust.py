@@ -28,10 +28,10 @@ from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import source, verdicts
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.verdicts import Verdict, VerdictStore
-from tests.caches import use_own_cache
-from tests.capabilities import Saying
-from tests.kernel_sources import changed, sources_in
-from tests.variants import GPU_SHAPE
+from tests.helpers.caches import use_own_cache
+from tests.helpers.capabilities import Saying
+from tests.helpers.kernel_sources import changed, sources_in
+from tests.helpers.variants import GPU_SHAPE
 
 
 class Counted:

@@ -22,10 +22,10 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program, build
 from clmst.runtime.specialisation import Specialisation
 from tests.faults.injection import inject
+from tests.helpers.programs import programs
+from tests.helpers.variants import as_variant, unoptimised
 from tests.primitives.shapes import SHAPES
-from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import as_variant, unoptimised
 
 Limit = Callable[[Program, str], int]
 

@@ -11,7 +11,7 @@ import pytest
 import clmst
 from clmst.core.errors import OutOfDeviceMemoryError, StreamedWarning
 from clmst.runtime.device import Device
-from tests.capabilities import with_capabilities
+from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import forest_of_edges, random_edges
 
 EDGES = random_edges(50, 3000, dtype="float32")

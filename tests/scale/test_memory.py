@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst.runtime.device import Device
-from tests.peak import collecting_no_cycles, peak_of
+from tests.helpers.peak import collecting_no_cycles, peak_of
 from tests.scale.edges import cut, random_edges
 
 N, M = 20_000, 300_000

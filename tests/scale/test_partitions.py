@@ -23,8 +23,8 @@ from clmst.scale.partitions import (
     take_partition,
 )
 from clmst.scale.rounds import LaneStep, in_rounds, rounds
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 40

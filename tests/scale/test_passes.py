@@ -17,8 +17,8 @@ from clmst.core.errors import (
 )
 from clmst.runtime.device import Device
 from clmst.scale.checkpoint import Checkpoint
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import (
     KilledError,
     Readings,

@@ -23,9 +23,9 @@ from clmst.core.errors import (
 )
 from clmst.core.known_graphs import known_graph
 from tests.faults.injection import inject
-from tests.forests import solve
-from tests.kernel_sources import COARSE_KEYS, changed
-from tests.matrices import matrix_of_density
+from tests.helpers.forests import solve
+from tests.helpers.kernel_sources import COARSE_KEYS, changed
+from tests.helpers.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
 from tests.runtime.test_transfer import pinned
 from tests.scale.edges import ALL_DTYPES, random_edges

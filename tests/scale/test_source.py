@@ -14,7 +14,7 @@ import clmst
 from clmst.core.errors import FileFormatError
 from clmst.scale.rows import StreamPiece
 from clmst.scale.source import Pieces, parts_of_file, read_ahead
-from tests.threads import all_end, own_threads
+from tests.helpers.threads import all_end, own_threads
 
 
 def piece(number: int) -> StreamPiece:

@@ -32,10 +32,10 @@ from clmst.runtime.kernel_family import case_of
 from clmst.runtime.verdicts import Verdict
 from clmst.scale import rows
 from clmst.scale.checkpoint import Checkpoint
-from tests.bounds import bounds
-from tests.caches import use_own_cache
-from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
+from tests.helpers.bounds import bounds
+from tests.helpers.caches import use_own_cache
+from tests.helpers.capabilities import with_capabilities
 from tests.runtime.test_transfer import pinned
 from tests.scale.edges import (
     ALL_DTYPES,

@@ -11,7 +11,7 @@ import pytest
 import clmst
 from clmst import BoruvkaOptions, Device, PmaOptions
 from clmst.runtime import source
-from tests.forests import parallel_edges, solve
+from tests.helpers.forests import parallel_edges, solve
 
 
 def test_numberings_are_the_same(any_device: Device) -> None:

@@ -13,7 +13,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-from tests.forests import assert_same_forest
+from tests.helpers.forests import assert_same_forest
 
 
 def ordered(coordinates: Array, device: Device, local_height: int) -> Array:

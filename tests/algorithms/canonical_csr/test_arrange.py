@@ -18,11 +18,11 @@ from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.weight_keys import Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.transfer import Staging, StagingShape
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
 from tests.faults.injection import inject, launches
-from tests.forests import assert_forests, assert_same_arrays, assert_same_forest, solve
-from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_forests, assert_same_arrays, assert_same_forest, solve
+from tests.helpers.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
 
 @pytest.fixture(autouse=True)

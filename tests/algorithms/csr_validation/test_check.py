@@ -17,10 +17,10 @@ from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.runtime.transfer import Staging
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import assert_forests, assert_same_arrays, assert_same_forest
-from tests.matrices import (
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_forests, assert_same_arrays, assert_same_forest
+from tests.helpers.matrices import (
     any_weights,
     every_fault,
     every_spoilt,
@@ -28,8 +28,8 @@ from tests.matrices import (
     repeated,
     with_indices,
 )
-from tests.strategies import WEIGHT_DTYPES
-from tests.wrong_families import WrongFamilies
+from tests.helpers.strategies import WEIGHT_DTYPES
+from tests.helpers.wrong_families import WrongFamilies
 
 
 @pytest.fixture

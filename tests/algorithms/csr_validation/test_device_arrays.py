@@ -14,10 +14,10 @@ import clmst
 from clmst import Device, DeviceArray, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
-from tests.bounds import bounds
-from tests.forests import assert_same_forest
-from tests.matrices import FAULTS, another_weight, matrix, swapped
-from tests.wrong_families import WrongFamilies
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest
+from tests.helpers.matrices import FAULTS, another_weight, matrix, swapped
+from tests.helpers.wrong_families import WrongFamilies
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from clmst.algorithms.dendrogram.merge import merge, rising_order
 from clmst.algorithms.self_test import merge_by_host
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
-from tests.variants import GPU_SHAPE
+from tests.helpers.variants import GPU_SHAPE
 
 
 def merged(

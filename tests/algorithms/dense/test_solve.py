@@ -20,11 +20,11 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.core.weight_keys import Array
-from tests import forests
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import assert_forests, assert_same_forest, random_graph
-from tests.strategies import WEIGHT_DTYPES, special_weights
+from tests.helpers import forests
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_forests, assert_same_forest, random_graph
+from tests.helpers.strategies import WEIGHT_DTYPES, special_weights
 
 solve = partial(forests.solve, algorithm="dense")
 

@@ -19,18 +19,18 @@ from clmst import Device, EclOptions, Forest, Graph
 from clmst.algorithms.ecl import HUB_ROW
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.core.weight_keys import encode
-from tests import forests
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import (
+from tests.helpers import forests
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import (
     assert_forests,
     assert_same_forest,
     assert_solved,
     random_graph,
     tied_weights,
 )
-from tests.strategies import graphs
-from tests.variants import (
+from tests.helpers.strategies import graphs
+from tests.helpers.variants import (
     Variant,
     each_of,
     extreme_variants,

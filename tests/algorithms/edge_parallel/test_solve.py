@@ -15,11 +15,11 @@ from clmst.algorithms.edge_parallel import UnionFind
 from clmst.algorithms.edge_parallel import solve as edge_parallel
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.launcher import Launcher
-from tests import forests
-from tests.bounds import bounds
-from tests.forests import assert_same_forest, assert_solved, crowd
-from tests.strategies import graphs
-from tests.variants import Variant, extreme_variants, variants_elsewhere
+from tests.helpers import forests
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest, assert_solved, crowd
+from tests.helpers.strategies import graphs
+from tests.helpers.variants import Variant, extreme_variants, variants_elsewhere
 
 UNION_FINDS = get_args(UnionFind)
 sets = pytest.mark.parametrize("union_find", UNION_FINDS)

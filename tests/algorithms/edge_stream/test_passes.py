@@ -20,10 +20,10 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.edge_stream.test_reducer import chunk_of
-from tests.kernel_sources import changed
+from tests.helpers.kernel_sources import changed
+from tests.helpers.strategies import edge_arrays, examples
 from tests.repeated.rounds import every_device
 from tests.scale.edges import forest_of_edges, random_edges
-from tests.strategies import edge_arrays, examples
 
 N, M = 500, 6000
 

@@ -14,7 +14,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
-from tests.capabilities import with_capabilities
+from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import forest_of_edges, random_edges
 
 

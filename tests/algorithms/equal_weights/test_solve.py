@@ -14,10 +14,10 @@ from clmst.algorithms import direct
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.kruskal import forest_positions
-from tests.bounds import bounds
-from tests.forests import assert_forests, assert_same_forest
-from tests.matrices import every_fault, matrix, with_indices
-from tests.strategies import WEIGHT_DTYPES
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_forests, assert_same_forest
+from tests.helpers.matrices import every_fault, matrix, with_indices
+from tests.helpers.strategies import WEIGHT_DTYPES
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """filter-boruvka in the shape of a GPU, beyond the contract.
 
-Launches of work-groups that wait for one another run in ``tests/test_oclgrind.py``: CPU compilers
-do not get through their kernels.
+Launches of work-groups that wait for one another run in ``tests/whole/test_oclgrind.py``: CPU
+compilers do not get through their kernels.
 """
 
 from __future__ import annotations
@@ -25,12 +25,19 @@ from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
-from tests.bounds import bounds
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest, assert_solved, crowd, random_graph, solve
-from tests.launched import launches
-from tests.peak import peak_of
-from tests.variants import GPU_SHAPE, Variant, each_of, extreme_variants, shaped_variants, variants
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest, assert_solved, crowd, random_graph, solve
+from tests.helpers.launched import launches
+from tests.helpers.peak import peak_of
+from tests.helpers.variants import (
+    GPU_SHAPE,
+    Variant,
+    each_of,
+    extreme_variants,
+    shaped_variants,
+    variants,
+)
 
 shapes = each_of(shaped_variants())
 extremes = each_of(extreme_variants())

@@ -12,9 +12,9 @@ import clmst
 from clmst import Device, FilterBoruvkaOptions, Graph
 from clmst.algorithms.filter_boruvka.plan import CHASE
 from clmst.core.weight_keys import encode
-from tests.bounds import bounds
-from tests.forests import assert_same_forest, assert_solved, crowd, solve
-from tests.variants import GPU_SHAPE, Variant, native_variants, shaped_variants
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_same_forest, assert_solved, crowd, solve
+from tests.helpers.variants import GPU_SHAPE, Variant, native_variants, shaped_variants
 
 GRAPH = clmst.generate("grid", rows=20, columns=20, seed=1)
 EXPECTED = clmst.kruskal(GRAPH)

@@ -25,10 +25,10 @@ from clmst import (
 )
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.runtime.launcher import Launcher, Profile
-from tests.bounds import bounds
-from tests.cores import peel
-from tests.strategies import edge_arrays, graphs
-from tests.variants import is_native
+from tests.helpers.bounds import bounds
+from tests.helpers.cores import peel
+from tests.helpers.strategies import edge_arrays, graphs
+from tests.helpers.variants import is_native
 
 
 def solve(graph: Graph, device: Device, profile: Profile | None = None) -> tuple[DeviceArray, int]:

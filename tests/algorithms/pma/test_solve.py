@@ -12,9 +12,9 @@ import clmst
 from clmst import Device, Forest, Graph, PmaOptions
 from clmst.algorithms.pma.solve import chosen_gamma, lanes_for
 from clmst.core.errors import InvalidArgumentError
-from tests import forests
-from tests.forests import assert_same_forest, parallel_edges
-from tests.variants import GPU_SHAPE
+from tests.helpers import forests
+from tests.helpers.forests import assert_same_forest, parallel_edges
+from tests.helpers.variants import GPU_SHAPE
 
 VARIANTS = ("min", "sort", "hybrid")
 

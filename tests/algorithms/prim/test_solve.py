@@ -14,8 +14,8 @@ from clmst.algorithms.prim.solve import rows_of
 from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.test_options import many_components
-from tests.bounds import bounds
-from tests.forests import assert_forests, assert_same_forest, random_graph, solve
+from tests.helpers.bounds import bounds
+from tests.helpers.forests import assert_forests, assert_same_forest, random_graph, solve
 
 queues = pytest.mark.parametrize("queue", ["heap", "array"])
 

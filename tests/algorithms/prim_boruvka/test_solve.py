@@ -9,7 +9,7 @@ import clmst
 from clmst import Device, PrimBoruvkaOptions, PrimOptions
 from clmst.algorithms.prim_boruvka.solve import rounds_for
 from tests.algorithms.test_options import many_components
-from tests.forests import assert_same_forest, parallel_edges, solve
+from tests.helpers.forests import assert_same_forest, parallel_edges, solve
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from clmst.core.errors import DeviceWarning
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.proof.test_prove import REFUSES
 from tests.faults.injection import inject, launches
-from tests.forests import random_graph, solve
-from tests.kernel_sources import changed
-from tests.records import registered
-from tests.wrong_families import WrongFamilies
+from tests.helpers.forests import random_graph, solve
+from tests.helpers.kernel_sources import changed
+from tests.helpers.records import registered
+from tests.helpers.wrong_families import WrongFamilies
 
 Array = Any
 Damage = Callable[[Array, Array], None]

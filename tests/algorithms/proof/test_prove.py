@@ -27,9 +27,9 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, KernelFamily
 from clmst.runtime.launcher import Launcher
-from tests.kernel_sources import changed
-from tests.strategies import WEIGHT_DTYPES, graphs
-from tests.variants import Variant, variants
+from tests.helpers.kernel_sources import changed
+from tests.helpers.strategies import WEIGHT_DTYPES, graphs
+from tests.helpers.variants import Variant, variants
 
 # What a variant changes depends on the width of weights; how keys are made of them does not.
 WEIGHTS = tuple(

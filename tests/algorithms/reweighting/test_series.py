@@ -18,9 +18,9 @@ from clmst.algorithms.reweighting.series import SeriesContraction, contract_seri
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from tests.bounds import bounds
+from tests.helpers.bounds import bounds
+from tests.helpers.strategies import examples
 from tests.repeated.rounds import check, every_device
-from tests.strategies import examples
 
 Array = Any
 

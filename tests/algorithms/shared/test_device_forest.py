@@ -10,9 +10,9 @@ import pytest
 import clmst
 from clmst import Device, Graph
 from clmst.runtime.transfer import Staging, StagingShape
-from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest, random_graph
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest, random_graph
 
 DTYPES = (np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.float64)
 

@@ -23,8 +23,8 @@ from clmst.algorithms.filter_boruvka import gpu, plan
 from clmst.algorithms.shared import progress
 from clmst.core.weight_keys import Array
 from clmst.generators import generate
-from tests.bounds import bounds
 from tests.faults.injection import inject, lying
+from tests.helpers.bounds import bounds
 
 # Changes what the host reads back; gets the number of the read, from 1 on.
 Lie = Callable[[Array, int], None]

@@ -19,8 +19,8 @@ from clmst.algorithms.shared.windows import ends_of, least_of_draws, skew, usual
 from clmst.core.weight_keys import Array, encode
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from tests.forests import assert_same_forest, solve
-from tests.variants import GPU_SHAPE, Variant, each_of, shaped_variants
+from tests.helpers.forests import assert_same_forest, solve
+from tests.helpers.variants import GPU_SHAPE, Variant, each_of, shaped_variants
 
 SAMPLES = st.sampled_from([1024, 2048])
 SMALL = 1 / 64  # the share from which on a rank is the plain one

@@ -20,13 +20,13 @@ from clmst.algorithms.families import SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.kruskal import forest_of_matrix
 from clmst.runtime.kernel_family import Case
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import assert_forests, assert_same_forest, solve
-from tests.matrices import any_weights, every_fault, every_spoilt, matrix, with_indices
-from tests.strategies import WEIGHT_DTYPES
-from tests.variants import as_variant
-from tests.wrong_families import WrongFamilies
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_forests, assert_same_forest, solve
+from tests.helpers.matrices import any_weights, every_fault, every_spoilt, matrix, with_indices
+from tests.helpers.strategies import WEIGHT_DTYPES
+from tests.helpers.variants import as_variant
+from tests.helpers.wrong_families import WrongFamilies
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]

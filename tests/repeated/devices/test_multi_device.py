@@ -16,9 +16,9 @@ from clmst import (
     RepeatedSolver,
 )
 from clmst.algorithms.parts.shares import by_speed, ends_of_parts, shares_of
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
 from tests.repeated.device_sets import DENSE, STRATEGIES, clustered_graph, every_device_set
 from tests.repeated.rounds import (
     check,

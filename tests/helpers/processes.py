@@ -1,0 +1,169 @@
+"""Processes of a test's own, and what a machine may lack for a test."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+_SPAWN = multiprocessing.get_context("spawn")  # no child shares a driver's threads
+_START_SECONDS = 300.0  # that a child may take to be ready
+
+
+def run_python(
+    *arguments: str, environment: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run Python from the root of the tree; raise unless it ends well."""
+    done = subprocess.run(
+        [sys.executable, *arguments], env={**os.environ, **(environment or {})},
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+        **{"timeout": 300, **options},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def printed(*arguments: str, **environment: str) -> Any:
+    """Run Python; return what it prints as JSON, behind what a driver may have printed."""
+    said = run_python(*arguments, environment=environment).stdout
+    return json.loads(re.split(r"^(?=[\[{])", said, maxsplit=1, flags=re.MULTILINE)[-1])
+
+
+def lacks(what: str) -> NoReturn:
+    """Skip a test for which the machine lacks something; fail on CI, which must have it."""
+    if os.environ.get("CI"):
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process has not ended yet."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
+def needs(module: str, extra: str) -> None:
+    """Skip a test where a tool is missing, which an extra of the package brings."""
+    if find_spec(module) is None:
+        lacks(f"{module} is not installed; pip install 'clmst[{extra}]'")
+
+
+def needs_entry_points() -> None:
+    """Skip a test where NetworkX cannot find its backend."""
+    if not entry_points(group="networkx.backends", name="clmst"):
+        lacks("clmst's entry points are not installed; install it again")
+
+
+# ------------------------------------------------------------------- children that may end
+
+Answer = Callable[[Any], Any]
+
+
+class LostError(Exception):
+    """A child ended or hung before it answered."""
+
+    def __init__(self, verdict: str, detail: str) -> None:
+        super().__init__(verdict, detail)
+        self.verdict, self.detail = verdict, detail
+
+
+class Child:
+    """A process that answers questions; it is started for the first, and anew if it was lost.
+
+    Parameters
+    ----------
+    begin : callable
+        Called in the process with `arguments`; returns the function that answers. What it raises,
+        the parent raises.
+    *arguments : object
+    """
+
+    def __init__(self, begin: Callable[..., Answer], *arguments: Any) -> None:
+        self._work = (begin, *arguments)
+        self._log: Path | None = None
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def ask(self, question: Any, seconds: float) -> Any:
+        """Return the answer to a question.
+
+        Raises
+        ------
+        LostError
+            The process ended, or did not answer within some seconds.
+        """
+        if self._log is None:
+            self._start()
+        self._connection.send(question)
+        return self._receive(seconds)
+
+    def end(self) -> str:
+        """End the process, if it has not ended by itself; return its last words and status."""
+        if self._log is None:
+            return ""
+        self._connection.close()
+        self._process.join(0.2)
+        self._process.kill()
+        self._process.join()
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        self._log.unlink()
+        self._log = None
+        return f"{lines[-1][:300] if lines else ''} (status {self._process.exitcode})"
+
+    def _start(self) -> None:
+        descriptor, log = tempfile.mkstemp(prefix="clmst-child-")
+        os.close(descriptor)
+        self._log = Path(log)  # of what drivers write to standard output and error
+        self._connection, other = _SPAWN.Pipe()
+        self._process = _SPAWN.Process(target=_serve, args=(log, other, *self._work), daemon=True)
+        self._process.start()
+        other.close()  # so that the child's end is the end of the connection
+        error = self._receive(_START_SECONDS)
+        if error is not None:
+            self.end()
+            raise error
+
+    def _receive(self, seconds: float) -> Any:
+        if not self._connection.poll(seconds):
+            self.end()
+            raise LostError("hang", f"no answer within {seconds:g} s")
+        try:
+            return self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise LostError("crash", self.end()) from None
+
+
+def _serve(log: str, connection: Connection, begin: Callable[..., Answer], *arguments: Any) -> None:
+    with Path(log).open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        answer = begin(*arguments)
+    except Exception as error:
+        connection.send(error)
+        return
+    connection.send(None)
+    with suppress(EOFError):
+        while True:
+            connection.send(answer(connection.recv()))

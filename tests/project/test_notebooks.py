@@ -1,0 +1,64 @@
+"""Each notebook of examples/notebooks runs from an empty folder, and makes its pictures.
+
+They are kept without outputs: a change of a picture is no change of the file, nothing in them grows
+old, and the pictures that a reader sees are those of the version that is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+# How many pictures of Matplotlib each makes.
+PICTURES = {
+    "embeddings_to_clusters": 2,
+    "image_segments": 1,
+    "road_network": 2,
+    "stream_of_parquet": 2,
+    "tree_of_correlations": 2,
+    "your_own_kernel": 2,
+}
+LONGEST = 300  # seconds, on a machine that does other things; alone on two cores it is a minute
+
+pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="installed without the examples")
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def test_all_are_known() -> None:
+    assert [path.stem for path in NOTEBOOKS] == list(PICTURES)
+
+
+@every_notebook
+def test_it_is_kept_without_outputs(path: Path) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    first, *_ = cells = content["cells"]
+    assert first["cell_type"] == "markdown"
+    assert "".join(first["source"]).startswith("# ")
+    assert "pip install 'clmst[" in "".join(first["source"])
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in code)
+    assert path.stat().st_size < 20_000
+
+
+@pytest.mark.slow  # the first pass runs it once; `run.py check` and the lowest versions do not
+@every_notebook
+def test_it_runs_and_shows_its_pictures(path: Path, tmp_path: Path) -> None:
+    nbformat, nbclient = (pytest.importorskip(name) for name in ("nbformat", "nbclient"))
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.read(path, 4)
+    start = time.perf_counter()
+    folder = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=LONGEST, resources=folder).execute()
+    assert time.perf_counter() - start < LONGEST
+    outputs: list[Any] = [one for cell in notebook.cells for one in cell.get("outputs", ())]
+    pictures = [one for one in outputs if "image/png" in one.get("data", {})]
+    assert len(pictures) == PICTURES[path.stem]
+    assert all(len(one.data["image/png"]) > 10_000 for one in pictures)  # not a blank sheet
+    said = [one.text for one in outputs if one.output_type == "stream" and one.name == "stderr"]
+    assert not [text for text in said if "Warning" in text]
