@@ -10,10 +10,10 @@ import pytest
 from benchmarks import structure
 from clmst import Device
 from clmst.cluster import HDBSCAN
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.launched import Transfers, transfers
-from tests.variants import as_variant
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.launched import Transfers, transfers
+from tests.helpers.variants import as_variant
 
 Array = Any
 

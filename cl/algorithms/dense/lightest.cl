@@ -184,7 +184,9 @@ kernel void dense_lightest_gather(const global double *rows, const global double
                                   const global ulong *edges, const global uint *state,
                                   global ulong *result, uint n, uint d, uint bits, ulong no_edge,
                                   uint n_state) {
+#if WEIGHT_BITS == 64
   const points_t of = {rows, 0, 0, 0, n, d, 0};
+#endif
   global uint *counts = (global uint *)(result + n);
   GRID_FOR(i, n_state) counts[i] = state[i];
   GRID_FOR(u, n) {
