@@ -32,10 +32,10 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case, installed
-from clmst import Device, Points
+from clmst import Device, Points, route
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.complete import facts_of_complete, way_of_tree
-from clmst.algorithms.dendrogram.merge import Merges, has_few, merge
+from clmst.algorithms.dendrogram.merge import Merges, merge
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
@@ -192,7 +192,7 @@ def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
         ) -> Merges:
             launch = Launcher(device, device.queue)
             order = argsort(weights, launch=launch)
-            return merge(n, ends, order, launch, few=has_few(n, device))
+            return merge(n, ends, order, launch, serial=route.merges_serially(n, device.facts))
 
         merges = merged()
         children, sizes = merges.children.to_host(), merges.sizes.to_host()

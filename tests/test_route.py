@@ -59,6 +59,11 @@ def converted(m: int, device: DeviceFacts) -> Way:
     return Way("host" if on_host else "device", "")
 
 
+def yes(holds: bool) -> Way:
+    """Return a choice between two."""
+    return Way("yes" if holds else "no", "")
+
+
 SPARSE, TREE, CORE = route.way_of_sparse, route.way_of_complete, route.way_of_core_distances
 
 # For each limit: what is decided as a function of a size, the last size on one side, the record
@@ -111,6 +116,28 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     ),
     "listed_neighbours": (
         lambda k: CORE(points(10**6, neighbours=k)), LIMITS.listed_neighbours, BOXES, TILES,
+    ),
+    "rounds_in_one_launch": (
+        lambda n: yes(route.takes_all_rounds_in_one_launch(n)), LIMITS.rounds_in_one_launch,
+        "yes", "no",
+    ),
+    "products": (
+        lambda d: yes(route.may_take_products(1 << 10, d, alone=False)),
+        (LIMITS.products >> 20) - 1, "no", "yes",
+    ),
+    "products_alone": (
+        lambda d: yes(route.may_take_products(1 << 10, d, alone=True)),
+        (LIMITS.products_alone >> 20) - 1, "no", "yes",
+    ),
+    "serial_merges": (
+        lambda n: yes(route.merges_serially(n, GPU)), LIMITS.serial_merges, "yes", "no",
+    ),
+    "condensed_tiles": (
+        lambda n: yes(route.condenses_in_one_launch(n, 256, GPU)), 256 * LIMITS.condensed_tiles,
+        "yes", "no",
+    ),
+    "device_sort": (
+        lambda m: yes(route.sorts_on_device(m, GPU)), LIMITS.device_sort - 1, "no", "yes",
     ),
     "flat_dimensions": (
         lambda d: TREE(points(100, GPU, dimensions=d)), LIMITS.flat_dimensions, ROWS, TILES,

@@ -55,20 +55,20 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     """Yield the orders and merges of known graphs' forests, and their condensed trees."""
-    from clmst.algorithms.dendrogram.condense import condense, condense_few
+    from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
 
     few, launch = case == FEW_VERTICES, Launcher(device, device.queue)
     for size in SIZES[:2]:
         forest, of = known_graph(size).forest(maximum=False), f"of the known graph {size!r}"
         n, order = forest.n_vertices, np.argsort(forest.weights, kind="stable")
-        by_device_from = len(order) + 1 if few else 1
-        found_order = rising_order(forest.weights, launch, by_device_from=by_device_from)
+        by_device = not few and device.policy.work_group_size > 1
+        found_order = rising_order(forest.weights, launch, by_device=by_device)
         yield f"places of sorted edges {of}", found_order.to_host(), order
         ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
         for given in (order, order[::-1]):
             given_order = DeviceArray.from_host(given.astype(np.uint32), device)
-            merges = merge(n, ends, given_order, launch, few=few)
+            merges = merge(n, ends, given_order, launch, serial=few)
             right_children, right_sizes = merge_by_host(n, forest.edges, given)
             children = merges.children.to_host().reshape(-1, 2)
             yield f"children in the dendrogram {of}", children, right_children
@@ -81,9 +81,9 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     )
     heights = DeviceArray.from_host(np.arange(1, n, dtype=np.float64), device)
     if few:
-        found = condense_few(edges, np.arange(1, n, dtype=np.float64), order, 3, launch)
+        found = merge_and_condense(edges, np.arange(1, n, dtype=np.float64), order, 3, launch)
     else:
-        found = condense(merge(n, ends, places, launch, few=False), heights, 3, launch)
+        found = condense(merge(n, ends, places, launch, serial=False), heights, 3, launch)
     leaves = condense_by_host(n, *merge_by_host(n, edges, order), 3)
     expected = 1 / (order[leaves] + 1.0)
     yield "densities in the condensed tree of 300 vertices", found.point_lambda, expected

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
+from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
@@ -79,8 +80,8 @@ def made_of_edges(
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
-        few = has_few(forest.n_vertices, found)
-        case = families.FEW_VERTICES if few else families.MANY_VERTICES
+        serial = route.merges_serially(forest.n_vertices, found.facts)
+        case = families.FEW_VERTICES if serial else families.MANY_VERTICES
         found.trust.require(families.DENDROGRAM, case)
         with found.lock, Guard(found):
             return use(edges, heights, Launcher(found, found.queue))
@@ -97,7 +98,8 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
     order = rising_order(forest.weights, launch)
     if heights.size > order.size:
         order = DeviceArray.from_host(with_joined(order.to_host(), heights), device)
-    return merge(n, device.upload(edges.reshape(-1)), order, launch, few=has_few(n, device))
+    serial = route.merges_serially(n, device.facts)
+    return merge(n, device.upload(edges.reshape(-1)), order, launch, serial=serial)
 
 
 def with_joined(order: Array, heights: Array) -> Array:

@@ -5,13 +5,14 @@ the name of a record, and the reason in words. Some choices depend on the data, 
 weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
 data, reads that fact and asks again. So no fact is read that does not matter.
 
-=========== =========================================================================
-`limits`    the numbers that decide, each with its unit and what was measured
-`facts`     what the router knows of a call, and its answer
-`records`   the names of the ways, each with what it stands for
-`sparse`    graphs that list their edges
-`complete`  points and complete matrices
-=========== =========================================================================
+============= =======================================================================
+`limits`      the numbers that decide, each with its unit and what was measured
+`facts`       what the router is told, and the form of its answer
+`records`     the names of the ways, each with what it stands for
+`sparse`      graphs that list their edges
+`complete`    points and complete matrices
+`dendrograms` dendrograms of forests
+============= =======================================================================
 """
 
 from __future__ import annotations
@@ -20,13 +21,25 @@ from clmst.route.complete import (
     in_one_work_group as in_one_work_group,
 )
 from clmst.route.complete import (
-    keeps_hierarchy as keeps_hierarchy,
+    may_take_products as may_take_products,
+)
+from clmst.route.complete import (
+    takes_all_rounds_in_one_launch as takes_all_rounds_in_one_launch,
 )
 from clmst.route.complete import (
     way_of_complete as way_of_complete,
 )
 from clmst.route.complete import (
     way_of_core_distances as way_of_core_distances,
+)
+from clmst.route.dendrograms import (
+    condenses_in_one_launch as condenses_in_one_launch,
+)
+from clmst.route.dendrograms import (
+    merges_serially as merges_serially,
+)
+from clmst.route.dendrograms import (
+    sorts_on_device as sorts_on_device,
 )
 from clmst.route.facts import (
     DeviceFacts as DeviceFacts,

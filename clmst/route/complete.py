@@ -85,9 +85,15 @@ def in_one_work_group(n: int, device: DeviceFacts) -> bool:
     return not device.alone and n <= LIMITS.one_work_group
 
 
-def keeps_hierarchy(facts: PointFacts) -> bool:
-    """Return whether a tree of points uses the order of a hierarchy that core distances left."""
-    return way_of_complete(facts).record in (PRIM_POINTS, BOXES)
+def takes_all_rounds_in_one_launch(n: int) -> bool:
+    """Return whether the one work-group also reads cells again, so that one launch is all."""
+    return n <= LIMITS.rounds_in_one_launch
+
+
+def may_take_products(n: int, dimensions: int, *, alone: bool) -> bool:
+    """Return whether tiles look at a sample of points, and may compare by products then."""
+    least = LIMITS.products_alone if alone else LIMITS.products
+    return n * n * dimensions >= least
 
 
 def _has_hierarchy(facts: PointFacts) -> bool:

@@ -95,6 +95,21 @@ class Limits:
         2048, "vertices of a complete graph on a GPU",
         "An H200: one work-group takes all rounds in one launch (algorithms/dense/few.py)",
     )  # fmt: skip
+    rounds_in_one_launch: int = _limit(
+        512, "vertices of a complete graph, by one work-group of a GPU",
+        "An H200: all rounds in one launch; of more vertices all work-groups read cells again, in "
+        "a launch of their own for each round",
+    )  # fmt: skip
+    products: int = _limit(
+        1 << 32, "pairs times dimensions of points on a GPU",
+        "An H200, trees by products of coordinates instead of differences: 50,000 x 256 138 ms "
+        "instead of 170. A sample is looked at first, which a short solve does not make up for",
+    )  # fmt: skip
+    products_alone: int = _limit(
+        1 << 27, "pairs times dimensions of points, where work-items are alone",
+        f"{_TWO_CORES}: 5,000 x 64 takes 0.76 of the processor time by products; HDBSCAN of "
+        "1,000 x 256 14.0 ms instead of 16.8",
+    )  # fmt: skip
     turns: int = _limit(
         1 << 16, "points times neighbours",
         "An H200: core distances of few points by one launch, one neighbour after the other",
@@ -102,6 +117,21 @@ class Limits:
     listed_neighbours: int = _limit(
         256, "neighbours of a point", "The longest list that a search of a hierarchy is built for"
     )
+    serial_merges: int = _limit(
+        5120, "vertices of a dendrogram on a GPU, by one work-item",
+        "An H200: so many clusters fit local memory; 5,000 points take 0.81 ms instead of 2.1 to "
+        "3.4 level by level",
+    )  # fmt: skip
+    condensed_tiles: int = _limit(
+        8, "tiles of vertices of a dendrogram",
+        "5,000 points condensed in the launch that merges take one launch and one read instead of "
+        "7 and 5 (docs/performance_log.md)",
+    )  # fmt: skip
+    device_sort: int = _limit(
+        1 << 16, "edges of a forest on a GPU",
+        "An H200: a dendrogram of 37,000,000 points takes three quarters of the time if the device "
+        "sorts its edges; fewer are sorted by the host before they are uploaded",
+    )  # fmt: skip
     flat_dimensions: int = _limit(
         3, "dimensions", "A pair of so few coordinates is compared as quickly without a filter"
     )

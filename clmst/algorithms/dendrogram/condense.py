@@ -9,7 +9,8 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.merge import HOPS, SERIAL_SOURCE, Merges, has_few
+from clmst import route
+from clmst.algorithms.dendrogram.merge import HOPS, SERIAL_SOURCE, Merges
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -25,9 +26,6 @@ _CLUSTER = np.dtype(
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# The most tiles of items that one work-group goes through sooner than several launches begin.
-_TILES_OF_FEW = 8
-
 # Bytes that are read before it is known how many are clusters: a read of its own takes 30 us.
 _MOST_UNKNOWN = 1 << 20
 
@@ -131,12 +129,13 @@ def condense(
     return found.read(launch)
 
 
-def takes_few(n: int, device: Device) -> bool:
+def takes_one_launch(n: int, device: Device) -> bool:
     """Return whether one work-group merges and condenses sooner than several launches begin."""
-    return has_few(n, device) and n <= _TILES_OF_FEW * device.program(SERIAL_SOURCE).grid_tile
+    tile = device.program(SERIAL_SOURCE).grid_tile
+    return route.condenses_in_one_launch(n, tile, device.facts)
 
 
-def condense_few(
+def merge_and_condense(
     edges: Array, heights: Array, order: Array, least: int, launch: Launcher
 ) -> CondensedTree:
     """Merge the edges of a tree of few vertices, and condense; waits for it.

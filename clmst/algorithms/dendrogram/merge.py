@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clmst import route
 from clmst.core.canonical import stable_order
 from clmst.core.weight_keys import Array
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import argsort, bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
@@ -24,18 +24,8 @@ SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
 CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
-# The fewest edges that a device with work-groups of several work-items sorts.
-_SORTED_BY_DEVICE_FROM = 1 << 16
-# SERIAL_VERTICES of serial.cl: the most that one work-item of such a device merges.
-_SERIAL_VERTICES = 5120
-
 NONE = 0xFFFFFFFF
 HOPS = 32  # DENDROGRAM_HOPS of jump.cl: by which a launch of jumps divides depths
-
-
-def has_few(n: int, device: Device) -> bool:
-    """Return whether one work-item of a device merges the edges of `n` vertices."""
-    return device.policy.work_group_size == 1 or n <= _SERIAL_VERTICES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,12 +39,12 @@ class Merges:
 
 
 def merge(
-    n: int, ends: KernelArgument, order: DeviceArray, launch: Launcher, *, few: bool
+    n: int, ends: KernelArgument, order: DeviceArray, launch: Launcher, *, serial: bool
 ) -> Merges:
     """Merge the ends of edges of a forest in an order, the lightest edge first; do not wait.
 
-    `ends` are those of each edge, uint32, shape (2 m,). With `few` one work-item merges, never of
-    more vertices than :func:`has_few` allows.
+    `ends` are those of each edge, uint32, shape (2 m,). With `serial` one work-item merges, never
+    more vertices than the router allows.
 
     Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
     12 bytes of device memory a vertex and 24 an edge. So does one elsewhere, in local memory, where
@@ -62,7 +52,7 @@ def merge(
     bytes a vertex (:class:`ParallelMerge`).
     """
     device, m = order.device, order.size
-    if m and not few and device.policy.work_group_size > 1:
+    if m and not serial and device.policy.work_group_size > 1:
         children, sizes = ParallelMerge(n, ends, order, launch).run()
         return Merges(n=n, order=order, children=children, sizes=sizes)
     clusters, children, sizes = (
@@ -76,18 +66,16 @@ def merge(
     return Merges(n=n, order=order, children=children, sizes=sizes)
 
 
-def rising_order(
-    weights: Array, launch: Launcher, *, by_device_from: int = _SORTED_BY_DEVICE_FROM
-) -> DeviceArray:
+def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
     """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
 
-    No weight is NaN. Fewer edges than `by_device_from` are sorted by the host in any case.
+    No weight is NaN. `by_device` says who sorts; the router by default.
 
     O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
     O(k) work and some 30 bytes of device memory an edge.
     """
     device = launch.device
-    if device.policy.work_group_size == 1 or weights.size < by_device_from:
+    if not (route.sorts_on_device(weights.size, device.facts) if by_device is None else by_device):
         return DeviceArray.from_host(stable_order(weights).astype(np.uint32), device)
     keys = weights.astype(np.float32) if weights.dtype == np.float16 else weights
     keys = keys.view(np.uint8) if keys.dtype == np.bool_ else keys + keys.dtype.type(0)  # no -0.0

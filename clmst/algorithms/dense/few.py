@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.dense.plan import (
     CORE_SOURCE,
     FEW_SOURCE,
@@ -28,9 +29,9 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# The most vertices for which one work-group reads blocks again, too, so that it takes all rounds in
-# one launch; and the cells of a block there, where reading cells takes longer, and elsewhere.
-ALONE, _WIDTH_ALONE, _WIDTH = 512, 128, 256
+# Cells of a block: where the one work-group reads blocks again itself, which takes longer, and
+# where all work-groups do.
+_WIDTH_ALONE, _WIDTH = 128, 256
 # So many rounds are enqueued at once that 7 components become one in each: most often all.
 _HALVINGS_A_ROUND = 2.75
 # Work-groups a compute unit for blocks whose number is known on the device only, and small.
@@ -50,7 +51,7 @@ def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
 ) -> FewEdges:
     """Solve a complete graph whose cells are in one piece, and wait for it."""
-    device, at_once = launch.device, n <= ALONE
+    device, at_once = launch.device, route.takes_all_rounds_in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
     n_blocks = ceil(n / width)
     program = device.program(

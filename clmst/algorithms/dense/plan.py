@@ -123,15 +123,11 @@ def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
     return ends
 
 
-def has_few(n: int, device: Device) -> bool:
-    """Return whether one work-group takes all rounds of a complete graph of `n` vertices."""
-    return route.in_one_work_group(n, device.facts)
-
-
-def takes_few(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
+def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
     """Return whether one work-group takes all rounds of a solve by rows."""
     rereads_all = options is not None and options.reread == "all"
-    return has_few(matrix.n_vertices, matrix.device) and len(matrix.panels) == 1 and not rereads_all
+    is_small = route.in_one_work_group(matrix.n_vertices, matrix.device.facts)
+    return is_small and len(matrix.panels) == 1 and not rereads_all
 
 
 def few_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:

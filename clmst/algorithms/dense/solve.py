@@ -17,11 +17,11 @@ from clmst.algorithms.dense.plan import (
     N_COUNTS,
     DensePlan,
     ends_of,
+    fits_one_work_group,
     has_short_ids,
     no_edge,
     plan_of_graph,
     plan_of_matrix,
-    takes_few,
     vertex_bits,
 )
 from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
@@ -88,7 +88,7 @@ def solve_matrix(
     pairs.check_count(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_tree(matrix, maximum=maximum)
-    if takes_few(matrix, options) if at_once is None else at_once:
+    if fits_one_work_group(matrix, options) if at_once is None else at_once:
         found = few.solve(
             matrix.panels[0].cells, matrix.n_vertices, matrix.dimensions,
             matrix.defines(maximum=maximum), launch,

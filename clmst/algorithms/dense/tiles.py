@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.dense import Filter
 from clmst.algorithms.families import tiles_refusal
 from clmst.core.errors import OutOfDeviceMemoryError
@@ -36,10 +37,8 @@ _GROUPS_PER_UNIT = 3
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Rows whose median is the point that coordinates are counted from.
 _SAMPLE = 64
-# Filter values by products: the least product of pairs and coordinates for which a sample is taken,
-# where work-items are alone and elsewhere; the columns of the sample, and how many share a row; and
-# how many columns, on average, may seem as near to a row as its nearest one.
-_LEAST_WORK_ALONE, _LEAST_WORK = 1 << 27, 1 << 32
+# Filter values by products: the columns of the sample, and how many share a row; and how many
+# columns, on average, may seem as near to a row as its nearest one.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 # Among the forms of coordinates that are kept with a matrix: packed points, and whether products
@@ -146,8 +145,7 @@ class PackedPoints:
     def _may_take_products(self, metric: str) -> bool:
         """Return whether a solve is long enough for them to pay."""
         is_alone = self.pack_program.work_group_size == 1
-        least = _LEAST_WORK_ALONE if is_alone else _LEAST_WORK
-        return metric in HAVE_SQUARES and self.n * self.n * self.d >= least
+        return metric in HAVE_SQUARES and route.may_take_products(self.n, self.d, alone=is_alone)
 
     def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether products separate near points of a sample: as in ``filter.cl``."""

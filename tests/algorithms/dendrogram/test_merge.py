@@ -21,7 +21,7 @@ def merged(
     ends, places = (
         DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
     )
-    merges = merge(n, ends, places, Launcher(device, device.queue), few=few)
+    merges = merge(n, ends, places, Launcher(device, device.queue), serial=few)
     return merges.children.to_host().reshape(-1, 2), merges.sizes.to_host()
 
 
@@ -64,7 +64,7 @@ def test_rising_order(any_device: Device, dtype: str) -> None:
         weights[::7] = -0.0
         weights[1::70], weights[2::70] = np.inf, -np.inf
     device = any_device.with_policy(GPU_SHAPE)
-    found = rising_order(weights, Launcher(device, device.queue), by_device_from=1)
+    found = rising_order(weights, Launcher(device, device.queue), by_device=True)
     np.testing.assert_array_equal(found.to_host(), np.argsort(weights, kind="stable"))
 
 
