@@ -48,7 +48,7 @@
 //     cl/device/distance.cl
 // intel-swapped-pointers (Intel's compiler for GPUs, ocloc 22.43): a build ends the process by a
 //     segmentation fault where pointers to global memory change places in a loop with barriers. They
-//     are offsets. cl/algorithms/dense/few.cl, tests/offline/test_compile.py
+//     are offsets. cl/algorithms/dense/one_group.cl, tests/offline/test_compile.py
 // cpu-vector-choices (compilers for CPUs): choices between vectors become branches. `choose` avoids
 //     them. cl/device/monoid.cl
 // intel-lane-width (Intel's compilers): kernels that use sub-groups get another width than the code

@@ -87,9 +87,9 @@ def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> 
     host, or on the device.
     """
     if way == route.TURNS:
-        from clmst.algorithms.dense import few
+        from clmst.algorithms.dense import one_group
 
-        return few.MutualReachability(matrix, k, launch).core_distances()
+        return one_group.MutualReachability(matrix, k, launch).core_distances()
     if way == route.TILES:
         from clmst.algorithms.dense import tile_pairs, tiles
 

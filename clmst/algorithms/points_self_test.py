@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dense import DenseOptions, Filter, few, tile_pairs
+from clmst.algorithms.dense import DenseOptions, Filter, one_group, tile_pairs
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.algorithms.shared.found_tree import FoundTree
@@ -38,7 +38,7 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
         if case.core and case.variant:
             k, points = min(n - 1, 20), _known_points(n, case).with_core_distances(None)
             plain = DeviceMatrix.upload(points, device)
-            kth = few.MutualReachability(plain, k, launch).core_distances()
+            kth = one_group.MutualReachability(plain, k, launch).core_distances()
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
         expected = kruskal(graph.to_graph(), maximum=maximum)
         yield f"edges of {n} known vertices", found.to_host(launch).edges, expected.edges

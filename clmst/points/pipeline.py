@@ -103,9 +103,11 @@ def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> 
     by_host = core_by_the_host(points, min_samples) if way == route.HOST else None
     with device.lock, Guard(device, caches=matrix.caches):
         if way == route.TURNS:
-            from clmst.algorithms.dense import few
+            from clmst.algorithms.dense import one_group
 
-            return few.MutualReachability(matrix, k, launch, alpha=alpha).tree().to_host(launch)
+            return (
+                one_group.MutualReachability(matrix, k, launch, alpha=alpha).tree().to_host(launch)
+            )
         if by_host is None:
             core = _times(complete.core_distances(matrix, k, way, launch), points, alpha)
         else:

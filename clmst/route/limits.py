@@ -93,7 +93,7 @@ class Limits:
     )  # fmt: skip
     one_work_group: int = _limit(
         2048, "vertices of a complete graph on a GPU",
-        "An H200: one work-group takes all rounds in one launch (algorithms/dense/few.py)",
+        "An H200: one work-group takes all rounds in one launch (algorithms/dense/one_group.py)",
     )  # fmt: skip
     rounds_in_one_launch: int = _limit(
         512, "vertices of a complete graph, by one work-group of a GPU",

@@ -21,5 +21,5 @@ RECORDS = {
     "nearest ones again in float64 (algorithms/dense/tiles.py)",
     ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
-    "(algorithms/dense/few.py)",
+    "(algorithms/dense/one_group.py)",
 }

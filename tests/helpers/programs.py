@@ -16,7 +16,7 @@ from typing import TypeAlias, get_args
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
-from clmst.algorithms.dense.plan import few_defines, key_defines
+from clmst.algorithms.dense.plan import key_defines, one_group_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
 from clmst.algorithms.ecl import (
     EclOptions,
@@ -214,8 +214,9 @@ _ALGORITHMS: dict[str, Rule] = {
         for one in _points(c, False)
         if one["WEIGHT_BITS"] == 64 and not one["CORE_DISTANCES"]
     ),
-    "dense/few": lambda c, tuning: (
-        {"COMPLETE": 1} | one | few_defines(c, tuning) for one in (*EVERY, *_points(c, False, True))
+    "dense/one_group": lambda c, tuning: (
+        {"COMPLETE": 1} | one | one_group_defines(c, tuning)
+        for one in (*EVERY, *_points(c, False, True))
     ),
     "dense/lightest": _tiles("lightest"),
     "dense/nearest": _tiles("nearest"),

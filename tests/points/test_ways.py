@@ -15,7 +15,7 @@ from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points, clust
 from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.complete import way_of_core_distances
-from clmst.algorithms.dense import few, tile_pairs
+from clmst.algorithms.dense import one_group, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.point_checks import UNROUNDED
 from clmst.runtime.array import array_on_host
@@ -90,7 +90,7 @@ def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = 
         assert in_turns
     if in_turns:
         launch = Launcher(device, device.queue)
-        found = few.MutualReachability(matrix, k, launch).tree().to_host(launch)
+        found = one_group.MutualReachability(matrix, k, launch).tree().to_host(launch)
         assert_same_forest(found, clmst.kruskal(mutual.to_graph()))
 
 

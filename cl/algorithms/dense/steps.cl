@@ -1,4 +1,4 @@
-// dense: the steps of a solve. Each is a launch of its own (dense.cl), or a part of one (few.cl).
+// dense: the steps of a solve. Each is a launch of its own (dense.cl), or a part of one (one_group.cl).
 #include "algorithms/dense/rows.cl"
 #include "device/winners.cl"
 

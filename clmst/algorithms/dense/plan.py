@@ -24,7 +24,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
 SOURCE = "algorithms/dense/dense.cl"
-FEW_SOURCE = "algorithms/dense/few.cl"
+ONE_GROUP_SOURCE = "algorithms/dense/one_group.cl"
 CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
@@ -130,8 +130,8 @@ def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> b
     return is_small and len(matrix.panels) == 1 and not rereads_all
 
 
-def few_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of the size of the work-group of FEW_SOURCE."""
+def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
+    """Return the macros of the size of the work-group of ONE_GROUP_SOURCE."""
     usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
     size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}

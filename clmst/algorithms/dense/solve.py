@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.dense import DenseOptions, few
+from clmst.algorithms.dense import DenseOptions, one_group
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
     N_COUNTS,
@@ -89,7 +89,7 @@ def solve_matrix(
     if matrix.n_vertices == 0:
         return _no_tree(matrix, maximum=maximum)
     if fits_one_work_group(matrix, options) if at_once is None else at_once:
-        found = few.solve(
+        found = one_group.solve(
             matrix.panels[0].cells, matrix.n_vertices, matrix.dimensions,
             matrix.defines(maximum=maximum), launch,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Few vertices, and their core distances; host side of ``few.cl`` and ``core.cl``."""
+"""Few vertices, and their core distances; host side of ``one_group.cl`` and ``core.cl``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from clmst import route
 from clmst.algorithms.dense.plan import (
     CORE_SOURCE,
-    FEW_SOURCE,
+    ONE_GROUP_SOURCE,
     ends_of,
-    few_defines,
     has_short_ids,
     no_edge,
+    one_group_defines,
     vertex_bits,
 )
 from clmst.algorithms.shared.found_tree import FoundTree
@@ -39,7 +39,7 @@ _FEW_GROUPS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FewEdges:
+class EdgesOfFew:
     """The forest of few vertices, in canonical order."""
 
     ends: Array  # uint32, shape (k, 2)
@@ -49,13 +49,13 @@ class FewEdges:
 
 def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
-) -> FewEdges:
+) -> EdgesOfFew:
     """Solve a complete graph whose cells are in one piece, and wait for it."""
     device, at_once = launch.device, route.takes_all_rounds_in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
     n_blocks = ceil(n / width)
     program = device.program(
-        FEW_SOURCE, **defines, **few_defines(device.capabilities, device.policy)
+        ONE_GROUP_SOURCE, **defines, **one_group_defines(device.capabilities, device.policy)
     )
     scratch = device.allocate(8 * n * (3 + 2 * n_blocks))
     counts_end = n + MOST_ROUNDS + 1
@@ -64,7 +64,7 @@ def solve(
     sizes = (n, dimensions, width, n_blocks)
     with launch.phase("read all blocks"):
         groups = _groups_of_lanes(n * n_blocks, program, launch)
-        launch.enqueue(program, "dense_few_scan", groups, cells, scratch, *sizes)
+        launch.enqueue(program, "dense_one_group_scan", groups, cells, scratch, *sizes)
     short_ids = int(has_short_ids(n))
     many = launch.groups_for(device.capabilities.compute_units * _FEW_GROUPS)
     first, end, counts = 0, MOST_ROUNDS if at_once else ceil(log2(n) / _HALVINGS_A_ROUND), None
@@ -73,11 +73,11 @@ def solve(
             for number in range(first, first + 1 if at_once else end):
                 if number:
                     launch.enqueue(
-                        program, "dense_few_rescan", many, cells, scratch, result, *sizes,
+                        program, "dense_one_group_rescan", many, cells, scratch, result, *sizes,
                         short_ids, number,
                     )  # fmt: skip
                 launch.enqueue(
-                    program, "dense_few_solve", 1, cells, scratch, result, *sizes, short_ids,
+                    program, "dense_one_group_solve", 1, cells, scratch, result, *sizes, short_ids,
                     vertex_bits(n), np.uint64(no_edge(n)), MOST_ROUNDS, number,
                     end if at_once else number + 1, int(not at_once),
                 )  # fmt: skip
@@ -87,7 +87,7 @@ def solve(
         first, end = end, end + 1
     components, blocks_again = counts
     order = np.argsort(found[:n])[: n - components[-1]]
-    return FewEdges(
+    return EdgesOfFew(
         ends=ends_of(found[order], n),
         weights=found[counts_end:].view(np.float64)[order] if found.size > counts_end else None,
         stats={

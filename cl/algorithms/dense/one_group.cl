@@ -2,7 +2,7 @@
 // it takes all rounds in one launch; else all work-groups read blocks again, in a launch of their own.
 #include "algorithms/dense/steps.cl"
 
-// What all launches work in; see dense_few_solve.
+// What all launches work in; see dense_one_group_solve.
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;
@@ -27,12 +27,12 @@ static inline global uint *few_components(const few_t *few, uint n, uint round) 
 // Find the lightest cell of every block, as dense_scan_blocks does.
 //
 // In       cells: of all rows; of points, all coordinates.
-// Temp     scratch: as of dense_few_solve.
+// Temp     scratch: as of dense_one_group_solve.
 // Launch   any; a lane group takes a block.
 // Needs    as of dense_scan_blocks.
 // Ensures  the entries of all blocks are in scratch.
 LANES_ATTRIBUTE
-kernel void dense_few_scan(const global cell_t *cells, global ulong *scratch, uint n,
+kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scratch, uint n,
                            uint dimensions, uint width, uint n_blocks) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
@@ -44,13 +44,13 @@ kernel void dense_few_scan(const global cell_t *cells, global ulong *scratch, ui
 
 // Find the lightest cells of listed blocks, as dense_rescan_blocks does.
 //
-// In       cells: as of dense_few_scan; result: how many blocks are listed, by round.
-// Temp     scratch: as of dense_few_solve.
+// In       cells: as of dense_one_group_scan; result: how many blocks are listed, by round.
+// Temp     scratch: as of dense_one_group_solve.
 // Launch   any; a lane group takes a block.
-// Needs    dense_few_solve has taken all rounds before `round`.
+// Needs    dense_one_group_solve has taken all rounds before `round`.
 // Ensures  the entries of listed blocks are not stale.
 LANES_ATTRIBUTE
-kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
+kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scratch,
                              const global ulong *result, uint n, uint dimensions, uint width,
                              uint n_blocks, uint short_ids, uint round) {
   local dense_key_t lane_keys[WG_SIZE];
@@ -66,9 +66,9 @@ kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
 // barrier. At the end of a round the next one is begun: rows are bounded, and blocks listed. Nothing is
 // done once a round has hooked none, or one component is left.
 //
-// In       cells: as of dense_few_scan; `apart`: whether dense_few_rescan has read the blocks that are
+// In       cells: as of dense_one_group_scan; `apart`: whether dense_one_group_rescan has read the blocks that are
 //          listed for `round`, the only one.
-// Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_few_scan; winners,
+// Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_one_group_scan; winners,
 //          components and a list of blocks.
 // In-out   result: n edges, lesser << bits | greater, each at the root that it has hooked, or no_edge;
 //          two words of 32 bits a round, how many blocks were read again, and how many components
@@ -78,7 +78,7 @@ kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
 // Ensures  edges are those that the rounds so far have found. The words of rounds that were not taken
 //          are 0.
 LANES_ATTRIBUTE
-kernel void dense_few_solve(const global cell_t *cells, global ulong *scratch, global ulong *result,
+kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scratch, global ulong *result,
                             uint n, uint dimensions, uint width, uint n_blocks, uint short_ids,
                             uint bits, ulong no_edge, uint most_rounds, uint round, uint end,
                             uint apart) {
