@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from clmst.core.graph import Graph as Graph
     from clmst.core.kruskal import kruskal as kruskal
     from clmst.core.points import Points as Points
-    from clmst.core.verify import Verification as Verification, verify as verify
+    from clmst.core.verification import Verification as Verification
+    from clmst.core.verify import verify as verify
     from clmst.generators import generate as generate
     from clmst.io import (
         read_forest as read_forest,
@@ -127,7 +128,8 @@ _HOMES = {
     "clmst.core.graph": ("Graph",),
     "clmst.core.kruskal": ("kruskal",),
     "clmst.core.points": ("Points",),
-    "clmst.core.verify": ("Verification", "verify"),
+    "clmst.core.verification": ("Verification",),
+    "clmst.core.verify": ("verify",),
     "clmst.generators": ("generate",),
     "clmst.io": ("read_forest", "read_graph", "read_points", "write_forest", "write_graph"),
     "clmst.peeling": ("core_numbers",),

@@ -20,12 +20,12 @@ from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
 from clmst.core.arguments import shown
 from clmst.core.canonical import stable_order
-from clmst.core.dense_graph import check_square
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import is_plain
 from clmst.core.long_work import lasting
+from clmst.core.matrix_checks import check_square
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph

@@ -16,11 +16,10 @@ from clmst.algorithms.csr_validation.check import (
 from clmst.algorithms.registry import takes_complete_graphs
 from clmst.core.arguments import check_bool
 from clmst.core.coercion import as_graph
-from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
-from clmst.core.graph import Graph
+from clmst.core.graph import DeferredGraph, Graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix

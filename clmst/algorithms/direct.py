@@ -17,11 +17,10 @@ from clmst import route
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import EQUAL_WEIGHTS, SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
-from clmst.core.graph import Graph
+from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.kruskal import (
     entries_of_matrix,
     forest_of_matrix,

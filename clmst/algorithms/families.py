@@ -17,6 +17,18 @@ from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.dense.plan import fits_one_work_group
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import as_tested
+from clmst.algorithms.shared.self_test_cases import (
+    APART,
+    DIRECTED,
+    FEW_POINTS,
+    FEW_VERTICES,
+    KEYS,
+    MANY_VERTICES,
+    PACKED,
+    RANKS,
+    USUAL,
+    WORDS,
+)
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
@@ -24,21 +36,6 @@ from clmst.runtime.kernel_family import ONLY, Case, KernelFamily, case_of
 
 if TYPE_CHECKING:
     from clmst.core.points import Metric
-
-# The cases that stand for all others before a graph is known: widths, directions, kinds of word.
-USUAL = (
-    Case(32, "unsigned", maximum=False, symmetric=False),
-    Case(32, "float", maximum=False, symmetric=True),
-    Case(64, "float", maximum=True, symmetric=False),
-    Case(64, "signed", maximum=False, symmetric=True),
-)
-DIRECTED = (Case(32, "unsigned", maximum=False), Case(64, "float", maximum=True))
-KEYS = (Case(32, "unsigned"), Case(64, "float"))
-WORDS = (Case(32, None), Case(64, None))
-FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
-FEW_POINTS = "few points"
-# Of edges that are sorted: a position in the same word as its key, or in another one; and weights.
-PACKED, APART, RANKS = "positions with keys", "positions apart", "ranks of weights"
 
 
 def _takes_arrays(*ways: str) -> Callable[[Device], bool]:

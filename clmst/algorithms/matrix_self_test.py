@@ -11,10 +11,10 @@ import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
 from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.algorithms.families import APART, PACKED, RANKS
+from clmst.algorithms.shared.self_test_cases import APART, PACKED, RANKS
 from clmst.core.canonical import canonicalise, stable_order
-from clmst.core.deferred_graph import DeferredGraph, EdgeList
-from clmst.core.graph import Graph
+from clmst.core.deferred_graph import EdgeList
+from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.kruskal import entries_of_matrix, forest_of_matrix, forest_positions, kruskal
 from clmst.core.weight_keys import EncodedWeights, Encoding

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.families import FEW_VERTICES
 from clmst.algorithms.registry import ALGORITHMS
+from clmst.algorithms.shared.self_test_cases import FEW_VERTICES
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.known_graphs import Size, known_graph
 from clmst.core.weight_keys import Array

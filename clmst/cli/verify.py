@@ -15,7 +15,7 @@ from clmst.core.errors import InvalidForestError
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
-    from clmst.core.verify import Verification
+    from clmst.core.verification import Verification
 
 
 @click.command()
@@ -48,7 +48,7 @@ def verify(
     the two may be -, which is stdin, and whose format must be named. The check runs on the host and
     shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
     """
-    from clmst.core.verify import Verification
+    from clmst.core.verification import Verification
     from clmst.io import read_forest, read_graph
 
     if graph_file == forest_file == STREAM:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,13 @@ _NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
 _NAMED: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("get_edgelist", "es", "vs"): Graph.from_igraph,
     ("is_directed", "edges"): Graph.from_networkx,
-    ("iloc", "columns"): lambda frame, weight: graph_of_pandas(frame, None, weight),
-    ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(table, None, weight),
+    ("iloc", "columns"): lambda frame, weight: graph_of_pandas(Graph, frame, None, weight),
+    ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(Graph, table, None, weight),
 }
 # Those that have names of columns, too.
 _TABLES: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
-    ("iloc", "columns"): graph_of_pandas,
-    ("__arrow_c_stream__",): graph_of_arrow,
+    ("iloc", "columns"): partial(graph_of_pandas, Graph),
+    ("__arrow_c_stream__",): partial(graph_of_arrow, Graph),
 }
 _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 

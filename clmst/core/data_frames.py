@@ -55,7 +55,7 @@ def from_pandas(
     MissingDependencyError
         pandas is not installed.
     """
-    return graph_of_pandas(frame, columns)
+    return graph_of_pandas(cls, frame, columns)
 
 
 @takes_columns
@@ -75,10 +75,10 @@ def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | No
     MissingDependencyError
         pyarrow is not installed.
     """
-    return graph_of_arrow(table, columns)
+    return graph_of_arrow(cls, table, columns)
 
 
-def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
+def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
     """Return the graph of a data frame; as of `choose`."""
     pandas = optional_import("pandas", extra=_EXTRA)
     if not isinstance(frame, pandas.DataFrame):
@@ -99,7 +99,7 @@ def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Grap
             "array (frame.to_numpy())"
         )
     chosen = choose(names, columns, weight=weight, door=" of Graph.from_pandas")
-    return numbered_frame(frame, chosen).graph()
+    return numbered_frame(frame, chosen).graph(cls)
 
 
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
@@ -113,7 +113,7 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
     return _weighted(numbered, series.to_numpy(), missing, columns.weight, series.dtype)
 
 
-def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
+def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
     """Return the graph of an Arrow table; as of `choose`."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     frames = "or a frame that gives itself as one (by __arrow_c_stream__, as those of polars do)"
@@ -124,7 +124,7 @@ def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph
         own = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
     wanted, door = check_columns(columns), " of Graph.from_arrow"
     chosen = choose(own.column_names, wanted, weight=weight, door=door)
-    return numbered_table(own, chosen).graph()
+    return numbered_table(own, chosen).graph(cls)
 
 
 def numbered_table(table: Any, columns: Columns) -> NumberedEdges:

@@ -1,12 +1,11 @@
-"""Graphs whose arrays are made when they are first read, and lists of edges, which become such."""
+"""Arrays of graphs that are made when they are first read, and the lists of edges behind some."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from clmst.core import csr
 from clmst.core.arguments import check_bool, check_integer, shown
 from clmst.core.canonical import attributes_of, sort_upper, upper_from_edges
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
-from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_coordinates, check_implied, check_size, check_weights
 from clmst.core.lazy import LazyProperty
 from clmst.core.vertex_names import first_name, renumbered
@@ -52,10 +50,10 @@ class EdgeList:
         return attributes_of(upper, self.weights, lightest=self.merge_parallel)
 
 
-class DeferredGraph(Graph):
-    """A graph whose arrays are made, or copied from a device, when the host first reads them.
+class DeferredArrays:
+    """What a :class:`~clmst.core.graph.DeferredGraph` has instead of a graph's arrays.
 
-    Two threads that read one first at the same time may both make it.
+    Two threads that read an array first at the same time may both make it.
     """
 
     _read: Read
@@ -76,7 +74,7 @@ class DeferredGraph(Graph):
         weight_dtype: np.dtype[Any],
         edge_list: EdgeList | None = None,
         **attributes: Any,
-    ) -> DeferredGraph:
+    ) -> Self:
         """Return a graph; nothing is checked.
 
         `deferred` are the names of arrays that are not there yet. Given one of these, `read`
@@ -92,7 +90,7 @@ class DeferredGraph(Graph):
         return graph
 
     @classmethod
-    def of_edges(cls, edges: EdgeList, **attributes: Any) -> DeferredGraph:
+    def of_edges(cls, edges: EdgeList, **attributes: Any) -> Self:
         """Return the graph of a list of edges, which is brought into canonical order later."""
         return cls.of(
             frozenset(("indptr", "indices", "weights", "edge_ids")), lambda _: edges.canonical,
@@ -129,28 +127,8 @@ class DeferredGraph(Graph):
         """The edges as the caller gave them, if nothing has been made of them yet."""
         return None if "indices" in vars(self) else self._edge_list
 
-    def replace_unchecked(self, **changes: Any) -> Graph:
-        """Return a copy with some attributes changed; what is not on the host stays so."""
-        if changes.keys() & {"indptr", "indices"}:
-            return super().replace_unchecked(**changes)
-        graph = object.__new__(type(self))
-        kept = {name: vars(self)[name] for name in vars(self) if name in _KEPT}
-        vars(graph).update(kept | changes)
-        if changes.keys() & self._deferred:
-            vars(graph).update(_edge_list=None)
-        return graph
 
-    def __reduce__(self) -> Any:
-        """Pickle as a graph of the host."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return partial(Graph.unchecked, **fields), ()
-
-
-# What a copy of a graph has, too; other properties that have been computed may not hold for it.
-_KEPT = frozenset(DeferredGraph.__annotations__) | frozenset(Graph.__dataclass_fields__)
-
-
-def graph_of(
+def checked_edges(
     u: Any,
     v: Any,
     w: Any,
@@ -159,8 +137,8 @@ def graph_of(
     merge_parallel: bool,
     relabel: bool,
     coordinates: Any,
-) -> DeferredGraph:
-    """Return the graph that :meth:`clmst.Graph.from_edges` makes."""
+) -> tuple[EdgeList, dict[str, Any]]:
+    """Return what :meth:`clmst.Graph.from_edges` was given: edges, and attributes of the graph."""
     check_bool("merge_parallel", merge_parallel)
     if check_bool("relabel", relabel) and n_vertices is not None:
         raise InvalidArgumentError(
@@ -195,9 +173,8 @@ def graph_of(
     check_size(n_vertices, m)
     check_weights(w, lambda e: (int(u[e]), int(v[e])), labels)
     edges = EdgeList(u=u, v=v, weights=w, n_vertices=n_vertices, merge_parallel=merge_parallel)
-    return DeferredGraph.of_edges(
-        edges, vertex_labels=labels, coordinates=check_coordinates(coordinates, n_vertices)
-    )
+    coordinates = check_coordinates(coordinates, n_vertices)
+    return edges, {"vertex_labels": labels, "coordinates": coordinates}
 
 
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:

@@ -1,23 +1,18 @@
-"""Dense matrices as graphs: complete graphs, and masked arrays as lists of edges."""
+"""Complete graphs, given by the matrix of their weights."""
 
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clmst.core import pairs
-from clmst.core.arguments import as_array, check_bool
+from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidGraphError
-from clmst.core.graph_checks import check_shape, check_size
-from clmst.core.threads import in_threads
-from clmst.core.weight_keys import Array, as_weights
-
-if TYPE_CHECKING:
-    from clmst.core.graph import Graph
-
-_TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
+from clmst.core.graph import Graph
+from clmst.core.matrix_checks import check_square, check_symmetric
+from clmst.core.weight_keys import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,77 +97,5 @@ class DenseGraph:
         Edge ids, and so forests, stay the same.
         """
         return pairs.graph_of(
-            self.n_vertices, self.weight_dtype, lambda u: self.weights[u, u + 1 :]
+            Graph, self.n_vertices, self.weight_dtype, lambda u: self.weights[u, u + 1 :]
         )
-
-
-def from_masked(cls: type[Graph], matrix: Any, *, symmetrize: bool = False) -> Graph:
-    """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
-
-    If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
-    triangle is enough. If neither is, they must be equal, save with `symmetrize`, which takes the
-    lesser. Edge ids are indices into SciPy's condensed form of the matrix; loops have none. Raises
-    InvalidGraphError as :class:`clmst.DenseGraph` does.
-    """
-    if not isinstance(matrix, np.ndarray):
-        raise InvalidGraphError(
-            f"from_masked was given {type(matrix).__name__}; it takes a numpy.ma.MaskedArray"
-        )
-    mask = np.ma.getmaskarray(matrix)
-    weights = check_square(np.ma.getdata(matrix))
-    weights = np.where(mask, weights.dtype.type(0), weights)  # it may be NaN where it is masked
-    if not np.array_equal(mask, mask.T):
-        weights = np.where(mask, weights.T, weights)
-        mask = mask & mask.T
-    if check_bool("symmetrize", symmetrize):
-        weights = np.minimum(weights, weights.T)  # NaN stays
-    check_symmetric(weights)
-    u, v = np.nonzero(np.triu(~mask, 1))
-    n = weights.shape[0]
-    check_size(n, u.size)
-    graph = cls.from_edges(u, v, weights[u, v], n_vertices=n)
-    return graph.replace_unchecked(edge_ids=pairs.position(n, u, v), n_input=pairs.count(n))
-
-
-def check_square(matrix: Any, name: str = "the array") -> Array:
-    """Return `matrix` as an array of a supported dtype, or raise unless it is square."""
-    array = as_array(name, matrix, error=InvalidGraphError)
-    if array.ndim != 2:
-        raise InvalidGraphError(f"{name} has {array.ndim} dimensions; an adjacency matrix has 2")
-    check_shape(array.shape, else_=" (clmst.Points takes rows that are points)")
-    return as_weights(array)
-
-
-def check_symmetric(weights: Array) -> None:
-    """Raise if a square matrix has a NaN, or a cell differs from its mirror cell. O(n**2)."""
-    starts = range(0, weights.shape[0], _TILE)
-    for fault in in_threads(lambda row: _fault(weights, row), starts):
-        if fault is not None:
-            _refuse(weights, *fault)
-
-
-def _fault(weights: Array, row: int) -> tuple[int, int] | None:
-    """Return a faulty cell of a row of tiles, from the diagonal to the right, or None."""
-    for column in range(row, weights.shape[0], _TILE):
-        upper = weights[row : row + _TILE, column : column + _TILE]
-        # Copied first: cells of a column of the whole matrix compete for the same cache lines.
-        mirrored = weights[column : column + _TILE, row : row + _TILE].copy().T
-        faults = upper != mirrored  # NaN differs from itself
-        if faults.any():
-            i, j = np.argwhere(faults)[0].tolist()
-            return row + i, column + j
-    return None
-
-
-def _refuse(weights: Array, i: int, j: int) -> None:
-    one, other = weights[i, j], weights[j, i]
-    for a, b, weight in ((i, j, one), (j, i, other)):
-        if weight != weight:  # noqa: PLR0124 - NaN is not itself
-            raise InvalidGraphError(
-                f"cell ({a}, {b}) of the matrix is NaN; weights must be ordered (a masked array "
-                "says where there is no edge)"
-            )
-    raise InvalidGraphError(
-        f"cell ({i}, {j}) of the matrix is {one} but ({j}, {i}) is {other}; it must be symmetric "
-        "(symmetrize=True takes the lesser of the two)"
-    )

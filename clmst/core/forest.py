@@ -29,7 +29,7 @@ from clmst.core.weight_keys import Array, check_dtype, is_float
 
 if TYPE_CHECKING:
     from clmst.core.paths import RootedForest
-    from clmst.core.verify import Verification
+    from clmst.core.verification import Verification
 
 
 def _check_array(name: str, array: object) -> None:
@@ -227,9 +227,9 @@ class Forest:
         self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT, columns: Any = None
     ) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
-        from clmst.core.verify import verify
+        from clmst.core.verification import verified
 
-        return verify(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)
+        return verified(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):

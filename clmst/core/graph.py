@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from clmst.core import csr, data_frames, from_graph_objects
 from clmst.core.canonical import canonicalise, mirror
-from clmst.core.dense_graph import from_masked
+from clmst.core.deferred_graph import DeferredArrays, checked_edges
 from clmst.core.from_image import from_image
+from clmst.core.from_masked import from_masked
 from clmst.core.from_scipy import csr_parts
 from clmst.core.graph_checks import (
     check_attributes,
@@ -230,10 +231,11 @@ class Graph:
         for. Do not change them before: an end that is no vertex raises then, and whether another
         change counts is undefined. On the host the attributes take 12 n + 24 m bytes at least.
         """
-        from clmst.core.deferred_graph import graph_of
-
-        options: Any = {"merge_parallel": merge_parallel, "relabel": relabel}
-        return graph_of(u, v, w, n_vertices, coordinates=coordinates, **options)
+        edges, attributes = checked_edges(
+            u, v, w, n_vertices, merge_parallel=merge_parallel, relabel=relabel,
+            coordinates=coordinates,
+        )  # fmt: skip
+        return DeferredGraph.of_edges(edges, **attributes)
 
     from_masked = classmethod(from_masked)
     from_networkx = classmethod(from_graph_objects.from_networkx)
@@ -309,3 +311,27 @@ class Graph:
         slots = self.edge_slots
         ids = slots if self.edge_ids is None else self.edge_ids[slots]
         return self.rows[slots], self.indices[slots], self.weights[slots], ids
+
+
+class DeferredGraph(DeferredArrays, Graph):
+    """A graph whose arrays are made, or copied from a device, when the host first reads them."""
+
+    def replace_unchecked(self, **changes: Any) -> Graph:
+        """Return a copy with some attributes changed; what is not on the host stays so."""
+        if changes.keys() & {"indptr", "indices"}:
+            return super().replace_unchecked(**changes)
+        graph = object.__new__(type(self))
+        kept = {name: vars(self)[name] for name in vars(self) if name in _KEPT}
+        vars(graph).update(kept | changes)
+        if changes.keys() & self._deferred:
+            vars(graph).update(_edge_list=None)
+        return graph
+
+    def __reduce__(self) -> Any:
+        """Pickle as a graph of the host."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return partial(Graph.unchecked, **fields), ()
+
+
+# What a copy of a graph has, too; other properties that have been computed may not hold for it.
+_KEPT = frozenset(DeferredArrays.__annotations__) | frozenset(Graph.__dataclass_fields__)

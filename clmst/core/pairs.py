@@ -69,11 +69,13 @@ def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
 
 
 def graph_of(
-    n: int, dtype: np.dtype[Any], row: Callable[[int], Any], *, coordinates: Any = None
-) -> Graph:
-    """Return the graph of all pairs of n vertices, given each row of weights above the diagonal."""
-    from clmst.core.graph import Graph
+    kind: type[Graph], n: int, dtype: np.dtype[Any], row: Callable[[int], Any], *,
+    coordinates: Any = None,
+) -> Graph:  # fmt: skip
+    """Return the graph of all pairs of n vertices, given each row of weights above the diagonal.
 
+    The class `kind` builds it.
+    """
     check_size(n, count(n))
     lengths = np.arange(n - 1, -1, -1, dtype=np.uint32)
     indptr = np.concatenate([np.zeros(1, np.uint32), np.cumsum(lengths, dtype=np.uint32)])
@@ -82,7 +84,7 @@ def graph_of(
         slots = slice(indptr[u], indptr[u + 1])
         indices[slots] = np.arange(u + 1, n)
         weights[slots] = row(u)
-    return Graph.unchecked(
+    return kind.unchecked(
         indptr=indptr, indices=indices, weights=weights, is_symmetric=False, edge_ids=None,
         n_input=count(n), coordinates=coordinates,
     )  # fmt: skip

@@ -307,6 +307,7 @@ class Points:
         """
         n = self.n_vertices
         return pairs.graph_of(
-            n, self.weight_dtype, lambda u: self._distances(np.array(u), np.arange(u + 1, n)),
+            Graph, n, self.weight_dtype,
+            lambda u: self._distances(np.array(u), np.arange(u + 1, n)),
             coordinates=self.on_map if self.coordinates.shape[1] == 2 else None,
         )  # fmt: skip

@@ -50,19 +50,20 @@ class NumberedEdges:
     labels: Array | None  # of int64 or object, for each vertex; None if it is its number
     weights: Array | None = None  # None if all are 1
 
-    def graph(self, *, merge_parallel: bool = False) -> Graph:
-        """Return the graph of all edges, or of the lightest of parallel ones."""
-        from clmst.core.graph import Graph
-
-        graph = Graph.from_edges(
+    def graph(self, kind: type[Graph], *, merge_parallel: bool = False) -> Graph:
+        """Return the graph of all edges, or of the lightest of parallel ones; `kind` builds it."""
+        graph = kind.from_edges(
             self.u, self.v, self.weights, self.n_vertices, merge_parallel=merge_parallel
         )
         return graph.replace_unchecked(vertex_labels=self.labels)
 
-    def merged(self) -> Graph:
-        """Return the graph of a file: of parallel edges the lightest, its labels a tuple."""
+    def merged(self, kind: type[Graph]) -> Graph:
+        """Return the graph of a file: of parallel edges the lightest, its labels a tuple.
+
+        The class `kind` builds it.
+        """
         labels = None if self.labels is None else tuple(self.labels.tolist())
-        return self.graph(merge_parallel=True).replace_unchecked(vertex_labels=labels)
+        return self.graph(kind, merge_parallel=True).replace_unchecked(vertex_labels=labels)
 
 
 def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:

@@ -199,7 +199,7 @@ def read_csv(
     chosen = _chosen(head, columns)
     if head.is_plain(chosen):
         return _PlainRows(source, len(head.names)).gathered().relabelled_graph()
-    return _frame_edges(source, head, chosen).merged()
+    return _frame_edges(source, head, chosen).merged(Graph)
 
 
 def read_csv_forest(source: SourceFile, separators: str = OF_CSV) -> ForestEdges:

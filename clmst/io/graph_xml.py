@@ -50,7 +50,7 @@ def _read(name: str, form: str, source: SourceFile, columns: Sequence[Any] | Non
     return NumberedEdges(
         u=u, v=v, n_vertices=len(nodes), labels=labels,
         weights=as_weights(weights) if weights and weight is not None else None,
-    ).merged()  # fmt: skip
+    ).merged(Graph)  # fmt: skip
 
 
 def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:

@@ -39,7 +39,7 @@ _KIND = b"clmst.forest"  # in the metadata of a forest
 def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     """Read a graph from a Parquet file; missing weights are 1."""
     table, chosen = _table(source, columns)
-    return numbered_table(table, chosen).merged()
+    return numbered_table(table, chosen).merged(Graph)
 
 
 def read_forest(source: SourceFile) -> ForestEdges:

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from clmst import route
 from clmst.algorithms import families
 from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
+from clmst.algorithms.shared.self_test_cases import FEW_VERTICES, MANY_VERTICES
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
@@ -81,7 +82,7 @@ def made_of_edges(
 
     def on(found: Device) -> T:
         serial = route.merges_serially(forest.n_vertices, found.facts)
-        case = families.FEW_VERTICES if serial else families.MANY_VERTICES
+        case = FEW_VERTICES if serial else MANY_VERTICES
         found.trust.require(families.DENDROGRAM, case)
         with found.lock, Guard(found):
             return use(edges, heights, Launcher(found, found.queue))

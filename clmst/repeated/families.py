@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clmst.algorithms.families import DIRECTED, with_options
+from clmst.algorithms.families import with_options
+from clmst.algorithms.shared.self_test_cases import DIRECTED
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case, KernelFamily, case_of
 

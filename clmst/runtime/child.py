@@ -18,7 +18,6 @@ import builtins
 import json
 import os
 import pickle
-import re
 import signal
 import subprocess
 import sys
@@ -26,11 +25,12 @@ import threading
 import time
 from collections.abc import Hashable
 from contextlib import suppress
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from clmst.core import errors, long_work
+from clmst.runtime.child_process import VARIABLE, ending, may_start, printable
+from clmst.runtime.child_request import DeviceSpec, encoded
 from clmst.runtime.kernel_family import ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from clmst.runtime.child_main import serve; "
     f"serve({_TABLE!r})"
 )
-# Set in a child, which starts no other: Python may run code of the user's when it starts.
-_VARIABLE = "CLMST_IN_SELF_TEST"
-_INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IGNORECASE)
 _LONGEST = 1 << 16  # bytes of a line that are looked at
 _LOOK_SECONDS = 1.0  # after which a child that is silent is looked for
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
@@ -66,7 +63,7 @@ class ChildProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM, *paths],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            env={**os.environ, _VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
+            env={**os.environ, VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
         )  # fmt: skip
         self._owner = os.getpid()
         self._lines = SimpleQueue[bytes | None]()
@@ -214,20 +211,11 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
     Returns None if the test did not run: no child can be started, or it does not find the family or
     the device, or cannot open it beside this process.
     """
-    from clmst.runtime.child_main import DeviceSpec, encoded
-
     try:
         request = encoded(DeviceSpec.of(device), family.name, case)
     except (AttributeError, TypeError, pickle.PicklingError):  # an options class of the user's
         return None
     return _child.tested(request)
-
-
-def may_start() -> bool:
-    """Return whether Python is there to be started: the executable may be an application."""
-    if getattr(sys, "frozen", False) or _VARIABLE in os.environ:
-        return False
-    return bool(_INTERPRETER.fullmatch(Path(sys.executable or "").name))
 
 
 def _facts(line: bytes) -> Facts | None:
@@ -275,18 +263,3 @@ def _outcome_of_end(status: int, words: str) -> SelfTestResult:
         return SelfTestResult(reason, lasts=False)
     last = f": {words}" if words else ""
     return SelfTestResult(f"{ENDS_PROCESS} ({how}){last}", lasts=True)
-
-
-def ending(status: int) -> str:
-    """Return how a process has ended, by its status: the name of a signal, or a number."""
-    if status >= 0:
-        return f"status {status}" if status < 1 << 16 else f"status {status:#x}"  # of Windows
-    with suppress(ValueError):
-        return signal.Signals(-status).name
-    return f"signal {-status}"
-
-
-def printable(words: bytes) -> str:
-    """Return the beginning of what a process wrote, as a text of one line."""
-    text = words.decode(errors="replace")[:200]
-    return "".join(letter for letter in text if letter.isprintable())

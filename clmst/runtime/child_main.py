@@ -1,4 +1,4 @@
-"""The child process that runs self-tests, and its requests (``child.py``).
+"""The child process that runs self-tests (``child.py`` asks it).
 
 It reads a request a line, and answers by two lines with a mark: that the test begins, and what came
 of it. What a driver prints goes the same way without the mark. The process ends with its parent, or
@@ -7,28 +7,24 @@ if it was asked for nothing for a while.
 
 from __future__ import annotations
 
-import base64
 import faulthandler
 import importlib
 import json
 import os
-import pickle
 import signal
 import sys
 import threading
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from clmst.core.errors import ClmstError
-from clmst.runtime import discovery, failures
-from clmst.runtime.capabilities import Capabilities
+from clmst.runtime import failures
 from clmst.runtime.child import LIMIT_SECONDS, MARK
+from clmst.runtime.child_request import DeviceSpec, decoded
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import KernelFamily
-from clmst.runtime.policy import Policy
 from clmst.runtime.trial import TRIAL
 from clmst.runtime.trust import BUILD
 
@@ -36,61 +32,15 @@ _IDLE_SECONDS = 5.0
 _LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at once, Linux 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceSpec:
-    """The facts by which another process finds a device, and its settings."""
-
-    identity: tuple[str, ...]  # names and versions of device and platform
-    number: int  # its number among the devices of which all of that is the same
-    # What is forced off, capabilities and policy are those of the device.
-    without: tuple[str, ...]
-    capabilities: Capabilities
-    policy: Policy
-    optimised: bool  # whether its compiler may optimise
-
-    @classmethod
-    def of(cls, device: Device) -> DeviceSpec:
-        """Describe a device; a part of one, which no platform lists, as the first of its name."""
-        identity = _identity(device.cl_device)
-        alike = [one for one in discovery.opencl_devices() if _identity(one) == identity]
-        return cls(
-            identity=identity,
-            number=alike.index(device.cl_device) if device.cl_device in alike else 0,
-            without=device.without,
-            capabilities=device.capabilities,
-            policy=device.policy,
-            optimised=device.is_optimised,
-        )
-
-    def found(self) -> Device:
-        """Return the device: not tried, and trusted, since a test may use other families."""
-        alike = [one for one in discovery.opencl_devices() if _identity(one) == self.identity]
-        if self.number >= len(alike):
-            raise LookupError(f"there is no device {self.identity[0]!r}")
-        device = Device(
-            alike[self.number], without=self.without, tuning=self.policy, _trusted=True,
-            _optimised=self.optimised,
-        )  # fmt: skip
-        device.capabilities = self.capabilities
-        vars(device)["trial_failure"] = None
-        return device
-
-
-def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
-    """Return a request for a self-test in one line; functions do not go to another process."""
-    return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
-
-
-def decoded(line: bytes) -> tuple[DeviceSpec, str, Any]:
-    """Read a line that this process's own parent has sent: device, family's name and case."""
-    request: tuple[DeviceSpec, str, Any] = pickle.loads(base64.b64decode(line))
-    return request
-
-
-def _identity(cl_device: Any) -> tuple[str, ...]:
-    platform = cl_device.platform
-    named = cl_device.name, cl_device.version, cl_device.driver_version
-    return tuple(str(one).strip() for one in (*named, platform.name, platform.version))
+def opened(spec: DeviceSpec) -> Device:
+    """Open the device of a request without a trial, trusted: a test may use other families."""
+    device = Device(
+        spec.found(), without=spec.without, tuning=spec.policy, _trusted=True,
+        _optimised=spec.optimised,
+    )  # fmt: skip
+    device.capabilities = spec.capabilities
+    vars(device)["trial_failure"] = None
+    return device
 
 
 class ChildServer:
@@ -140,7 +90,7 @@ class ChildServer:
         if self._opened is not None and self._opened[0] == spec:
             return self._opened[1]
         self._opened = None
-        device = spec.found()
+        device = opened(spec)
         if keep:
             self._opened = spec, device
         return device

@@ -10,9 +10,8 @@ import numpy as np
 
 from clmst.core.arguments import check_bool, check_dict, check_kind, shown, unchecked
 from clmst.core.csr import index_dtype
-from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.graph import Graph
+from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.weight_keys import WEIGHT_KINDS, Array, EncodedWeights, Encoding, WeightKind, encode
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

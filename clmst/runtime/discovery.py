@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -17,11 +16,11 @@ from clmst.core.errors import (
     logger,
     warn_of_fallback,
 )
-from clmst.core.long_work import LongWork
 from clmst.runtime import embedded, forking, listing
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Queue
+from clmst.runtime.listing import has_pyopencl, opencl_devices
 from clmst.runtime.trust import NoFamilyLeftError
 from clmst.runtime.verdicts import Verdict
 
@@ -44,8 +43,6 @@ _SOFTWARE = (
     ("emulat",),
     ("oclgrind", "simulat"),
 )
-
-_lock = threading.RLock()  # held by the thread that lists devices, or tries them for a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,24 +68,6 @@ class Listing:
     reason: str | None
     chosen: bool
     verdicts: tuple[Verdict, ...] = field(default=(), repr=False)
-
-
-def opencl_devices() -> list[Any]:
-    """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
-    if not has_pyopencl():
-        return []
-    forking.opening()
-    with LongWork("looking for OpenCL devices", is_step=True), _lock:
-        return listing.devices()
-
-
-def has_pyopencl() -> bool:
-    """Return whether PyOpenCL can be imported."""
-    try:
-        import pyopencl  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def enumerate_devices() -> list[Device]:
@@ -164,7 +143,7 @@ def get_device(device: Any = None) -> Device:
         name = _said(DEVICE_VARIABLE) if device is None else str.__str__(device)
         key = (name, _forced_off())
         if key not in _resolved:
-            with _lock:
+            with listing.lock:
                 found = _resolved.get(key) or _first_usable(name)
                 alike = (one for one in _resolved.values() if _is_same(one, found))
                 _resolved[key] = next(alike, found)

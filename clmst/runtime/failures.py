@@ -17,7 +17,7 @@ import gc
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from clmst.core.arguments import has
 from clmst.core.errors import (
@@ -103,11 +103,9 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 def _device_of(given: Sequence[Any]) -> Device | None:
     """Return the first argument's clmst device; ``device`` of NumPy arrays is a string."""
-    from clmst.runtime.device import Device
-
     for one in given:
-        if has(one, "device") and isinstance(one.device, Device):
-            return one.device
+        if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
+            return cast("Device", one.device)  # the only class of such objects
     return None
 
 

@@ -13,14 +13,17 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from clmst.core.atomic_file import write_text
 from clmst.core.errors import ClmstError
+from clmst.core.long_work import LongWork
 from clmst.core.machine import cache_folder
-from clmst.runtime import child, embedded
+from clmst.runtime import embedded, forking
+from clmst.runtime.child_process import ending, may_start, printable
 from clmst.runtime.verdicts import Marker
 
 LIMIT_SECONDS = 60.0  # of a driver that is listed in a child
@@ -40,8 +43,27 @@ except cl.Error:
 print({_DONE!r}, flush=True)
 """
 
+lock = threading.RLock()  # held by the thread that lists devices, or tries them for a name
 _has_listed = False  # this process, whose loader asks drivers once
 _left_out: dict[str, str] = {}
+
+
+def opencl_devices() -> list[Any]:
+    """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
+    if not has_pyopencl():
+        return []
+    forking.opening()
+    with LongWork("looking for OpenCL devices", is_step=True), lock:
+        return devices()
+
+
+def has_pyopencl() -> bool:
+    """Return whether PyOpenCL can be imported."""
+    try:
+        import pyopencl  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def devices() -> list[Any]:
@@ -105,7 +127,7 @@ def _tested(times: int) -> dict[str, str]:
 
 def _failure(name: str) -> str | None:
     """List one driver's devices in a child; return why that did not end well, if it did not."""
-    if not child.may_start():
+    if not may_start():
         return None
     with embedded.folder_of_icds([] if name == ALL else [Path(name)]) as folder:
         variables = dict(os.environ)
@@ -124,8 +146,8 @@ def _failure(name: str) -> str | None:
     lines = done.stdout.strip().splitlines()
     if _DONE.encode() in lines:
         return None
-    last = f": {child.printable(lines[-1])}" if lines else ""
-    return f"listing its devices ends the process ({child.ending(done.returncode)}){last}"
+    last = f": {printable(lines[-1])}" if lines else ""
+    return f"listing its devices ends the process ({ending(done.returncode)}){last}"
 
 
 def _folder() -> Path:

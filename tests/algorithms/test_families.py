@@ -14,13 +14,7 @@ from scipy import sparse
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
 from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.algorithms.families import (
-    COMPLETE_PROOF,
-    EDGE_PASSES,
-    EDGE_STREAM,
-    PARTS,
-    PROOF,
-)
+from clmst.algorithms.families import COMPLETE_PROOF, EDGE_PASSES, EDGE_STREAM, PARTS, PROOF
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.solving import in_order
 from clmst.primitives import families as of_primitives

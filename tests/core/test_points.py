@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from clmst import InvalidArgumentError, InvalidGraphError, Points
+from clmst import Graph, InvalidArgumentError, InvalidGraphError, Points
 from clmst.core import pairs, sphere
 
 
@@ -18,7 +18,7 @@ def test_pairs_stand_in_canonical_order() -> None:
     for n in (0, 1, 2, 7):
         u, v = np.triu_indices(n, 1)
         assert pairs.position(n, u, v).tolist() == list(range(pairs.count(n)))
-        graph = pairs.graph_of(n, np.dtype(np.uint8), np.uint8)
+        graph = pairs.graph_of(Graph, n, np.dtype(np.uint8), np.uint8)
         np.testing.assert_array_equal(graph.edges()[:3], (u, v, u))
 
 

@@ -17,7 +17,8 @@ from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
-from clmst.core.verify import Verification, verify
+from clmst.core.verification import Verification
+from clmst.core.verify import verify
 from tests.helpers.strategies import WEIGHT_DTYPES, graphs
 
 # A square 0-1-2-3 with a diagonal 0-2, a pendant 4, and an isolated vertex 5.

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 import clmst
-from clmst.core.dense_graph import check_symmetric
 from clmst.core.graph import Graph
+from clmst.core.matrix_checks import check_symmetric
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import StagingShape

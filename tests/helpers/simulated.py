@@ -43,7 +43,6 @@ from clmst.algorithms.families import (
     CORE_NUMBERS,
     CSR_VALIDATION,
     DENDROGRAM,
-    DIRECTED,
     EDGE_PASSES,
     EDGE_STREAM,
     EQUAL_WEIGHTS,
@@ -61,6 +60,7 @@ from clmst.algorithms.parts import union
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity
 from clmst.algorithms.reweighting.series import contract_series
+from clmst.algorithms.shared.self_test_cases import DIRECTED
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core import known_graphs
 from clmst.core.weight_keys import Array

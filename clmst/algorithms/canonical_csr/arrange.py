@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.families import APART, CANONICAL_CSR, PACKED, RANKS
+from clmst.algorithms.families import CANONICAL_CSR
+from clmst.algorithms.shared.self_test_cases import APART, PACKED, RANKS
 from clmst.algorithms.shared.solution import new_flags
 from clmst.core.deferred_graph import EdgeList
 from clmst.core.weight_keys import Array, Encoding

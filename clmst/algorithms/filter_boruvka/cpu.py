@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
+from clmst.algorithms.filter_boruvka.rounds import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import (
     flag_words,

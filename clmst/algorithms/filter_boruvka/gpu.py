@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
-from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
+from clmst.algorithms.filter_boruvka.rounds import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
 from clmst.algorithms.shared.windows import contracts_slowly, last_window_too_large

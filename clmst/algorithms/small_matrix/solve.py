@@ -16,10 +16,10 @@ import numpy as np
 
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.core.arguments import unchecked
-from clmst.core.deferred_graph import DeferredGraph, EdgeList
+from clmst.core.deferred_graph import EdgeList
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
+from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.canonical_csr import arrange
-from clmst.core.deferred_graph import DeferredGraph
+from clmst.core.graph import DeferredGraph
 from clmst.core.weight_keys import Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.transfer import Staging, StagingShape

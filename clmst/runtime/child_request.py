@@ -1,0 +1,66 @@
+"""A request for a self-test in a child process: a device, a family of kernels, and a case."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.listing import opencl_devices
+from clmst.runtime.policy import Policy
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceSpec:
+    """The facts by which another process finds a device, and its settings."""
+
+    identity: tuple[str, ...]  # names and versions of device and platform
+    number: int  # its number among the devices of which all of that is the same
+    # What is forced off, capabilities and policy are those of the device.
+    without: tuple[str, ...]
+    capabilities: Capabilities
+    policy: Policy
+    optimised: bool  # whether its compiler may optimise
+
+    @classmethod
+    def of(cls, device: Device) -> DeviceSpec:
+        """Describe a device; a part of one, which no platform lists, as the first of its name."""
+        identity = _identity(device.cl_device)
+        alike = [one for one in opencl_devices() if _identity(one) == identity]
+        return cls(
+            identity=identity,
+            number=alike.index(device.cl_device) if device.cl_device in alike else 0,
+            without=device.without,
+            capabilities=device.capabilities,
+            policy=device.policy,
+            optimised=device.is_optimised,
+        )
+
+    def found(self) -> Any:
+        """Return the ``pyopencl.Device`` of these facts, or raise LookupError."""
+        alike = [one for one in opencl_devices() if _identity(one) == self.identity]
+        if self.number >= len(alike):
+            raise LookupError(f"there is no device {self.identity[0]!r}")
+        return alike[self.number]
+
+
+def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
+    """Return a request for a self-test in one line; functions do not go to another process."""
+    return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
+
+
+def decoded(line: bytes) -> tuple[DeviceSpec, str, Any]:
+    """Read a line that this process's own parent has sent: device, family's name and case."""
+    request: tuple[DeviceSpec, str, Any] = pickle.loads(base64.b64decode(line))
+    return request
+
+
+def _identity(cl_device: Any) -> tuple[str, ...]:
+    platform = cl_device.platform
+    named = cl_device.name, cl_device.version, cl_device.driver_version
+    return tuple(str(one).strip() for one in (*named, platform.name, platform.version))
