@@ -58,8 +58,9 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
   group_t group;
   group_open(&group, scratch, n, n_blocks);
   grid_dense_rescan_blocks(cells, group.keys, group.columns, group_components(&group, n, round),
-                           group.winners, group.list, (const global uint *)(result + n), 2 * round, 0,
-                           n, n, dimensions, width, n_blocks, short_ids, lane_keys, lane_columns);
+                           group.winners, group.list, (const global uint *)(result + n), 2 * round,
+                           0, n, n, dimensions, width, n_blocks, short_ids, lane_keys,
+                           lane_columns);
 }
 
 // Take the rounds [round, end). What one work-item writes of any array, another one reads behind a
@@ -96,8 +97,8 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,
                    round == 0 ? none + 1 : 0);
   wg_barrier();
-  grid_dense_bound_rows(group.keys, group.columns, group.components, group.winners, n_begun, n_blocks,
-                        short_ids);
+  grid_dense_bound_rows(group.keys, group.columns, group.components, group.winners, n_begun,
+                        n_blocks, short_ids);
   wg_barrier();
   uint n_left = n;
   for (uint before = 0; before < round; ++before)
@@ -105,13 +106,13 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   for (; round < end && n_left > 1; ++round) {
     global uint *component = group_components(&group, n, round);
     global uint *parents = group_components(&group, n, round + 1);
-    grid_dense_rescan_blocks(cells, group.keys, group.columns, component, group.winners, group.list, state,
-                             apart ? none : 2 * round, 0, n, n, dimensions, width, n_blocks,
+    grid_dense_rescan_blocks(cells, group.keys, group.columns, component, group.winners, group.list,
+                             state, apart ? none : 2 * round, 0, n, n, dimensions, width, n_blocks,
                              short_ids, lane_keys, lane_columns);
     wg_barrier();
     for (uint word = pass_words; word < n_words; word += pass_words) {
-      grid_dense_reserve_word(group.keys, group.columns, component, group.winners, n, n_blocks, short_ids,
-                              word);
+      grid_dense_reserve_word(group.keys, group.columns, component, group.winners, n, n_blocks,
+                              short_ids, word);
       wg_barrier();
     }
     grid_dense_hook_components(group.winners, component, parents, result, state, 2 * round + 1, n,
@@ -123,7 +124,8 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
       wg_barrier();
     }
     const uint n_next = n_left > 1 && round + 1 < most_rounds ? n : 0;
-    grid_dense_bound_rows(group.keys, group.columns, parents, group.winners, n_next, n_blocks, short_ids);
+    grid_dense_bound_rows(group.keys, group.columns, parents, group.winners, n_next, n_blocks,
+                          short_ids);
     wg_barrier();
     grid_dense_list_blocks(group.keys, group.columns, parents, group.winners, group.list, state,
                            2 * round + 2, n_next, n_blocks);
