@@ -1,4 +1,9 @@
-"""clmst: minimum spanning forests on any OpenCL device, the same forest everywhere."""
+"""Minimum spanning forests on any OpenCL device, with the same result on every device.
+
+The main functions are :func:`minimum_spanning_forest`, which solves a graph once, and
+:class:`RepeatedSolver`, which solves the same edges again under other weights. :mod:`clmst.cluster`
+has HDBSCAN and single linkage.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # Each name is exported as itself, in one statement a module.
+    # "name as name" marks a name as re-exported for type checkers. Each module has one import.
     # isort: off
     from clmst import (
         cluster as cluster,
@@ -85,8 +90,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives. Modules are imported when a name of theirs is first used, so that
-# `import clmst` is quick and needs no OpenCL.
+# The module that defines each public name. A module is imported when one of its names is first
+# used, so `import clmst` is quick and needs no OpenCL.
 _HOMES = {
     "clmst.algorithms.boruvka": ("BoruvkaOptions",),
     "clmst.algorithms.dense": ("DenseOptions",),
@@ -148,16 +153,17 @@ _HOMES = {
     "clmst.versions": ("show_versions",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public by themselves
-_ALSO = ("drawing", "generators", "io")  # modules of which some names are here, too
+_MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public modules
+_ALSO = ("drawing", "generators", "io")  # public modules, some of whose names are in clmst too
 
 _PUBLIC = (*_HOME_OF, "__version__", *_MODULES)
 
-if not TYPE_CHECKING:  # for type checkers the imports above say it
+if not TYPE_CHECKING:  # type checkers read the imports above instead
     __all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name, or a public module, when it is first read from the package."""
     if name in (*_MODULES, *_ALSO):
         return import_module(f"clmst.{name}")
     home = _HOME_OF.get(name)
@@ -169,4 +175,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """List the public names, including those that have not been imported yet."""
     return sorted({*_PUBLIC, *_ALSO, *(name for name in globals() if name.startswith("__"))})

@@ -1,4 +1,4 @@
-"""``python -m clmst`` is ``clmst``."""
+"""Run the command-line program: ``python -m clmst`` is the same as ``clmst``."""
 
 from __future__ import annotations
 

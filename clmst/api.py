@@ -1,4 +1,4 @@
-"""The public face: a graph in, its minimum or maximum spanning forest out."""
+"""The main public functions: spanning forests of a graph, and its upload to a device."""
 
 from __future__ import annotations
 
@@ -60,79 +60,104 @@ def minimum_spanning_forest(
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
-    Edges are ordered by weight and, among equal weights, by their place in the canonical order
-    (lesser endpoint, greater endpoint, position in the input). That order is total, so the forest
-    is unique: every algorithm and every device returns the same edges.
+    A spanning forest has one tree for each connected component; of all spanning forests this one
+    has the least total weight. Equal weights are ordered by the edges' position in the canonical
+    order (lesser endpoint, greater endpoint, position in the input). The forest is therefore
+    unique, and every algorithm and every device returns the same edges. The call blocks until the
+    result is available.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, DeviceParts, scipy.sparse matrix, or another library's graph
-        Other libraries' graphs are those of NetworkX, rustworkx and igraph, whose edges have their
-        `weight`, or 1; and data frames of edges, by their columns "source", "target" and `weight`.
-        Or a complete graph: a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
-        symmetric matrix as a NumPy array or a list of rows, every cell of which off the diagonal is
-        an edge; in a masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense"
-        takes complete graphs. Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities
-        are ordinary weights.
+        The graph to solve. Weights may be bool, int8 to int64, uint8 to uint64, or float16, float32
+        or float64. Infinite weights are allowed, NaN is not.
+
+        * In a SciPy sparse matrix or array every stored entry is an edge.
+        * The edges of a NetworkX, rustworkx or igraph graph have the weight of their attribute
+          `weight`, or 1.
+        * A data frame or an Arrow table has one edge per row; see `columns`.
+        * A :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, a NumPy array or a list of
+          rows is a complete graph: every cell off the diagonal is an edge, zeros included. Only the
+          algorithm "dense" solves complete graphs. A masked array is different: its masked cells
+          are not edges (:meth:`Graph.from_masked`).
     algorithm : str
-        A name of the table in docs/algorithms.md, which ``clmst solve --help`` lists too, or
-        "auto": the one whose `options` are given, "dense" for complete graphs, else the quickest
-        for the size of the graph and the device.
+        The name of an algorithm from docs/algorithms.md, which ``clmst solve --help`` lists too.
+        "auto" selects the algorithm to which `options` belong; without options it selects "dense"
+        for complete graphs and otherwise the fastest algorithm for the size of the graph and the
+        device. The choice does not change the result.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+        The device that solves; see :func:`clmst.get_device`. A :class:`DeviceGraph` is solved on
+        the device that holds it.
     devices : sequence of devices
-        Instead of `device`: several, each of which solves a part of the edges, for graphs that one
-        device does not hold. :class:`DeviceParts` bring their own.
+        Several devices, instead of `device`, each of which solves a part of the edges. Use it for
+        graphs that are too large for one device. :class:`DeviceParts` are solved on the devices
+        that hold them.
     options : object, optional
-        The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
+        Options of the algorithm, for example :class:`clmst.EclOptions` for "ecl".
     keep_on_device : bool
-        Return a :class:`DeviceForest`, its edges still on the device.
+        Return a :class:`DeviceForest`, whose edges stay on the device.
     profile : bool
-        Time every kernel; ``stats["profile"]`` maps kernels to launches and milliseconds, and
-        ``stats["phases"]`` the steps of an algorithm that has such.
+        Measure the time of every kernel. ``stats["profile"]`` of the result maps each kernel to its
+        launches and milliseconds. ``stats["phases"]`` does so for the steps of algorithms that have
+        named steps.
     verify : bool
-        Prove, before it is returned, that it is the forest (as :func:`clmst.verify`, but on the
-        device where it can); ``stats["proof"]`` tells where, and how long it took.
+        Prove that the result is the minimum spanning forest before it is returned, on the device if
+        possible. ``stats["proof"]`` says where the proof ran and how long it took. See also
+        :func:`clmst.verify`.
     symmetrize : bool
-        Of a matrix without gaps (an array, masked or not, or a list of rows): whether its cells
-        (i, j) and (j, i) may differ. The lesser of them is then the weight. Distances computed one
-        by one differ in the last digits, as those of scikit-learn's `pairwise_distances` do.
+        Allow the cells (i, j) and (j, i) of a dense matrix (an array, masked or not, or a list of
+        rows) to differ; the weight is the lesser of the two. This is needed for distances that were
+        computed one by one, which may differ in the last digits, as in the result of scikit-learn's
+        `pairwise_distances`.
     weight : hashable or None
-        The attribute of edges, or the column, that holds the weight; all weights are 1 if it is
-        None. For graphs of NetworkX and igraph, data frames and Arrow tables.
+        The edge attribute, or the column, that contains the weights. With None all weights are 1.
+        It applies to graphs of NetworkX and igraph, data frames and Arrow tables.
     columns : list or tuple of names, optional
-        For data frames and Arrow tables: the columns of both ends and of the weight. With two
-        names all weights are 1. By default the columns "source", "target" and `weight`.
+        The columns of a data frame or an Arrow table that contain the source, the target and the
+        weight. With two names all weights are 1. By default the columns "source", "target" and
+        `weight`.
 
     Returns
     -------
     Forest or DeviceForest
+        The forest on the host; a :class:`DeviceForest` if `keep_on_device` is true.
 
     Raises
     ------
     InvalidGraphError
         The graph is malformed.
     InvalidArgumentError
-        Nothing has the name given as `algorithm` or `device`; the message lists what there is.
+        No algorithm or device has the given name. The message lists the available names.
     UnsupportedDeviceError
-        There is no usable device, and the call needs one: it names a device or an algorithm, has
-        `options`, `keep_on_device` or `profile`, or the graph is a complete one of more than
-        11,585 vertices. The message says what to install. Any other call is answered by the host,
-        with one :class:`DeviceWarning` a process.
+        There is no usable device, and the call needs one: it names a device or an algorithm, sets
+        `options`, `keep_on_device` or `profile`, or the graph is a complete graph of more than
+        11,585 vertices. The message says what to install. Any other call is then solved on the
+        host, with one :class:`DeviceWarning` per process.
     OutOfDeviceMemoryError
-        The device cannot hold what the solve needs. Where `algorithm`, `options`, `keep_on_device`
-        and `profile` are as they are by default and the host has the graph, there is no such error:
-        it is solved in parts (:func:`stream_minimum_spanning_forest`), with a
+        The graph does not fit into the memory of the device. If `algorithm`, `options`,
+        `keep_on_device` and `profile` have their default values and the graph is on the host, the
+        graph is solved in parts instead, as by :func:`stream_minimum_spanning_forest`, with a
         :class:`StreamedWarning`.
     InvalidForestError
-        `verify` found the forest wrong; names the first edge that shows it.
+        `verify` is true and the forest is wrong. The message names the first edge that shows it.
+
+    Notes
+    -----
+    docs/algorithms.md lists the algorithms, what each is good for, and how "auto" decides. The
+    algorithms for sparse graphs are variants of Borůvka's algorithm (O. Borůvka, 1926), with O(log
+    n) rounds, and of Prim's algorithm (R. C. Prim, 1957). docs/inside_algorithms.md describes their
+    steps and cites their sources.
 
     Examples
     --------
     >>> import clmst, scipy.sparse
     >>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
-    >>> clmst.minimum_spanning_forest(A).total_weight
+    >>> forest = clmst.minimum_spanning_forest(A)
+    >>> forest.total_weight
     5
+    >>> forest.edges
+    array([[0, 1],
+           [0, 2]], dtype=int32)
     """
     return spanning_forest(
         graph, algorithm=algorithm, device=device, devices=devices, options=options,
@@ -145,7 +170,7 @@ _DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
 
 
 def _like(model: F) -> Callable[[Callable[..., Any]], F]:
-    """Give a function the arguments of another one, for ``help`` and for type checkers."""
+    """Give a function the signature of another function, for ``help`` and for type checkers."""
 
     def with_signature(function: Any) -> F:
         function.__signature__ = signature(model)
@@ -156,13 +181,27 @@ def _like(model: F) -> Callable[[Callable[..., Any]], F]:
 
 @_like(minimum_spanning_forest)
 def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
-    """Compute the maximum spanning forest; as :func:`minimum_spanning_forest` in all else.
+    """Compute the maximum spanning forest of an undirected weighted graph.
 
-    The order of weights is reversed; among equal weights the lesser edge id still wins. A SciPy
-    matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
+    All arguments, results and errors are the same as in :func:`minimum_spanning_forest`. Heavier
+    edges are preferred, but among edges of equal weight the one that is first in the canonical
+    order is still preferred. If a SciPy matrix stores both ``A[i, j]`` and ``A[j, i]``, the weight
+    of the edge is still the lesser of the two.
+
+    Returns
+    -------
+    Forest or DeviceForest
+        The forest, whose `maximum` is True.
+
+    Examples
+    --------
+    >>> import clmst, scipy.sparse
+    >>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
+    >>> clmst.maximum_spanning_forest(A).total_weight
+    7
     """
     if unknown := options.keys() - _DEFAULTS.keys():
-        name = "maximum_spanning_forest()"  # which Python would not name
+        name = "maximum_spanning_forest()"  # Python would name spanning_forest()
         raise TypeError(f"{name} got an unexpected keyword argument {unknown.pop()!r}")
     return spanning_forest(graph, **(_DEFAULTS | options), maximum=True)
 
@@ -179,27 +218,52 @@ def to_device(
     graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT,
     columns: Any = None,
 ) -> DeviceGraph | DeviceMatrix:  # fmt: skip
-    """Put a graph on a device, for several solves.
+    """Copy a graph to a device, so that it can be solved several times without another copy.
 
     Parameters
     ----------
-    graph : Graph, DenseGraph, Points, or any other one that lies on the host
-        As of :func:`minimum_spanning_forest`.
+    graph : Graph, DenseGraph, Points, or any other graph on the host
+        Any graph that :func:`minimum_spanning_forest` takes, unless it is on a device already.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device; see :func:`clmst.get_device`.
     symmetrize, weight, columns
-        As of :func:`minimum_spanning_forest`.
+        The same as in :func:`minimum_spanning_forest`.
 
     Returns
     -------
-    DeviceGraph, or DeviceMatrix for complete graphs
+    DeviceGraph or DeviceMatrix
+        A :class:`DeviceMatrix` if the graph is complete, otherwise a :class:`DeviceGraph`. The copy
+        is complete when the call returns. A device that shares the host's memory may use the host's
+        arrays in place, so do not change them.
+
+    Raises
+    ------
+    InvalidGraphError
+        The graph is malformed.
+    InvalidArgumentError
+        No device matches the name given as `device`.
+    UnsupportedDeviceError
+        There is no usable device.
+    OutOfDeviceMemoryError
+        The graph does not fit into the memory of the device.
+
+    Examples
+    --------
+    >>> import clmst, scipy.sparse
+    >>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
+    >>> stored = clmst.to_device(A)
+    >>> clmst.minimum_spanning_forest(stored).total_weight
+    5
     """
     given = taken(with_weight(graph, weight, columns), symmetrize=symmetrize)
     return put(given, get_device(device))
 
 
 def spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
-    """Solve on the device that is meant; say so if it lasts."""
+    """Solve a graph, and show a notice on stderr if it takes long.
+
+    The arguments are those of :func:`minimum_spanning_forest`, and `maximum`.
+    """
     with LongWork("computing a spanning forest"):
         return _spanning_forest(graph, **options)
 
@@ -209,10 +273,10 @@ def _spanning_forest(
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
     columns: Any = None,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve on the device that is meant; a graph that does not fit it, in parts."""
+    """Solve a graph on the chosen device, or in parts if the device does not have enough memory."""
     if weight is not WEIGHT or columns is not None:
         graph = with_weight(graph, weight, columns)
-    check_named(algorithm, options)  # before anything is uploaded
+    check_named(algorithm, options)  # before the upload, so that a wrong name fails at once
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     graph = taken(graph, symmetrize=symmetrize)
     if devices is not None or isinstance(graph, DeviceParts):
@@ -238,7 +302,7 @@ def _spanning_forest(
         listed = fallback.streamable(graph, get_device(device))
         if listed is None:
             raise
-        reason = str(error)  # whose frames hold what is on the device, until here
+        reason = str(error)  # a text: the error's traceback would keep buffers on the device
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
 
 
@@ -246,7 +310,10 @@ def _solve_whole(
     graph: Any, *, algorithm: str, device: Any, options: object, keep_on_device: bool,
     profile: bool, verify: bool, maximum: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve on the device that is meant, or on the next one where it passes no self-test."""
+    """Solve a graph that fits into one device.
+
+    If the default device fails its self-test, the next device is tried.
+    """
     while True:
         try:
             at_once, meant = not (keep_on_device or profile), device
@@ -292,9 +359,11 @@ def _solve_whole(
 def _solve_small(
     graph: Any, device: Device | None, *, maximum: bool, verify: bool, or_host: bool
 ) -> Forest | None:
-    """Return the forest of a small graph; of any one, where there is no device.
+    """Solve a small graph without an upload, or any graph if there is no device.
 
-    None if it is to go the usual way.
+    `device` is None if there is no device; the host then solves. `or_host` allows the host to solve
+    a small graph although there is a device. Return None if the graph has to be solved in the usual
+    way.
     """
     if device is None:
         from clmst.on_host import solve_on_host

@@ -1,6 +1,7 @@
-"""Clusters by spanning trees: single linkage, and density by HDBSCAN.
+"""Clustering with spanning trees: single linkage, and density-based clustering with HDBSCAN.
 
-scikit-learn need not be installed; its pipelines take the estimators of this module.
+:class:`HDBSCAN` and :class:`SingleLinkage` follow scikit-learn's estimator interface and work in
+its pipelines. scikit-learn itself does not have to be installed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""SciPy's ``scipy.sparse.csgraph.minimum_spanning_tree``, solved on an OpenCL device.
+"""A replacement for ``scipy.sparse.csgraph.minimum_spanning_tree`` that runs on an OpenCL device.
 
-A program that imports the function from here instead of from SciPy gets the same matrix.
-docs/scipy.md lists where it does not.
+Import :func:`minimum_spanning_tree` from this module instead of from SciPy, and the result is the
+same matrix. docs/scipy.md lists the cases in which the results differ.
 """
 
 from __future__ import annotations
@@ -34,49 +34,50 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 __all__ = ["minimum_spanning_tree"]
 
-_SAMPLED_WEIGHTS = 1024  # a sample of so many
+_SAMPLED_WEIGHTS = 1024  # how many weights are compared to guess whether there are ties
 
 Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
 
 
 @lasting("computing a spanning tree")
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
-    """Compute a minimum spanning forest of a matrix, as the function of this name in SciPy does.
+    """Compute a minimum spanning forest of a matrix, with the interface of SciPy's function.
 
-    The edges are the entries of the matrix in CSR form. ``csgraph[i, j]`` and ``csgraph[j, i]``
-    join the same two vertices; the lesser one counts. Among equal entries the one that comes first
-    in the CSR form wins, so the tree is unique.
+    The edges are the stored entries of the matrix in CSR form. The entries ``csgraph[i, j]`` and
+    ``csgraph[j, i]`` join the same two vertices, and the lighter entry counts. Among equal weights
+    the entry that comes first in the CSR form wins, so the result is unique.
 
     Parameters
     ----------
     csgraph : scipy.sparse array or matrix, or array_like, shape (n, n)
-        Any sparse format; every stored entry is an edge, zeros too. In a plain array or nested
-        list, cells that are 0, NaN or infinite are no edges. In a masked array, masked cells are
-        no edges. The weights may be bool, int8-64, uint8-64 or float16/32/64.
+        The weights of the edges. In a sparse matrix of any format, every stored entry is an edge,
+        including explicit zeros. In a plain array or a nested list, a cell that is 0, NaN or
+        infinite is not an edge. In a masked array, a masked cell is not an edge. The weights may be
+        bool, int8 to int64, uint8 to uint64, or float16, float32 or float64.
     overwrite : bool
-        SciPy may then destroy the input to save memory. clmst never changes it, so the value does
-        not matter.
+        Accepted for compatibility and ignored. SciPy may destroy the input if this is true; clmst
+        never changes the input.
 
     Returns
     -------
     scipy.sparse.csr_array or csr_matrix, shape (n, n)
-        The chosen entries, at their places in `csgraph`, in the order of its CSR form. It is of
-        the class that the installed SciPy returns. The data are float64. If a weight of the tree
-        is an integer that float64 does not hold, they keep the dtype of `csgraph`.
+        The chosen entries, each in its cell of `csgraph`. The class is the one that the installed
+        SciPy would return. The data are float64, except if the tree contains an integer that
+        float64 cannot represent exactly: then they keep the dtype of `csgraph`.
 
     Raises
     ------
     InvalidGraphError
-        The matrix is not square, its arrays contradict each other, its dtype is none of those
-        above, or an edge is NaN. It is a ValueError.
+        The matrix is not square, its arrays contradict each other, its dtype is not supported, or
+        an edge is NaN. InvalidGraphError is a ValueError.
     UnsupportedDeviceError
-        ``CLMST_DEVICE`` names a device, and there is no usable one.
+        The environment variable ``CLMST_DEVICE`` names a device, and no usable device matches it.
 
     Notes
     -----
-    The device is the default one; see :func:`clmst.get_device`. The host solves small matrices
-    where that is quicker, and all where there is no device. ``docs/scipy.md`` says what small
-    means, and lists all differences to SciPy.
+    The call uses the default device; see :func:`clmst.get_device`. Small matrices are solved on the
+    host if that is faster, and all matrices are if there is no device. ``docs/scipy.md`` says which
+    matrices are small, and lists all differences from SciPy.
 
     Examples
     --------
@@ -94,7 +95,10 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
 
 def _as_csr(csgraph: Any) -> Any:
-    """Return the input in CSR form; a CSR as it is, its contents unchecked."""
+    """Convert the caller's input to CSR form.
+
+    A matrix that already is in CSR form is returned as it is, and its contents are not checked.
+    """
     if is_plain(csgraph):
         return csgraph
     is_sparse: bool = sparse.issparse(csgraph)
@@ -116,7 +120,10 @@ def _as_csr(csgraph: Any) -> Any:
 
 
 def _square(csgraph: Any) -> Array:
-    """Return a square array of a supported dtype, or raise."""
+    """Return the input as a square array of a supported dtype.
+
+    Raise InvalidGraphError if it is not square or its dtype is not supported.
+    """
     cells = check_square(csgraph, "csgraph")
     if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
         _check_rounding(csgraph, cells)
@@ -124,7 +131,7 @@ def _square(csgraph: Any) -> Array:
 
 
 def _check_rounding(given: Any, cells: Array) -> None:
-    """Raise if NumPy rounded an integer of a nested list because there are floats beside it."""
+    """Raise if NumPy rounded an integer of a nested list because the list also contains floats."""
     numbers = np.array(given, dtype=object)
     rounded = np.argwhere((numbers != cells) & ~np.isnan(cells))
     if rounded.size:
@@ -136,7 +143,10 @@ def _check_rounding(given: Any, cells: Array) -> None:
 
 
 def _of_cells(cells: Array, is_edge: Array) -> Any:
-    """Return some cells of an array as a CSR; float16, which SciPy has not, as float32."""
+    """Build a CSR matrix from the cells of an array where `is_edge` is true.
+
+    float16 becomes float32, because SciPy's sparse matrices do not support float16.
+    """
     n = cells.shape[0]
     index = np.int32 if cells.size < 1 << 31 else np.int64
     rows, columns = np.nonzero(is_edge)
@@ -146,7 +156,10 @@ def _of_cells(cells: Array, is_edge: Array) -> Any:
 
 
 def _solve(matrix: Any) -> Parts:
-    """Return the tree of a CSR matrix, by the default device or the next one that can."""
+    """Compute the minimum spanning forest of a CSR matrix and return it as the arrays of a CSR.
+
+    The default device solves. If its kernels fail their self-test, the next device is tried.
+    """
     while True:
         try:
             device = default_device()
@@ -173,9 +186,10 @@ def _solve(matrix: Any) -> Parts:
 
 
 def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
-    """Put a matrix on a device, if that can take it: ties go to the first entry.
+    """Upload a matrix so that ties go to the first entry, if the device takes the matrix.
 
-    Return its forest instead where that comes with the check: then the matrix is canonical.
+    If the check of the matrix already yields the forest, return the forest instead; the matrix is
+    then canonical. Return None if the host has to prepare the matrix.
     """
     if device.capabilities.host_arrays == "copied":
         return forest_or_graph(matrix, device, solve_unread, by_entry=True)
@@ -184,14 +198,14 @@ def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
     stored = put_matrix(matrix, device)
     if stored is None or stored.edge_ids is None:
         return stored
-    # NumPy sorts on the host's own cores, and most real weights are distinct.
+    # Order by entry only matters for equal weights. NumPy's sort finds them here.
     risen = np.sort(stored.graph.weights)
     is_distinct = not (risen[1:] == risen[:-1]).any()
     return stored if is_distinct else put_matrix(matrix, device, by_entry=True)
 
 
 def _has_ties(matrix: Any) -> bool:
-    """Return whether a sample of the weights has two that are equal."""
+    """Return whether a sample of the weights contains two equal weights."""
     if not is_plain(matrix):
         return False
     some = matrix.data[:: max(matrix.data.size // _SAMPLED_WEIGHTS, 1)]
@@ -199,7 +213,7 @@ def _has_ties(matrix: Any) -> bool:
 
 
 def _is_summed(matrix: Any) -> bool:
-    """Return whether SciPy's function would take the entries of a sound matrix as they are."""
+    """Return whether SciPy would use the entries of a valid matrix without summing any."""
     return (
         matrix.data.dtype == np.float64
         or not _scipy_sums_duplicates()
@@ -208,10 +222,10 @@ def _is_summed(matrix: Any) -> bool:
 
 
 def _summed(matrix: Any) -> Any:
-    """Return a checked CSR with sorted rows, duplicate entries summed."""
-    copy = matrix.copy()  # SciPy's conversions may change what they convert
+    """Return a copy of a checked CSR matrix with sorted rows and duplicate entries summed."""
+    copy = matrix.copy()  # SciPy's conversions may change the matrix that they convert
     if copy.data.dtype.kind in "iu" and copy.data.dtype.itemsize == 8:
-        copy.sum_duplicates()  # float64 might round them
+        copy.sum_duplicates()  # float64 might round 64-bit integers
         return copy
     return copy.astype(np.float64)
 
@@ -225,10 +239,11 @@ def _scipy_sums_duplicates() -> bool:
 
 
 def _in_order_of_entries(graph: Graph) -> Graph:
-    """Return a graph whose ties go to the first entry of the caller's matrix. O(m log m) at most.
+    """Return a graph in which ties go to the first entry of the caller's matrix.
 
-    So it is in a canonical matrix, whose edges are in the order of its entries. In another one the
-    weights become ranks by (weight, entry).
+    The edges of a canonical matrix already are in the order of its entries, so its graph is
+    returned unchanged. For any other matrix the weights are replaced by their ranks in the order
+    (weight, entry). O(m log m) at most.
     """
     ids = graph.edge_ids
     assert ids is not None, "a canonical matrix needs no other order"
@@ -242,7 +257,10 @@ def _in_order_of_entries(graph: Graph) -> Graph:
 
 
 def _upper_entries(forest: Forest) -> Parts:
-    """Return the tree of a canonical matrix: its edges stand above the diagonal, in its order."""
+    """Return the CSR arrays of the forest of a canonical matrix.
+
+    The edges of the forest are in the order of the matrix, and lie above the diagonal.
+    """
     n = forest.n_vertices
     index = np.int32 if n < 1 << 31 else np.int64
     starts = np.zeros(n + 1, index)
@@ -251,7 +269,10 @@ def _upper_entries(forest: Forest) -> Parts:
 
 
 def _entries(matrix: Any, slots: Array) -> Parts:
-    """Return the tree that has these entries of a CSR matrix, in rising order."""
+    """Return the CSR arrays of the tree that consists of the given entries of a CSR matrix.
+
+    `slots` are ascending indices into the data of the matrix.
+    """
     index = np.int32 if matrix.shape[0] < 1 << 31 else np.int64
     before = np.zeros(np.size(matrix.indices) + 1, index)
     before[slots + 1] = 1
@@ -261,7 +282,10 @@ def _entries(matrix: Any, slots: Array) -> Parts:
 
 
 def _as_double(data: Array) -> Array:
-    """Return weights of an array of the tree's own as float64 if it holds all, else as they are."""
+    """Convert weights to float64, or return them unchanged if float64 cannot hold each one exactly.
+
+    The result may be `data` itself, so `data` must be an array that belongs to the tree.
+    """
     doubles = data.astype(np.float64, copy=False)
     if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
         large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
@@ -271,9 +295,10 @@ def _as_double(data: Array) -> Array:
 
 
 def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
-    """Return a CSR of arrays that are right; SciPy's checks of them take as long as a small solve.
+    """Build a SciPy CSR from valid arrays without SciPy's checks.
 
-    It has whatever else a CSR of the installed SciPy has.
+    The checks would take as long as a small solve. The new object gets every other attribute that a
+    CSR of the installed SciPy has.
     """
     tree = object.__new__(kind)
     vars(tree).update(_of_no_vertices(kind))
@@ -284,11 +309,15 @@ def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
 
 @cache
 def _of_no_vertices(kind: Any) -> dict[str, Any]:
+    """Return the attributes of a 1 x 1 matrix without entries, as a pattern for :func:`_tree`."""
     return dict(vars(kind((1, 1))))
 
 
 @cache
 def _class_of_result(is_matrix: bool) -> Any:
-    """Return the class of what the installed SciPy returns; before 1.15 it was always a matrix."""
+    """Return the class that the installed SciPy's function returns.
+
+    Before SciPy 1.15 it is always a matrix, even if the input is a sparse array.
+    """
     kind = sparse.csr_matrix if is_matrix else sparse.csr_array
     return type(scipys.minimum_spanning_tree(kind((1, 1))))

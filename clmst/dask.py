@@ -1,6 +1,6 @@
-"""Spanning forests of edges that Dask holds: each worker reduces its partitions on its own device.
+"""Minimum spanning forests of edges in Dask: each worker reduces its partitions on its own device.
 
-The engine is Dask's: its scheduler places the work, and computes again what lost workers had.
+Dask does the scheduling. If a worker is lost, Dask computes the worker's results again.
 """
 
 from __future__ import annotations
@@ -38,37 +38,45 @@ def minimum_spanning_forest(
 ) -> Forest:
     """Compute the minimum spanning forest of edges in a Dask collection.
 
-    The forest is that of :func:`clmst.minimum_spanning_forest`, whatever the partitions and the
-    workers. It runs where Dask runs: on the cluster of the current ``distributed.Client``, else in
-    threads of this process.
+    The result is the same as from :func:`clmst.minimum_spanning_forest`, however the edges are
+    partitioned and however many workers there are. The computation runs on the cluster of the
+    current ``distributed.Client``. If there is no client, it runs in threads of this process. The
+    call blocks until the forest is complete.
 
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, list of Delayed, path, or list of paths
-        A row for each edge. A delayed part is a data frame, an Arrow table, a mapping of arrays,
-        or a tuple of arrays (u, v, w). Paths are of Parquet or structured ``.npy`` files that all
-        workers can read, or of a folder of them: then workers read the files themselves, a piece at
-        a time, and no data pass through the scheduler's tasks.
+        The edges, one per row. Each delayed part must compute to a data frame, an Arrow table, a
+        mapping of arrays, or a tuple of arrays (u, v, w). A path names a Parquet file, a structured
+        ``.npy`` file, or a folder of such files, and all workers must be able to read it. The
+        workers then read the files themselves, piece by piece, and no edges pass through the
+        scheduler.
     n_vertices : int, optional
-        Ends are vertex numbers below it. If ends are strings, it is how many names there may be.
-        By default the ends are read once more, before the edges, to count the vertices.
+        The number of vertices, if the ends of the edges are vertex numbers: each end must be less
+        than it. If the ends are strings, the maximum number of distinct strings. By default the
+        ends are read an extra time, before the edges, to count the vertices.
     columns : list or tuple, optional
-        The names of the columns: of both ends, and of weights, which are 1 where it is left out.
-        By default as of :func:`clmst.read_graph`. Ends are vertex numbers, or strings, which become
-        `vertex_labels` in the order in which the rows of all partitions first have them. Strings
-        are read twice, and each name passes through this process.
+        The names of two or three columns: source, target and, optionally, weight. With two names
+        every weight is 1. By default the columns "source", "target" and "weight", or all columns in
+        order if there are two or three and they have other names (see :func:`clmst.read_graph`).
+        Ends are vertex numbers or strings. Strings become the `vertex_labels` of the forest, in the
+        order in which the rows of all partitions first contain them. Strings are read twice, and
+        each distinct string passes through this process.
     edge_id : str, optional
-        A column of distinct integers, at least 0, which become the `edge_ids` of the forest. By
-        default an edge id is the position of the row in all partitions. Give such a column if
-        computing the collection again may bring its rows in another order.
+        The name of a column of distinct non-negative integers, which become the `edge_ids` of the
+        forest. By default an edge id is the position of the row in the concatenation of all
+        partitions. Use a column of ids if Dask may return the rows in another order when it
+        computes the collection again.
     device : str, optional
-        The name of each worker's device, see :func:`clmst.get_device`.
+        The name of the device that each worker uses; see :func:`clmst.get_device`.
     memory_limit : int, optional
-        As of :func:`clmst.stream_minimum_spanning_forest`, on each worker.
+        The maximum number of bytes of device memory that each worker uses. By default three
+        quarters of a device's own memory, or a quarter of a memory that the device shares with the
+        host.
     maximum : bool
-        Compute the maximum spanning forest.
+        Compute the maximum spanning forest instead.
     split_every : int
-        How many forests are merged at a time.
+        The number of forests that are merged at a time.
 
     Returns
     -------
@@ -77,20 +85,31 @@ def minimum_spanning_forest(
     Raises
     ------
     InvalidArgumentError
-        An argument is wrong.
+        An argument has a wrong type or value.
     InvalidGraphError
-        A partition is malformed; the message names the worker, the partition or file, and the row.
+        A partition is malformed. The message names the worker, the partition or file, and the row.
     UnsupportedDeviceError
-        A worker has no device; the message names it.
+        A worker has no usable device. The message names the worker.
     MissingDependencyError
         Dask is not installed.
 
     Notes
     -----
-    Each of w workers carries one forest through its partitions, as a stream does. At most three
-    times the forests of all workers are merged, in log(w) / log(split_every) levels, and each
-    worker goes on from the result. What a lost worker has done since then is computed again.
-    Workers of one host that read files and compute on its CPU take turns: each uses all cores.
+    Each of w workers keeps one forest and reduces one partition after another into it. From time to
+    time, at most three times in a computation, the forests of all workers are merged in log(w) /
+    log(split_every) levels, and each worker continues from the merged forest. If a worker is lost,
+    only its work since the last merge is repeated. Workers on the same host that read files and
+    compute on its CPU take turns, so that each one uses all cores.
+
+    Examples
+    --------
+    >>> import clmst, pandas
+    >>> import dask.dataframe as dd
+    >>> roads = pandas.DataFrame({"source": [0, 1, 0], "target": [1, 2, 2], "weight": [3, 1, 2]})
+    >>> forest = clmst.dask.minimum_spanning_forest(dd.from_pandas(roads, npartitions=2))
+    >>> forest.edges
+    array([[0, 2],
+           [1, 2]], dtype=int32)
     """
     dask = optional_import("dask", extra="dask")
     job = PartitionJob.checked(
@@ -131,13 +150,15 @@ def minimum_spanning_forest(
     try:
         return partitions.forest_by(job, "the workers of Dask", solve=solve, count=count)
     except partitions.CALLERS_ERRORS as error:
-        raise partitions.plain(error) from None  # without what Dask did
+        raise partitions.plain(error) from None  # without the traceback through Dask
 
 
 def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
-    """Return the workers of each lane: one, or all that share a device; none without a cluster.
+    """Divide the workers of the cluster into lanes; the partitions of a lane are processed in turn.
 
-    Files are a device's work. All else is mostly the host's, of which each worker does its part.
+    Normally each worker is a lane. With `by_device`, all workers that share a device are one lane:
+    the device does most of the work on files, while the host does most of the work on other parts.
+    Without a cluster there is one lane, an empty list.
     """
     try:
         client = optional_import("distributed", extra="dask").default_client()
@@ -149,15 +170,16 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     places: dict[str, Any] = client.run(_place, job, on_error="return")
     sharing = defaultdict[str, list[str]](list)
     for worker in sorted(places):
-        if isinstance(places[worker], str):  # else an error: it is lost meanwhile
+        if isinstance(places[worker], str):  # otherwise an error: the worker has been lost
             sharing[places[worker]].append(worker)
     return list(sharing.values()) or [[]]
 
 
 def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:
-    """Let the workers of a lane take its rounds in turns, as far as they can.
+    """Ask Dask to run the rounds of a lane on its workers in turn, where Dask can do so.
 
-    Then each round's forest is on two of them, the one that found it and the one that goes on.
+    Each round's forest is then on two workers: the one that computed it, and the one that
+    continues.
     """
     if len(lane) < 2:
         return nullcontext()
@@ -169,7 +191,10 @@ def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextMan
 
 
 def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
-    """Return the delayed parts of a collection or paths of files, and what to find in them."""
+    """Return the delayed parts of a collection, or the paths of files, and the updated job.
+
+    The job that is returned knows the columns to read.
+    """
     parts = parts_of(edges, job)
     if parts is not None:
         return parts, job
@@ -191,24 +216,30 @@ def _take(
     *,
     names: PartitionNumbers | None,
 ) -> PartitionForest:
-    """Take a partition; `kept` is an argument only so that the workers keep it."""
+    """Reduce one partition into the forest `before`, on the worker that runs this task.
+
+    `kept` is not used. It is an argument so that the workers keep the forest in memory.
+    """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
 
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
+    """Count the vertices of one partition, on the worker that runs this task."""
     return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _place(job: PartitionJob) -> str:
+    """Return the host and device of the worker that runs this, as one string."""
     return partitions.place_of(job, _worker())
 
 
 def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:
+    """Merge several forests into the forest of all their edges, in a task on a worker."""
     return partitions.merge(forests, job, _worker())
 
 
 def _worker() -> str:
-    """Return the address of the worker that runs this; nothing in a thread without a cluster."""
+    """Return the address of the current Dask worker, or "" in a thread without a cluster."""
     try:
         return str(optional_import("distributed", extra="dask").get_worker().address)
     except (ImportError, ValueError):

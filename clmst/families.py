@@ -1,4 +1,7 @@
-"""The table of all families of kernels, which devices are tested for (``runtime/trust.py``)."""
+"""The table of all kernel families, the groups of kernels that a device is self-tested for.
+
+``runtime/trust.py`` decides when a family is tested.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,11 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def tested(device: Device, family: KernelFamily) -> Iterator[Verdict]:
-    """Test a family anew in each of its usual cases, in a child process, till one fails.
+    """Run the self-tests of a kernel family again and yield the verdict of each of its usual cases.
 
-    In none if its kernels are not for such a device.
+    Each test runs in a child process, so a crash of the driver cannot end this process. The first
+    failed verdict is the last. Nothing is yielded if the family's kernels are not meant for the
+    device.
     """
     for case in family.cases if family.suits(device) else ():
         verdict = device.trust.test(family, case, apart=True)

@@ -1,4 +1,4 @@
-"""Conversion of a caller's graph into one of clmst's own, and onto a device."""
+"""Conversion of the caller's graph to a type that clmst solves, and its upload to a device."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ from clmst.runtime.failures import Guard, check_memory
 
 
 def taken(graph: Any, *, symmetrize: bool = False) -> Any:
-    """Return what a caller gives for a graph as what is solved, on the host or on a device.
+    """Convert whatever the caller passed as a graph to an object that can be solved.
 
-    A SciPy matrix is one still, in a form that a device takes; all else is one of clmst's own.
+    A SciPy matrix stays a SciPy matrix, in a format that a device can check itself. A graph on a
+    device stays as it is. Everything else becomes a :class:`Graph`, :class:`DenseGraph` or
+    :class:`Points`. `symmetrize` lets the cells (i, j) and (j, i) of a dense matrix differ. Raise
+    InvalidGraphError if the object is not a graph.
     """
     check_bool("symmetrize", symmetrize)
     if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
@@ -45,10 +48,24 @@ def taken(graph: Any, *, symmetrize: bool = False) -> Any:
 def on_device(
     graph: Any, device: Any, *, algorithm: str = "auto", solve: SolveUnread | None = None
 ) -> Forest | DeviceGraph | DeviceMatrix:
-    """Return a graph on the device that is meant, for which the device's own queue may wait.
+    """Upload a graph to the chosen device, without waiting for the upload to finish.
 
-    Its forest instead, if `solve` finds that. The graph is as of :func:`taken`, other arguments are
-    as of :func:`clmst.minimum_spanning_forest`.
+    Parameters
+    ----------
+    graph : object
+        A graph that :func:`taken` returned. A graph that is on a device is checked and returned.
+    device : None, str, Device or pyopencl.CommandQueue
+        See :func:`clmst.get_device`. A graph on a device must be on this one, if it is given.
+    algorithm : str
+        The name that the caller chose. A complete graph is refused if the algorithm needs edges.
+    solve : callable, optional
+        Solves a matrix while the device still checks it; see ``SolveUnread``.
+
+    Returns
+    -------
+    Forest, DeviceGraph or DeviceMatrix
+        The forest if `solve` found it, otherwise the graph on the device. Commands that read the
+        graph must go to the device's own queue, which runs them after the upload.
     """
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
         found = get_device(device)
@@ -65,17 +82,20 @@ def on_device(
 
 
 def put(graph: Any, device: Device) -> DeviceGraph | DeviceMatrix:
-    """Put a graph, as of :func:`taken`, on a device; by the host if the device does not take it."""
+    """Upload a graph that :func:`taken` returned, and wait for the upload to finish.
+
+    The host prepares the graph if the device cannot take it as it is.
+    """
     return put_matrix(graph, device) or put_by_host(graph, device, wait=True)
 
 
 def put_by_host(
     graph: Any, device: Device, *, algorithm: str = "auto", wait: bool
 ) -> DeviceGraph | DeviceMatrix:
-    """Put a graph, as of :func:`taken`, on a device that did not take it as it is.
+    """Prepare a graph on the host and upload it, because the device did not take it as it is.
 
-    If `algorithm` takes no complete graphs, such a one is not uploaded. `wait` is as of
-    :meth:`DeviceGraph.upload`.
+    `graph` is one that :func:`taken` returned. A complete graph is refused, before any upload, if
+    `algorithm` needs edges. `wait` says whether to block until the upload has finished.
     """
     own = as_graph(graph)
     if isinstance(own, DeferredGraph) and own.edge_list is not None:
@@ -92,7 +112,7 @@ def put_by_host(
 
 
 def check_takes_complete(algorithm: str) -> None:
-    """Raise unless an algorithm takes complete graphs, which list no edges."""
+    """Raise unless an algorithm solves complete graphs, which store no list of edges."""
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
             f"the graph is a complete one, which only 'dense' takes as it is; {algorithm!r} takes "
@@ -101,7 +121,7 @@ def check_takes_complete(algorithm: str) -> None:
 
 
 def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
-    """Raise if a graph that is on a device is wanted on another one."""
+    """Raise if the caller names another device than the one that holds the graph."""
     if device is not None and get_device(device) is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "

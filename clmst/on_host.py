@@ -1,4 +1,4 @@
-"""Forests without a device, of what is solved on one where there is one."""
+"""Solve graphs on the host if there is no OpenCL device."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
 from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
 
-# The edges of a complete graph that the host lists: 60 bytes each.
+# The maximum number of edges of a complete graph that the host lists, at 60 bytes each.
 _MOST_LISTED = 1 << 26
 
 
 def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
-    """Return the forest of a graph of the host; raise for a complete one of too many edges."""
+    """Compute the spanning forest of a graph with Kruskal's algorithm on the host.
+
+    The pairs of a complete graph are listed first. One of more than 11,585 vertices has too many
+    and raises UnsupportedDeviceError. With `verify` the forest is proved before it is returned.
+    """
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None
     if forest is None:
         graph = as_graph(graph)
         if not isinstance(graph, Graph):
             if graph.n_vertices**2 > 2 * _MOST_LISTED:
-                get_device()  # which says what to install
+                get_device()  # raises an error that says what to install
             graph = graph.to_graph()
         forest = kruskal(graph, maximum=maximum)
     return proved(as_listed(graph), forest) if verify else forest

@@ -1,4 +1,4 @@
-"""Core numbers of vertices, as users ask for them."""
+"""The public function for core numbers of vertices."""
 
 from __future__ import annotations
 
@@ -23,43 +23,49 @@ from clmst.runtime.launcher import Launcher
 def core_numbers(
     graph: Any, *, device: Any = None, symmetrize: bool = False
 ) -> npt.NDArray[np.uint32]:
-    """Compute the core number of every vertex of an undirected graph; weights mean nothing.
+    """Compute the core number of every vertex of an undirected graph. Weights are ignored.
 
-    The k-core is the largest subgraph in which every vertex has k edges or more; the core number
-    of a vertex is the greatest k whose core it is in.
+    The k-core is the largest subgraph in which every vertex has at least k edges. The core number
+    of a vertex is the greatest k such that the k-core contains the vertex.
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or any other one
-        As of :func:`minimum_spanning_forest`. Self-loops do not count. Every stored parallel edge
-        does: edges of a NetworkX multigraph, entries of edge arrays that name the same pair. A
-        SciPy matrix that stores both ``A[i, j]`` and ``A[j, i]`` has one edge there.
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or another library's graph
+        Any graph that :func:`minimum_spanning_forest` takes. Self-loops do not count. Parallel
+        edges count separately if they are stored separately, as in a NetworkX multigraph or in edge
+        arrays that name a pair twice. In a SciPy matrix, ``A[i, j]`` and ``A[j, i]`` together are
+        one edge.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+        The device that computes; see :func:`clmst.get_device`. A :class:`DeviceGraph` is processed
+        on the device that holds it.
     symmetrize : bool
-        As of :func:`minimum_spanning_forest`.
+        Allow the cells (i, j) and (j, i) of a dense matrix to differ; see
+        :func:`minimum_spanning_forest`.
 
     Returns
     -------
     ndarray of uint32, shape (n,)
-        Of a simple graph what ``networkx.core_number`` has, in the order of vertex numbers; n - 1
-        everywhere for a complete graph.
+        The core number of each vertex, in the order of vertex numbers. For a graph without parallel
+        edges the numbers are those that ``networkx.core_number`` returns. In a complete graph all
+        are n - 1.
 
     Raises
     ------
     InvalidGraphError
         The graph is malformed, or stores more than 2**31 - 1 edges in one direction only.
     InvalidArgumentError
-        Nothing has the name given as `device`.
+        No device matches the name given as `device`.
     UnsupportedDeviceError
         There is no usable device.
     OutOfDeviceMemoryError
-        The device cannot hold what peeling needs.
+        The device does not have enough memory.
 
     Notes
     -----
-    Peeling level by level, O(n_slots + n * levels) work at most: PKC (Kabir, Madduri 2017) with
-    differences that ``cl/algorithms/k_core/k_core.cl`` states.
+    Vertices are removed level by level, with O(n_slots + n * levels) work at most, where n_slots is
+    the number of stored matrix entries. The algorithm is PKC (H. Kabir, K. Madduri, "Parallel
+    k-core decomposition on multicore platforms", 2017). ``cl/algorithms/k_core/k_core.cl`` states
+    the differences.
 
     Examples
     --------
@@ -69,7 +75,7 @@ def core_numbers(
     array([2, 2, 2, 1], dtype=uint32)
     """
     graph = taken(graph, symmetrize=symmetrize)
-    if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # nothing to peel, nor to upload
+    if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # known without an upload
         if device is not None:
             get_device(device)
         return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)

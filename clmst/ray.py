@@ -1,6 +1,6 @@
-"""Spanning forests of edges that Ray holds: each task reduces a block on its worker's device.
+"""Minimum spanning forests of edges in Ray: each task reduces a block on its worker's device.
 
-The engine is Ray's: it places the tasks, and runs again those of lost workers.
+Ray does the scheduling. If a worker is lost, Ray runs its tasks again.
 """
 
 from __future__ import annotations
@@ -38,21 +38,24 @@ def minimum_spanning_forest(
 ) -> Forest:
     """Compute the minimum spanning forest of edges in a Ray Dataset or in Ray's object store.
 
-    The forest is that of :func:`clmst.minimum_spanning_forest`, whatever the blocks and the
-    workers.
+    The result is the same as from :func:`clmst.minimum_spanning_forest`, however the edges are
+    divided into blocks and however many workers there are. The call blocks until the forest is
+    complete.
 
     Parameters
     ----------
     edges : ray.data.Dataset, list of ObjectRef, path, or list of paths
-        A row for each edge. An object is a data frame, an Arrow table, a mapping of arrays, or a
-        tuple of arrays (u, v, w). Each block of a Dataset is a partition. Ray may read the rows of
-        a Dataset in another order each time, so their positions are no edge ids: either `edge_id`
-        names a column of ids, or ``dataset.materialize()`` holds the rows in a fixed order. Paths
-        are as of :func:`clmst.dask.minimum_spanning_forest`.
+        The edges, one per row. Each object must be a data frame, an Arrow table, a mapping of
+        arrays, or a tuple of arrays (u, v, w). Each block of a Dataset is one partition. Ray may
+        read the rows of a Dataset in a different order each time, so their positions cannot serve
+        as edge ids: either name a column of ids with `edge_id`, or pass ``dataset.materialize()``,
+        whose order is fixed. A path names a Parquet file, a structured ``.npy`` file, or a folder
+        of such files, which all workers can read.
     n_vertices, columns, edge_id, device, memory_limit, maximum, split_every
-        As of :func:`clmst.dask.minimum_spanning_forest`.
+        The same as in :func:`clmst.dask.minimum_spanning_forest`.
     task_options : mapping, optional
-        For ``options`` of Ray's remote functions, as ``{"num_gpus": 1}``.
+        Options for every Ray task, passed to ``options`` of the remote function, for example
+        ``{"num_gpus": 1}``.
 
     Returns
     -------
@@ -60,12 +63,25 @@ def minimum_spanning_forest(
 
     Raises
     ------
-    ClmstError
-        As :func:`clmst.dask.minimum_spanning_forest`; a block is called a partition.
+    InvalidArgumentError
+        An argument has a wrong type or value, or `edges` is a Dataset without a fixed order and
+        `edge_id` is None.
+    InvalidGraphError
+        A partition is malformed. The message names the worker, the block or file, and the row.
+    UnsupportedDeviceError
+        A worker has no usable device. The message names the worker.
+    MissingDependencyError
+        Ray is not installed.
 
     Notes
     -----
-    As :func:`clmst.dask.minimum_spanning_forest`.
+    The method is that of :func:`clmst.dask.minimum_spanning_forest`.
+
+    Examples
+    --------
+    >>> import clmst, ray
+    >>> dataset = ray.data.read_parquet("edges/").materialize()  # doctest: +SKIP
+    >>> forest = clmst.ray.minimum_spanning_forest(dataset)  # doctest: +SKIP
     """
     ray = optional_import("ray", extra="ray")
     job = PartitionJob.checked(
@@ -92,7 +108,7 @@ def minimum_spanning_forest(
             take=take_by,
             merge=lambda forests: merge.remote(job, *forests),
             lane_of=lane_of,
-            outlives=True,  # a node keeps what its workers found
+            outlives=True,  # the results of a worker stay on its node after the worker ends
         )
         return None if last is None else _got(ray, last)
 
@@ -105,21 +121,24 @@ def minimum_spanning_forest(
     try:
         return partitions.forest_by(job, "the workers of Ray", solve=solve, count=count)
     except partitions.CALLERS_ERRORS as error:
-        raise partitions.plain(error) from None  # without what Ray did
+        raise partitions.plain(error) from None  # without the traceback through Ray
 
 
 def _got(ray: Any, references: Any) -> Any:
-    """Return the results of tasks, or raise the error of clmst that a task raised."""
+    """Wait for tasks and return their results, or raise the clmst error of a failed task."""
     try:
         return ray.get(references)
-    except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
+    except ray.exceptions.RayTaskError as error:  # its text is a traceback of several lines
         if isinstance(error.cause, ClmstError):
             raise error.cause from error
         raise
 
 
 def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
-    """Return references to the blocks or paths of files, and what to find in them."""
+    """Return references to the blocks, or the paths of files, and the updated job.
+
+    The job that is returned knows the columns to read.
+    """
     parts = parts_of(edges, job)
     if parts is not None:
         return parts, job
@@ -141,9 +160,9 @@ def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], Partitio
     needed: list[Any] = []
     if columns:
         job, needed = job.for_table(columns)
-    if not is_fixed:  # rows bring their ids, so any order of reading will do
+    if not is_fixed:  # the rows contain their ids, so their order does not matter
         return (edges.select_columns(needed) if columns else edges).to_arrow_refs(), job
-    blocks = edges.to_arrow_refs()  # in their own order, which selecting by the Dataset may change
+    blocks = edges.to_arrow_refs()  # in their fixed order, which Dataset.select_columns may change
     if len(needed) == len(columns):
         return blocks, job
     select = ray.remote(_select)
@@ -151,14 +170,15 @@ def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], Partitio
 
 
 def _select(block: Any, columns: list[Any]) -> Any:
-    """Return the columns of a block that are needed, where the block is."""
+    """Return only the needed columns of a block. Runs as a task on the node that has the block."""
     return block.select(columns)
 
 
 def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:
-    """Return how many tasks of these options the cluster has resources for at once.
+    """Return how many tasks with these options the cluster can run at the same time. At least 1.
 
-    Files are a device's work: a node has one, unless tasks ask for GPUs.
+    With `by_device`, tasks read files and a device does most of the work, so there is one task for
+    each node, unless the options ask for GPUs.
     """
     needed = {"CPU": options.get("num_cpus", 1), "GPU": options.get("num_gpus", 0)}
     there = ray.cluster_resources()
@@ -177,19 +197,24 @@ def _take(
     *,
     names: PartitionNumbers | None,
 ) -> PartitionForest:
-    """Take a partition; `kept` has a reference only so that Ray keeps the object."""
+    """Reduce one partition into the forest `before`, on the worker that runs this task.
+
+    `kept` is not used. It holds a reference so that Ray keeps the object.
+    """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
 
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
+    """Count the vertices of one partition, on the worker that runs this task."""
     return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:
+    """Merge several forests into the forest of all their edges, in a task on a worker."""
     return partitions.merge(forests, job, _worker())
 
 
 def _worker() -> str:
-    """Return the node and the process that run this."""
+    """Return the process and the node that run this, in words, for error messages."""
     context = optional_import("ray", extra="ray").get_runtime_context()
     return f"process {os.getpid()} on node {context.get_node_id()}"

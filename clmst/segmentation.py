@@ -1,4 +1,4 @@
-"""Segmentation by seeds: the spanning forest in which every tree has one seed."""
+"""Segmentation by seeds: a spanning forest in which every tree contains one seed."""
 
 from __future__ import annotations
 
@@ -23,42 +23,54 @@ __all__ = ["seeded_segmentation"]
 def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     """Give every vertex the label of a seed, by cutting the heaviest edges of a spanning forest.
 
-    A vertex gets the label of the seed that it reaches by the lightest way, where a way is as heavy
-    as its heaviest edge. This is the watershed cut of the graph. Ties are broken as in the forest,
-    so the labels are the same on every device.
+    A vertex gets the label of the seed to which it has the lightest path, where the weight of a
+    path is its heaviest edge. The result is a watershed cut of the graph. Ties are broken in the
+    same way as in the forest, so the labels do not depend on the device.
 
     Parameters
     ----------
     graph : Forest, or any graph that :func:`clmst.minimum_spanning_forest` takes
-        A forest saves the first of two solves: with it, other seeds take little time. Of a maximum
-        spanning forest the lightest edges are cut.
+        Pass a forest to try several sets of seeds on one graph: the graph is then solved only once.
+        In a maximum spanning forest the lightest edges are cut instead. An image is not a graph;
+        use :meth:`Graph.from_image` first.
     seeds : array of int, size n_vertices, any shape
-        The label of each seed, above 0; 0 for all other vertices.
+        A positive label for each vertex that is a seed, and 0 for every other vertex. Several seeds
+        may share a label.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Returns
     -------
-    ndarray, shape and dtype of `seeds`
-        The label of each vertex; 0 in a component without a seed.
+    ndarray, with the shape and dtype of `seeds`
+        The label of each vertex. It is 0 for vertices in a component without a seed.
 
     Raises
     ------
     InvalidArgumentError
-        `seeds` has another size, is not of integers, or has one below 0; or `graph` is an image.
+        `seeds` does not have n_vertices elements, does not consist of integers, or contains a
+        negative one; or `graph` is an image.
     ClmstError
-        As of :func:`clmst.minimum_spanning_forest`.
+        Any error that :func:`clmst.minimum_spanning_forest` raises.
 
     Notes
     -----
-    All seeds become one vertex. The edges of the minimum spanning forest then join every other
-    vertex to the nearest seed, and leave one seed in each tree. A lighter edge between two trees
-    would have been taken. Only edges of the graph's own forest can be among them, so a solve of
-    n - 1 edges finds them: O(n log n) work, O(n) memory.
+    All seeds are merged into one vertex. In the minimum spanning forest of the merged graph each
+    vertex is connected to its nearest seed, and removing the merged vertex leaves one seed in each
+    tree. Only edges of the forest of `graph` can be in this forest, so the second solve has at most
+    n - 1 edges: O(n log n) work and O(n) memory.
 
     Source: J. Cousty, G. Bertrand, L. Najman, M. Couprie, "Watershed cuts: minimum spanning forests
     and the drop of water principle", IEEE Transactions on Pattern Analysis and Machine
     Intelligence, 2009.
+
+    Examples
+    --------
+    A path of five vertices with a seed at each end is cut at its heaviest edge:
+
+    >>> import clmst
+    >>> path = clmst.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [1, 5, 2, 1])
+    >>> clmst.seeded_segmentation(path, [7, 0, 0, 0, 9])
+    array([7, 7, 9, 9, 9])
     """
     _check_no_image(graph, seeds)
     forest = graph if isinstance(graph, Forest) else minimum_spanning_forest(graph, device=device)
@@ -80,7 +92,11 @@ def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
 
 
 def _check_no_image(graph: Any, seeds: Any) -> None:
-    """Raise if an image is in the place of its graph: a seed for each cell, not for each row."""
+    """Raise InvalidArgumentError if the caller passed an image instead of the graph of its pixels.
+
+    An array that has the shape of the seeds is an image: there is one seed for each cell, but a
+    matrix of weights would have one seed for each row.
+    """
     shape = np.shape(seeds) if isinstance(graph, np.ndarray | list) else ()
     if len(shape) > 1 and np.shape(graph)[: len(shape)] == shape and max(shape) > 1:
         raise InvalidArgumentError(
@@ -90,7 +106,10 @@ def _check_no_image(graph: Any, seeds: Any) -> None:
 
 
 def _checked_seeds(seeds: Any, n_vertices: int) -> Array:
-    """Return labels of seeds as a flat array, or raise unless they are such."""
+    """Return the seed labels as a flat array.
+
+    Raise InvalidArgumentError unless there is one non-negative integer per vertex.
+    """
     labels = as_array("seeds", seeds)
     if labels.dtype.kind not in "iu" or labels.size != n_vertices:
         raise InvalidArgumentError(

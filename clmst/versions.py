@@ -1,4 +1,4 @@
-"""Versions, drivers, devices, caches and settings, for reports of faults."""
+"""Print versions, drivers, devices, caches and settings, for bug reports."""
 
 from __future__ import annotations
 
@@ -22,21 +22,28 @@ _PACKAGES = (
     "intel-cmplr-lib-rt", "matplotlib", "networkx", "scikit-learn", "pandas", "pyarrow", "dask",
     "distributed", "ray",
 )  # fmt: skip
-# What changes which drivers there are, or what clmst, PyOpenCL and these do.
+# Prefixes of environment variables that change which drivers are found, or how clmst, PyOpenCL or
+# the drivers behave.
 _SETTINGS = ("CLMST_", "OCL_", "OPENCL_", "PYOPENCL_", "POCL_", "RUSTICL_", "CUDA_", "CL_CONFIG_")
 
 
 def show_versions(*, as_json: bool = False) -> None:
-    """Print the environment of clmst, for the report of a fault.
+    """Print the environment in which clmst runs, for a bug report.
 
-    That is the system, the versions of packages, the drivers, each device with the
-    results of its self-tests so far, the caches and the settings. Each device is tried, as by
-    :func:`clmst.devices`; nothing else is tested. ``clmst --versions`` prints the same.
+    The report lists the system, the versions of packages, the OpenCL drivers, each device with the
+    results of its self-tests so far, the caches, and the settings from environment variables. As in
+    :func:`clmst.devices`, each device runs two small kernels to show that it is usable. No other
+    tests are run. The command ``clmst --versions`` prints the same report.
 
     Parameters
     ----------
     as_json : bool
-        Print an object of JSON instead of text.
+        Print a JSON object instead of text.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `as_json` is not True or False.
 
     Examples
     --------
@@ -49,7 +56,7 @@ def show_versions(*, as_json: bool = False) -> None:
 
 
 def versions() -> dict[str, Any]:
-    """Return what :func:`show_versions` prints, in the types of JSON."""
+    """Return the content of the report of :func:`show_versions` as a dict of JSON types."""
     return {
         "system": _system(),
         "packages": {name: version_of(name) for name in _PACKAGES},
@@ -64,6 +71,7 @@ def versions() -> dict[str, Any]:
 
 
 def _system() -> dict[str, Any]:
+    """Describe the machine and the Python that runs."""
     memory = physical_memory()
     return {
         "clmst": clmst.__version__,
@@ -78,10 +86,10 @@ def _system() -> dict[str, Any]:
 
 
 def _devices() -> list[dict[str, Any]] | str:
-    """Return what there is of each device; a text if there is none."""
+    """Return a description of each device, or a text that says why there is none."""
     try:
         listings = discovery.devices()
-    except ClmstError as error:  # of a setting
+    except ClmstError as error:  # an environment variable has an invalid value
         return str(error)
     if not listings:
         return f"none: the host solves; {embedded.what_to_install()}"
@@ -89,6 +97,7 @@ def _devices() -> list[dict[str, Any]] | str:
 
 
 def _of_device(listing: Listing) -> dict[str, Any]:
+    """Describe one device: its driver, its status, and its self-tests so far."""
     device = listing.device
     usable = "usable, and chosen" if listing.chosen else "usable"
     return {
@@ -106,6 +115,7 @@ def _of_device(listing: Listing) -> dict[str, Any]:
 
 
 def _caches() -> dict[str, str]:
+    """Describe the cache folder and the size of its parts."""
     folder = cache_folder()
     return {
         "folder": str(folder),
@@ -115,7 +125,10 @@ def _caches() -> dict[str, str]:
 
 
 def _content_of(folder: Path) -> str:
-    """Return how much is in a folder; other processes may remove files meanwhile."""
+    """Return the size and the number of files of a folder, in words.
+
+    Files that other processes remove while they are counted are skipped.
+    """
     n_files = n_bytes = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -128,7 +141,7 @@ def _content_of(folder: Path) -> str:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a report, each part with its title."""
+    """Yield the lines of the report as text, each part below its title."""
     for title, part in found.items():
         yield title
         devices = part if isinstance(part, list) else [part]
@@ -143,6 +156,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _in_words(value: Any) -> str:
+    """Format one value of the report as text."""
     if isinstance(value, dict):
         value = [f"{name}: {reason}" for name, reason in value.items()]
     if isinstance(value, list):

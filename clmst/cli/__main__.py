@@ -1,4 +1,4 @@
-"""``python -m clmst.cli`` is ``clmst``."""
+"""Run the ``clmst`` command with ``python -m clmst.cli``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``clmst bench``: the benchmark suite, its tables and figures."""
+"""``clmst bench``: run the benchmark, and show its tables and figures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ clmst brings two peers: --peer scipy and --peer networkx.
 
 
 def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Peer, ...]:
-    """Return outside peers, or those that clmst brings."""
+    """Parse outside programs, or names of those that clmst includes. Raises a usage error."""
     from clmst.bench.peers import Peer
 
     try:
@@ -145,16 +145,16 @@ def bench(
     folder: Path | None,
     merge: bool,
     quiet: bool,
-    **measured: Any,  # fields of Settings
+    **measured: Any,  # the fields of Settings
 ) -> None:
     """Time clmst on the graphs of the papers, or on any GRAPH.
 
     GRAPH is a named graph (--list), one of the groups small, large and all, or a file that clmst
-    reads. Without any: on a CPU the small graphs, elsewhere all that fit the memory of device and
-    host. Graphs are generated when first needed, and kept.
+    reads. The default is the group small on a CPU, and elsewhere all graphs that fit into the
+    memory of device and host. Graphs are generated when they are first needed, and kept.
 
-    Every result is verified before it is timed; contestants are timed by turns. The exit status
-    is 1 if clmst itself was wrong or failed anywhere.
+    Every result is verified before it is timed. Contestants are timed in turns. The exit status is
+    1 if clmst itself was wrong or failed anywhere.
     """
     if listed:
         print_tables([_named_graphs()], markdown=markdown)
@@ -165,8 +165,8 @@ def bench(
     with understood():
         measured["algorithms"] = texts_with(measured["algorithms"], option_texts)
     if folder is not None:
-        optional_import("matplotlib", extra="plot")  # which would be missed only after the work
-    # --json named a file once.
+        optional_import("matplotlib", extra="plot")  # checked before the work
+    # In earlier versions --json took the name of a file.
     if output == STREAM or (as_json and not merge and any(one.endswith(".json") for one in graphs)):
         raise click.UsageError("--output names the file that keeps everything; --json is stdout")
     if as_json and markdown:
@@ -250,7 +250,7 @@ def _measure(
     resume: bool,
     quiet: bool,
 ) -> tuple[Results, str]:
-    """Run the suite; return all results, and the identity of the machine that was at work."""
+    """Run the benchmark. Returns all results, and the identity of the machine that ran it."""
     from clmst.bench.inputs import choose
     from clmst.bench.results import Results
     from clmst.bench.suite import Suite
@@ -275,7 +275,7 @@ def _measure(
 def _report(
     results: Results, folder: Path | None, *, markdown: bool, as_json: bool, quiet: bool
 ) -> None:
-    """Print tables, or what the file has, and draw figures."""
+    """Print tables, or JSON with all results, and draw figures."""
     from clmst.bench import report
 
     if as_json:
@@ -295,7 +295,7 @@ def _report(
 
 
 def _raise_for_failures(results: Results, machine: str) -> None:
-    """Raise if clmst was wrong or failed on a machine; peers are only reported."""
+    """Raise if clmst was wrong or failed on this machine. Failures of peers do not raise."""
     own = [one for one in results.measurements.values() if one.ours and one.machine == machine]
     failed = [one for one in own if not one.is_ok]
     if failed:

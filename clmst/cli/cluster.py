@@ -1,4 +1,4 @@
-"""``clmst cluster``: clusters of the points in a file."""
+"""``clmst cluster``: find clusters of the points in a file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PICTURES = ("clusters", "dendrogram", "condensed-tree")
 
 
 class HdbscanOption(click.Option):
-    """An option of HDBSCAN, which single linkage has not."""
+    """An option that only HDBSCAN has, not single linkage."""
 
 
 def _hdbscan_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
@@ -45,7 +45,10 @@ def _hdbscan_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
 
 
 def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return arguments of a metric as texts such as ``p=3`` or ``w=[1, 2]`` say."""
+    """Parse arguments of a metric, given as texts such as ``p=3`` or ``w=[1, 2]``.
+
+    Returns None if there are none, and raises a usage error if a text is malformed.
+    """
     found = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -135,7 +138,7 @@ def cluster(
     height: float | None,
     format_name: str | None,
     columns: tuple[str, ...] | None,
-    metric: Any,  # None, or the name of one
+    metric: Any,  # the name of a metric, or None
     metric_params: dict[str, Any] | None,
     device_name: str | None,
     output: Path | None,
@@ -144,14 +147,15 @@ def cluster(
     force: bool,
     as_json: bool,
     quiet: bool,
-    **of_hdbscan: Any,  # its parameters
+    **of_hdbscan: Any,  # the parameters of HDBSCAN
 ) -> None:
-    """Find the clusters of the points in FILE, which need no labels.
+    """Find the clusters of the points in FILE, without labels to learn from.
 
-    FILE is a table with a row for each point, .csv, .tsv, .parquet or .npy, or a TSPLIB file,
-    compressed if its name ends in .gz, .bz2, .xz or .zst; - is stdin, whose format --format names.
-    With -k or --height by single linkage, else by HDBSCAN, which needs no number of clusters.
-    Labels are numbered by least point; noise is -1.
+    FILE is a table with a row for each point (.csv, .tsv, .parquet or .npy) or a TSPLIB file. It is
+    decompressed if its name ends in .gz, .bz2, .xz or .zst. - is stdin, whose format --format
+    gives. With -k or --height the clusters are found by single linkage, else by HDBSCAN, which
+    finds the number of clusters itself. Clusters are numbered in the order of their first points.
+    Noise has the label -1.
     """
     from clmst.core.atomic_file import replaceable
     from clmst.io import read_rows
@@ -199,7 +203,7 @@ def cluster(
 
 
 def _refuse_of_hdbscan(context: click.Context) -> None:
-    """Raise if an option of HDBSCAN is given on the command line."""
+    """Raise a usage error if an option of HDBSCAN is given on the command line."""
     for option in context.command.params:
         is_given = context.get_parameter_source(option.name or "") != ParameterSource.DEFAULT
         if isinstance(option, HdbscanOption) and is_given:
@@ -210,13 +214,13 @@ def _refuse_of_hdbscan(context: click.Context) -> None:
 
 
 def _centers(model: Any) -> dict[str, Any]:
-    """Return the centres of clusters that a model has computed, by what they are."""
+    """Return the centres of clusters that a model has computed, by "centroids" and "medoids"."""
     names = ("centroids", "medoids")
     return {one: getattr(model, f"{one}_") for one in names if hasattr(model, f"{one}_")}
 
 
 def _write(labels: Array, output: Path) -> None:
-    """Write labels as a whole, or not at all."""
+    """Write labels to a file or to stdout. A file is written as a whole or not at all."""
     import numpy as np
 
     from clmst.core.atomic_file import replacing
@@ -233,7 +237,7 @@ def _write(labels: Array, output: Path) -> None:
 
 
 def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
-    """Raise what would be raised only after the work otherwise."""
+    """Check the picture before the work begins, so that an error comes early."""
     from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
     from clmst.drawing.interactive import SUFFIX
@@ -251,7 +255,7 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
 
 
 class _Clustering(NamedTuple):
-    """The content of a picture; `model` is None after single linkage."""
+    """What a picture shows. `model` is None after single linkage."""
 
     points: Any
     labels: Array
@@ -283,7 +287,7 @@ def _draw(picture: str, path: Path, found: _Clustering, device: str | None) -> N
 def _tell(
     labels: Array, stages: Stages, centers: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
-    """Print how many clusters of which sizes there are, and their centres if these are wanted."""
+    """Print the number and sizes of the clusters, and their centres if they were computed."""
     import numpy as np
 
     sizes = np.bincount(labels[labels >= 0])

@@ -1,8 +1,8 @@
-"""``clmst devices``: what there is, what it can do, and what would be used.
+"""``clmst devices``: list the devices, what they can do, and which one would be used.
 
-With ``--test`` every device is put to all self-tests anew, in a child process. A driver may end the
-process in the middle of a test. That family is refused, and another process goes on with the next
-one.
+With ``--test`` every device does all self-tests again, in a child process. If a driver ends the
+process in the middle of a test, that family of kernels is refused, and another process goes on with
+the next family.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clmst.runtime.verdicts import Verdict
 
 
-_PIPED_WIDTH = 100  # columns: names and reasons are long, and are folded
+_PIPED_WIDTH = 100  # columns at which long names and reasons are folded
 
 
 @click.command()
@@ -38,11 +38,11 @@ _PIPED_WIDTH = 100  # columns: names and reasons are long, and are folded
 def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
     """List the OpenCL devices of this machine, best first.
 
-    Each one is tried: it has to build and run kernels. The one marked "chosen" is used when
-    --device is left out; CLMST_DEVICE changes that. "trust" says what a device has shown in
-    self-tests: it solves known problems before a family of kernels first answers there, and what it
-    gets wrong is not used. --test does all of that now, on all devices or those that --device
-    means, and forgets what was known before.
+    Each device is tried: it must build and run kernels. The device marked "chosen" is used if
+    --device is left out. CLMST_DEVICE changes the choice. "trust" says how a device did in
+    self-tests: it solves known problems before clmst uses a family of kernels there, and a family
+    that gives a wrong answer is not used. --test runs all self-tests now, on all devices or on
+    those that --device selects, and forgets earlier results.
     """
     from clmst.runtime import discovery
 
@@ -62,7 +62,7 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
 
 
 def _test(device_name: str | None, *, as_json: bool) -> None:
-    """Test every family on the chosen devices, and show the outcomes."""
+    """Run the self-tests of every family on the selected devices, and print the outcomes."""
     from clmst.runtime import discovery, listing
 
     listing.test_again()
@@ -82,7 +82,10 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
 
 
 def _left_out() -> list[dict[str, Any]]:
-    """Return the drivers that are left out since the process that lists them ends, as entries."""
+    """Return an entry for each driver that is left out.
+
+    A driver is left out if it ends the process that lists devices.
+    """
     from clmst.runtime import listing
 
     return [
@@ -94,7 +97,7 @@ def _left_out() -> list[dict[str, Any]]:
 def _show(
     entries: list[dict[str, Any]], tables: Sequence[RenderableType], *, as_json: bool
 ) -> None:
-    """Print devices as entries of JSON or as tables, and the drivers that are left out."""
+    """Print devices, as entries of JSON or as tables, and the drivers that are left out."""
     if as_json:
         print_json(entries + _left_out())
         return
@@ -137,7 +140,7 @@ def _entry(listing: Listing) -> dict[str, Any]:
 
 
 def _table(listings: list[Listing]) -> Table:
-    numbers = ("compute\nunits", "memory")  # in two lines, so that names fit
+    numbers = ("compute\nunits", "memory")  # two lines each, to leave space for names
     table = new_table(
         "device", "kind", *numbers, "64-bit\natomics", "lanes", "status", numbers=numbers
     )
@@ -156,7 +159,7 @@ def _table(listings: list[Listing]) -> Table:
 
 
 def _details(listing: Listing) -> Padding:
-    """Return what is known of a device beside its row of the table, in lines of the whole width."""
+    """Return the details of a device that do not fit into its row of the table, as full lines."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -168,7 +171,7 @@ def _details(listing: Listing) -> Padding:
 
 
 def _trust(device: Device) -> str:
-    """Return what a device has shown so far, in one line."""
+    """Describe in one line which families of kernels have passed or failed on a device."""
     known, parts = known_reports(device), []
     for state in ("passed", "refused"):
         names = [one.family for one in known if one.state == state]
@@ -189,17 +192,17 @@ def _status(listing: Listing) -> Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """The state of a family of kernels on a device."""
+    """How a family of kernels did in the self-tests of a device."""
 
     family: str
     state: Literal["passed", "refused", "not used", "not tried"]
-    cases: int = 0  # tested ones: all of the usual ones, or up to the first that failed
-    reason: str | None = None  # why the device was refused
-    seconds: float = 0.0  # what the tests took, kernel builds included
+    cases: int = 0  # number of tested cases, up to the first failure
+    reason: str | None = None  # why the family was refused on the device
+    seconds: float = 0.0  # duration of the tests, including kernel builds
 
 
 def test_reports(device: Device) -> list[FamilyReport]:
-    """Test all families on a device, even if its trial fails."""
+    """Run the self-tests of all families on a device, even if its trial fails, and report them."""
     from clmst.core.errors import ClmstError
     from clmst.families import FAMILIES, tested
 
@@ -207,14 +210,14 @@ def test_reports(device: Device) -> list[FamilyReport]:
     for family in FAMILIES:
         try:
             found.append(_report(device, family, list(tested(device, family))))
-        except (ClmstError, MemoryError) as error:  # which says nothing about the kernels
+        except (ClmstError, MemoryError) as error:  # an error that says nothing about the kernels
             one = FamilyReport(family=family.name, state="refused", cases=1, reason=str(error))
             found.append(one)
     return found
 
 
 def known_reports(device: Device) -> list[FamilyReport]:
-    """Return what is known of a device, family by family; tests nothing."""
+    """Report what earlier self-tests have shown, for each family. Tests nothing."""
     from clmst.families import FAMILIES
 
     known = device.trust.verdicts()
@@ -225,7 +228,7 @@ def known_reports(device: Device) -> list[FamilyReport]:
 
 
 def _report(device: Device, family: KernelFamily, verdicts: Sequence[Verdict]) -> FamilyReport:
-    """Return the report of a family by its verdicts."""
+    """Make the report of a family from the verdicts of its tested cases."""
     if not family.suits(device):
         return FamilyReport(family=family.name, state="not used")
     if not verdicts:

@@ -1,4 +1,4 @@
-"""Errors as a user of the command sees them: one line on stderr, and an exit status."""
+"""How the command reports errors: one line on stderr, and an exit status."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
 
 class CommandFailure(click.ClickException):
-    """An error that ends a command, as ``clmst: error: ...``; the exit status is 1."""
+    """An error that ends a command with ``clmst: error: ...`` on stderr and the exit status 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the message on stderr."""
+        """Print the message on stderr. `file` replaces stderr, as in click."""
         click.echo(f"clmst: error: {self.message}", file=file, err=True)
 
 
 class Interruption(CommandFailure):
-    """The user's Ctrl-C; the exit status is what shells give to SIGINT."""
+    """The end of a command after Ctrl-C, with the exit status that shells use for SIGINT."""
 
     exit_code = 130
 
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn any error into a :class:`CommandFailure`.
+    """Turn any error in the body into a :class:`CommandFailure`.
 
-    With ``CLMST_TRACEBACK=1`` errors pass unchanged, with their traceback.
+    With ``CLMST_TRACEBACK=1`` errors pass unchanged and show their traceback.
     """
     try:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-        raise  # click's own errors; and a pipe that its reader has closed, which needs no message
+        raise  # click's own errors, or a pipe whose reader has gone, which needs no message
     except KeyboardInterrupt as interrupt:
         raise Interruption("interrupted") from interrupt
     except Exception as error:
@@ -49,10 +49,11 @@ def reported() -> Iterator[None]:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Turn an error about the command line's own words into a usage error; the exit status is 2.
+    """Turn an :class:`InvalidArgumentError` in the body into a usage error, with the exit status 2.
 
-    Around code that looks at names and numbers of the command line alone. A file that is not there
-    is no such error. With ``CLMST_TRACEBACK=1`` errors pass unchanged.
+    Use this only around code that checks names and numbers given on the command line. A missing
+    file passes unchanged, because it is not a usage error. With ``CLMST_TRACEBACK=1`` all errors
+    pass unchanged.
     """
     try:
         yield
@@ -64,7 +65,10 @@ def understood() -> Iterator[None]:
 
 @contextmanager
 def warnings_in_one_line() -> Iterator[None]:
-    """Show clmst's own warnings as ``clmst: warning: ...`` on stderr, in one line."""
+    """Show clmst's own warnings in the body on stderr, each in one line.
+
+    The line is ``clmst: warning: ...``. Other warnings are shown as usual.
+    """
     plainly = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *location: Any, **more: Any) -> None:
@@ -79,7 +83,7 @@ def warnings_in_one_line() -> Iterator[None]:
 
 
 def describe(error: Exception) -> str:
-    """Return the message for what a command ran into; its first line says what is wrong."""
+    """Return the message for an error. Its first line says what is wrong."""
     if isinstance(error, ClmstError):
         return str(error)
     if isinstance(error, OSError) and error.strerror is not None:

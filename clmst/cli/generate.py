@@ -1,4 +1,4 @@
-"""``clmst generate`` and ``clmst convert``: graphs that are written to files."""
+"""``clmst generate`` and ``clmst convert``: write graphs to files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _Families(click.Group):
-    """A group whose commands are the families; they are looked up only when asked for."""
+    """A group with one command for each graph family. Families are imported only when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all families."""
@@ -39,7 +39,7 @@ class _Families(click.Group):
         return list(FAMILIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command that generates graphs of a family."""
+        """Return the command that generates graphs of a family, or None if the name is unknown."""
         from clmst.generators import FAMILIES
 
         return _command(FAMILIES[cmd_name]) if cmd_name in FAMILIES else None
@@ -113,7 +113,7 @@ def _option(parameter: Parameter) -> click.Option:
 
 
 def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, text: str) -> Any:
-    """Return the value that a text means, or raise an error of the option."""
+    """Parse the text of an option. Raises a usage error if it is not a value of the parameter."""
     try:
         return parameter.parse(text)
     except InvalidArgumentError as error:
@@ -121,7 +121,7 @@ def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, tex
 
 
 def _prose(text: str) -> str:
-    """Return a docstring's words without the marks of its markup."""
+    """Return the text of a docstring without its markup."""
     return text.replace("``", "")
 
 
@@ -143,10 +143,11 @@ def convert(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Write the graph in IN to OUT, in the format of its suffix.
+    """Write the graph in IN to OUT, in the format of OUT's suffix.
 
-    Either may be -, for stdin or stdout, whose format must be named. Of parallel edges the lightest
-    is written; self-loops are not. Points become the list of all pairs.
+    Either file may be -, which is stdin or stdout. Its format must then be given. Of parallel edges
+    only the lightest is written, and self-loops are not written. Points become the list of all
+    pairs.
     """
     from clmst.io import read_graph
 
@@ -162,7 +163,7 @@ def convert(
 def _write(
     graph: Graph, output: Path, format_name: str | None, stages: Stages, *, quiet: bool
 ) -> None:
-    """Write a graph, and tell its sizes."""
+    """Write a graph, and print its sizes."""
     from clmst.io import write_graph
 
     with stages.stage("write", f"writing {name_of(output)}"):

@@ -1,4 +1,4 @@
-"""What commands have in common: options, and completions by the Tab key (docs/command.md)."""
+"""Options that several commands share, and completion by the Tab key (docs/command.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[CompletionItem]]:
-    """Return what completes the names that a function returns."""
+    """Return a click callback that completes the names that a function returns."""
 
     def complete(_context: object, _parameter: object, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
@@ -43,9 +43,10 @@ def _graphs() -> Iterable[str]:
 
 
 def _devices(_context: object, _parameter: object, incomplete: str) -> list[CompletionItem]:
-    """Return kinds of devices, and of each device's name the first word that means it.
+    """Complete the name of a device: "gpu", "cpu", or one word for each device.
 
-    Shells split a name at its spaces, and part of it is enough.
+    Shells split a name at its spaces, and part of a device's name is enough. So each device is
+    offered by the first word of its name that selects it.
     """
     from clmst.runtime import discovery
 
@@ -60,7 +61,7 @@ def _devices(_context: object, _parameter: object, incomplete: str) -> list[Comp
 
 
 def graphs(context: object, parameter: object, incomplete: str) -> list[CompletionItem]:
-    """Return the named graphs and groups of the benchmark that begin so, and files."""
+    """Complete the name of a benchmark graph, of a group of graphs, or of a file."""
     named = _completed(_graphs)(context, parameter, incomplete)
     return [*named, CompletionItem(incomplete, type="file")]
 
@@ -101,12 +102,12 @@ options_option: Callable[[_Command], _Command] = click.option(
 
 
 def format_option(*names: str, text: str) -> Callable[..., Any]:
-    """Return an option that takes the name of a file format; `text` is its help."""
+    """Return a decorator that adds an option for the name of a file format. `text` is its help."""
     return click.option(*names, metavar="NAME", shell_complete=_completed(_formats), help=text)
 
 
 def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
-    """Return the option that takes the name of an algorithm; its help is `text` and all names."""
+    """Return a decorator that adds the option --algorithm. Its help is `text`, with all names."""
     return click.option(
         "--algorithm", *names, metavar="NAME", shell_complete=_completed(_algorithms),
         show_default=True, help=text.format(names=one_of()), **more,
@@ -114,7 +115,11 @@ def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
 
 
 def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
-    """Return a parser of words with commas between; it gives each once, in the choices' order."""
+    """Return a click callback that parses words separated by commas.
+
+    The callback returns each word once, in the order of `choices`, and raises a usage error for any
+    other word.
+    """
 
     def parse(_context: object, _option: object, text: str) -> tuple[str, ...]:
         words = {word.strip() for word in text.split(",")}
@@ -126,7 +131,7 @@ def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
 
 
 def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
-    """Return positive integers with commas between, each once."""
+    """Parse positive integers separated by commas, and return each once, in order."""
     words = [word.strip() for word in text.split(",")] if text else []
     for word in words:
         if not word.isdecimal() or int(word) == 0:
@@ -135,7 +140,10 @@ def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:
-    """Return the names in a list as a row of CSV: commas between, quotes round one with a comma."""
+    """Parse names separated by commas, like a row of CSV: a name with a comma is quoted.
+
+    Returns None if the option is not given, and raises a usage error if a name is empty.
+    """
     if text is None:
         return None
     names = tuple(next(csv.reader([text]), ()))
@@ -147,7 +155,7 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 
 
 def _ends(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the names of the ends of edges and perhaps of the weight, or raise."""
+    """Return the names unchanged. Raises a usage error unless there are two or three names."""
     if names is not None and len(names) not in (2, 3):
         raise click.BadParameter(
             f"{','.join(names)!r} has {len(names)} names; it must be SOURCE,TARGET or "

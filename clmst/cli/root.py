@@ -1,7 +1,7 @@
-"""The ``clmst`` command itself: what its sub-commands have in common.
+"""The ``clmst`` command itself, with all its sub-commands.
 
-Modules of commands import nothing heavy; what a command needs is imported when it runs, so that
-``clmst --help`` answers at once.
+The modules of sub-commands import nothing that is slow to import. A sub-command imports what it
+needs when it runs, so that ``clmst --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from clmst.cli.verify import verify
 
 
 class _Reporting(click.Group):
-    """A group that turns errors of its commands into one line and an exit status."""
+    """A group that reports an error of a sub-command as one line and an exit status."""
 
     def invoke(self, ctx: click.Context) -> Any:
         with reported(), warnings_in_one_line():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order they were added."""
+        """Return the names of the sub-commands in the order in which they were added."""
         return list(self.commands)
 
 
@@ -54,9 +54,8 @@ def _show_versions(context: click.Context, _: click.Parameter, wanted: bool) -> 
 )  # fmt: skip
 @click.version_option(__version__, prog_name="clmst", message="%(prog)s %(version)s")
 def main() -> None:
-    """Minimum spanning forests on any OpenCL device: the same forest everywhere.
+    """Compute minimum spanning forests on any OpenCL device: the same forest everywhere.
 
-    The exit status is 0 if all went well, 1 if something is wrong with a file, a device or a
-    result, and 2 if the command was not understood. CLMST_TRACEBACK=1 shows where in clmst an
-    error was raised.
+    The exit status is 0 on success, 1 if something is wrong with a file, a device or a result, and
+    2 if the command line is wrong. CLMST_TRACEBACK=1 shows where in clmst an error was raised.
     """

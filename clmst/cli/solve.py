@@ -1,4 +1,4 @@
-"""``clmst solve``: the spanning forest of a graph file."""
+"""``clmst solve``: compute the spanning forest of a graph file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 @click.option(
     "--metric",
     metavar="NAME",
-    is_eager=True,  # --columns needs it
+    is_eager=True,  # the callback of --columns reads it
     help="Of points, whose coordinates --columns names: a metric instead of the file's, as "
     "haversine for decimal degrees.",
 )
@@ -117,9 +117,9 @@ def solve(
 ) -> None:
     """Compute the minimum spanning forest of the graph in FILE.
 
-    FILE is in any format that clmst reads, compressed if its name ends in .gz, .bz2, .xz or .zst; -
-    is stdin, whose format --format names. An unknown algorithm, device or format is answered with a
-    list of those there are.
+    FILE is in any format that clmst reads. It is decompressed if its name ends in .gz, .bz2, .xz or
+    .zst. - is stdin, whose format --format gives. If an algorithm, device or format is unknown, the
+    error lists all known ones.
     """
     from clmst.io import write_forest
 
@@ -170,7 +170,7 @@ def solve(
 
 
 def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) -> tuple[str, object]:
-    """Return the algorithm and its options that are asked for. Check the metric, too."""
+    """Return the algorithm and its options, after checking them and the metric."""
     from clmst.algorithms import solving
     from clmst.algorithms.option_texts import options_of
     from clmst.core.arguments import check_choice
@@ -186,7 +186,10 @@ def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) ->
 def _refuse_early(
     outputs: tuple[Path, ...], output_format: str | None, plot: Path | None
 ) -> list[Format]:
-    """Return the formats of outputs; raise what would be raised only after the work otherwise."""
+    """Check the outputs and the picture before the work begins, so that an error comes early.
+
+    Returns the formats of the outputs.
+    """
     from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
     from clmst.drawing.sheet import checked_suffix
@@ -204,7 +207,7 @@ def _refuse_early(
 
 
 def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
-    """Return the files that are read: FILE, or those that it means if it is read in parts."""
+    """Return the files that are read: FILE, or the files of a streamed folder or pattern."""
     from clmst.io import pieces
 
     is_streamed = parts is not None and parts.takes(file)
@@ -212,13 +215,13 @@ def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
 
 
 def _others(plot: Path | None, parts: StreamRequest | None) -> list[Path]:
-    """Return the files that are written beside those of --output."""
+    """Return the files that are written in addition to the outputs: picture and checkpoint."""
     checkpoint = None if parts is None else parts.checkpoint
     return [one for one in (plot, checkpoint) if one is not None]
 
 
 def _refuse_several(names: tuple[str, ...], **others: object) -> None:
-    """Raise if several devices are named, and an option is given, too, that is for one."""
+    """Raise a usage error if several devices are given with an option that takes only one."""
     for name, value in others.items():
         if value and len(names) > 1:
             raise click.UsageError(
@@ -228,7 +231,7 @@ def _refuse_several(names: tuple[str, ...], **others: object) -> None:
 
 
 def _listed(graph: AnyGraph) -> Graph:
-    """Return a graph that lists its edges."""
+    """Return the graph itself if it lists its edges, else a graph that lists all pairs."""
     from clmst.core.graph import Graph
 
     return graph if isinstance(graph, Graph) else graph.to_graph()
@@ -243,7 +246,10 @@ def _solver(maximum: bool) -> Any:
 def _opened(
     stages: Stages, names: tuple[str, ...], without: tuple[str, ...], *, or_host: bool
 ) -> list[Any]:
-    """Return the devices; None where none is named, there is none, and the host may solve."""
+    """Open the devices and return them.
+
+    If none is named, `or_host` allows the host to solve, and there is no device, returns [None].
+    """
     from clmst.runtime.discovery import default_device, get_device
 
     what = "devices" if len(names) > 1 else "device"
@@ -259,7 +265,7 @@ def _read(
     stages: Stages, path: Path, format_name: str | None, columns: tuple[str, ...] | None,
     metric: Any, *, algorithm: str,
 ) -> AnyGraph:  # fmt: skip
-    """Read a graph; points stay points where the algorithm takes them."""
+    """Read a graph. Points stay points if the algorithm takes them, else they become all pairs."""
     from clmst.io import read_graph, read_points, registry
 
     takes_points = takes_complete_graphs(algorithm)
@@ -284,7 +290,11 @@ def _solve_on(
     stages: Stages, device: Device | None, graph: AnyGraph, *, profile: bool, repeat: int,
     verified: bool, maximum: bool, **how: Any,
 ) -> tuple[Forest, tuple[float, ...]]:  # fmt: skip
-    """Solve on a device as a whole; in parts, with a warning, where it does not fit."""
+    """Solve a graph on one device, or on the host if `device` is None.
+
+    If the graph does not fit into the device's memory, it is solved in parts, with a warning.
+    Returns the forest, and the seconds of each of `repeat` further solves.
+    """
     from clmst import api
     from clmst.core.errors import OutOfDeviceMemoryError
 
@@ -312,10 +322,13 @@ def _solve_on(
 def _solve(
     stages: Stages, graph: Any, where: str, *, maximum: bool, verified: bool, **how: Any
 ) -> Forest:
-    """Solve; where a graph of the host goes to several devices, the upload is included."""
+    """Solve, and time solve and proof as two stages.
+
+    For several devices the time of a solve includes the upload.
+    """
     with stages.stage("solve", f"solving on {where}"):
         forest: Forest = _solver(maximum)(graph, verify=verified, **how)
-    if verified:  # the proof is a stage of its own
+    if verified:  # the proof is shown as a separate stage
         seconds = forest.stats["proof"]["ms"] / 1e3
         stages.seconds["solve"] -= seconds
         stages.seconds["verify"] = seconds
@@ -325,7 +338,10 @@ def _solve(
 def _repeated(
     stages: Stages, graph: OnDevice, times: int, *, maximum: bool, **ways: Any
 ) -> tuple[float, ...]:
-    """Return how many seconds each of `times` more solves takes, the forest staying there."""
+    """Solve `times` more times, and return the seconds of each solve.
+
+    Neither the graph nor the forest is copied between host and device.
+    """
     seconds = []
     if times:
         with stages.stage("repeat", f"solving {times} times more"):

@@ -1,4 +1,4 @@
-"""``clmst solve --stream``: a file that is solved in parts."""
+"""``clmst solve --stream``: solve a file that is read in parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedFile:
-    """The sizes of a graph that was never read as a whole."""
+    """The sizes of a graph that was streamed and never in memory as a whole."""
 
     n_vertices: int
     n_edges: int
@@ -32,20 +32,26 @@ class StreamedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRequest:
-    """The options of a stream."""
+    """The options of a solve in parts."""
 
     memory_limit: int | None  # in bytes
     checkpoint: Path | None
-    vertices: int | None  # the number of vertices, which a file that is read in parts does not tell
+    vertices: int | None  # a streamed file itself does not say it; None: count first
 
     def takes(self, file: Path) -> bool:
-        """Return whether a file is read in parts; others are read whole and solved in parts."""
+        """Return whether a file is read in parts.
+
+        Other files are read whole, then solved in parts.
+        """
         from clmst.io.pieces import SUFFIXES
 
         return file != STREAM and (file.is_dir() or file.suffix in SUFFIXES)
 
     def refuse(self, **others: object) -> None:
-        """Raise if an option was given, too, that needs the graph on the device as a whole."""
+        """Raise a usage error if an option among `others` is given.
+
+        These options need the whole graph on a device, so they do not go with a solve in parts.
+        """
         for name, value in others.items():
             if value:
                 raise click.UsageError(
@@ -56,7 +62,7 @@ class StreamRequest:
     def solve_file(
         self, file: Path, device: Device, stages: Stages, *, maximum: bool, columns: Any
     ) -> tuple[StreamedFile, Forest]:
-        """Solve a file that is read a part at a time."""
+        """Solve a file that is read in parts. Returns its sizes and the forest."""
         forest = self._streamed(
             file, device, stages, maximum=maximum, columns=columns, n_vertices=self.vertices
         )
@@ -66,7 +72,7 @@ class StreamRequest:
     def solve_graph(
         self, graph: Graph, device: Device, stages: Stages, *, maximum: bool, verified: bool
     ) -> Forest:
-        """Solve a graph that the host has, in parts."""
+        """Solve a graph in host memory in parts, and prove the forest if `verified`."""
         from clmst.scale.fallback import proved
 
         if self.vertices not in (None, graph.n_vertices):
@@ -100,7 +106,10 @@ class StreamRequest:
 
 
 def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a stream, as one argument `parts`: a request, or None."""
+    """Add the options of a solve in parts to a command.
+
+    The command gets them as one argument `parts`, a :class:`StreamRequest`, or None without any.
+    """
 
     @click.option(
         "--stream", "is_stream", is_flag=True,
@@ -138,7 +147,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def n_bytes(text: str | None) -> int | None:
-    """Return a size in bytes: a number with or without kB, MB, GB or TB."""
+    """Parse a size in bytes: a number, optionally with kB, MB, GB or TB. None stays None."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *([kmgt]?)b?", text.strip().lower())

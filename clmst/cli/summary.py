@@ -1,4 +1,4 @@
-"""The report of ``clmst solve``: as tables for people, as JSON for programs."""
+"""The report of ``clmst solve``: a table for people, or JSON for programs."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One solve, from the file to the result."""
+    """What one run of ``clmst solve`` has read, solved and measured."""
 
-    file: str  # as the user named it
+    file: str  # the name that the user gave
     graph: Graph | DenseGraph | Points | StreamedFile
     forest: Forest
-    seconds: Mapping[str, float]  # what each stage took
-    # What each further solve took, in seconds; graph and forest stayed on the device.
+    seconds: Mapping[str, float]  # seconds of each stage
+    # Seconds of each repeated solve, during which graph and forest stayed on the device.
     again: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary as it is printed in JSON."""
+        """Return the summary as a value for JSON."""
         forest, stats = self.forest, self.forest.stats
         summary: dict[str, Any] = {
             "file": self.file,
@@ -49,7 +49,7 @@ class Summary:
             **({"devices": stats["devices"]} if "devices" in stats else {}),
             "rounds": stats.get("rounds"),
             "launches": stats.get("launches"),
-            "verified": "proof" in stats,  # a wrong forest never gets a summary
+            "verified": "proof" in stats,  # a wrong forest raises and never gets a summary
             "seconds": self.seconds,
         }
         if "proof" in stats:
@@ -62,7 +62,7 @@ class Summary:
         return summary
 
     def print(self, console: Console) -> None:
-        """Print the summary, and the times of phases and kernels if there are any."""
+        """Print the summary as a table, then tables of the times of phases and kernels if any."""
         console.print(self._sizes())
         for times, what in (("phases", "phase"), ("profile", "kernel")):
             if times in self.forest.stats:

@@ -1,4 +1,4 @@
-"""What people and pipes see: tables, JSON, a spinner while something takes long; and ``-``."""
+"""Input and output of the command: tables, JSON, progress, and files, where ``-`` is a stream."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
-_PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded, as a rule
+_PIPED_WIDTH = 1 << 15  # columns; so wide that output to a pipe is usually not folded
 
 
 def console(*, stderr: bool = False, piped_width: int = _PIPED_WIDTH) -> Console:
-    """Return a console on stdout or stderr, with colours on a terminal alone.
+    """Return a rich console on stdout or stderr. It uses colours only on a terminal.
 
-    Elsewhere lines are folded at `piped_width` columns.
+    If the stream is not a terminal, lines are folded at `piped_width` columns.
     """
     from rich.console import Console
 
@@ -42,9 +42,10 @@ def console(*, stderr: bool = False, piped_width: int = _PIPED_WIDTH) -> Console
 
 
 def new_table(*headings: str, numbers: tuple[str, ...] = ()) -> Table:
-    """Return an empty table; without headings it has two columns, of names and values.
+    """Return an empty table with the given headings.
 
-    `numbers` are the headings of columns of numbers, which are flush right.
+    Without headings the table has two columns, for names and values. `numbers` are the headings
+    whose columns are aligned to the right.
     """
     from rich import box
     from rich.table import Table
@@ -60,7 +61,7 @@ def new_table(*headings: str, numbers: tuple[str, ...] = ()) -> Table:
 
 
 def print_tables(tables: Sequence[TextTable], *, markdown: bool = False) -> None:
-    """Print tables of texts, for people or as Markdown."""
+    """Print tables of the benchmark on stdout, for people or as Markdown."""
     screen = console()
     for table in tables:
         if markdown:
@@ -83,40 +84,44 @@ def print_json(value: Any) -> None:
 
 
 def counted(count: int, things: str) -> str:
-    """Return a count with its noun, given in the plural: ``1 vertex``, ``1,000 edges``."""
+    """Return a count with its noun, such as ``1 vertex`` or ``1,000 edges``.
+
+    `things` is the plural: "vertices", "edges" or "components".
+    """
     if count == 1:
         return f"1 {_SINGULARS[things]}"
     return f"{count:,} {things}"
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as it is read best: ``13.5 ms``, ``2.41 s``."""
+    """Return a duration in seconds as text in a fitting unit, such as ``13.5 ms`` or ``2.41 s``."""
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def percentage(fraction: float | None) -> str:
-    """Return how much is done, of 0 to 1: ``42%``; nothing if it is not known."""
+    """Return a fraction from 0 to 1 as a percentage, such as ``42%``, or "" if it is None."""
     return "" if fraction is None else f"{min(fraction, 1.0):.0%}"
 
 
 class Stages:
-    """The stages of a command, each timed; one that lasts shows a spinner.
+    """The stages of a command, each of which is timed, and shown if it takes long.
 
-    The spinner is on stderr if that is a terminal, and nothing is shown if `quiet`; see
+    A long stage shows a spinner if stderr is a terminal. With `quiet` nothing is shown. See
     :mod:`clmst.core.long_work`.
     """
 
     def __init__(self, *, quiet: bool) -> None:
-        self.seconds: dict[str, float] = {}  # what each stage took, in the order they ran
+        self.seconds: dict[str, float] = {}  # duration of each stage, in order
         self._is_quiet = quiet
 
     @contextmanager
     def stage(
         self, name: str, text: str, *, done: Callable[[], str] | None = None
     ) -> Iterator[None]:
-        """Run a stage; `text` says what is being done, as in "reading roads.gr".
+        """Time the body as the stage `name`.
 
-        `done` returns the progress, as in "42%"; it is called from another thread.
+        `text` says what is being done, as in "reading roads.gr". `done` returns the progress as
+        text, as in "42%", and is called from another thread.
         """
         shows = Spinner() if place_of(sys.stderr) == "terminal" else Line()
         with LongWork(text, done=done, display=Silence() if self._is_quiet else shows):
@@ -126,13 +131,13 @@ class Stages:
 
 
 class Spinner:
-    """A spinner on stderr, with what is being done."""
+    """A spinner on stderr, beside a text that says what is being done."""
 
     def __init__(self) -> None:
         self._status: Status | None = None
 
     def show(self, words: str, seconds: float) -> None:
-        """Show what is being done."""
+        """Show the spinner with the text `words`, or replace its text."""
         from rich.text import Text
 
         text = Text(words)
@@ -143,20 +148,22 @@ class Spinner:
             self._status.update(text)
 
     def hide(self) -> None:
-        """Take the spinner away."""
+        """Remove the spinner."""
         if self._status is not None:
             self._status.stop()
 
 
 # ------------------------------------------------------------------------------ files
 
-STREAM = Path("-")  # stdin, or stdout
+STREAM = Path("-")  # stands for stdin or stdout
 
 
 def find_format(path: Path, format_name: str | None, formats: Sequence[Format]) -> Format:
-    """Return the format of a file, or of stdin, or raise a usage error that lists `formats`.
+    """Return the format of a file or of stdin.
 
-    A folder in the place of a file is an error of the file.
+    Raises a usage error that lists `formats` otherwise.
+
+    A folder in place of a file raises the error of an unreadable file, not a usage error.
     """
     from clmst.io import registry
 
@@ -169,10 +176,11 @@ def reading(
     stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False,
     columns: object = None,
 ) -> Iterator[BinaryIO]:  # fmt: skip
-    """Open a file, or stdin, during a stage that shows how much of it has been read.
+    """Open a file or stdin for the body, as a stage that shows how much of it has been read.
 
-    Raise before if clmst reads no graphs in its format, or no points if `points` are wanted, or
-    names no `columns` there if there are any.
+    Before opening, raises a usage error if clmst cannot read a graph from this format (or points,
+    if `points` are wanted), or if `columns` are given but the format does not take names of
+    columns.
     """
     from clmst.io import files, registry
 
@@ -196,26 +204,33 @@ def reading(
 
 
 def _share_read(file: BinaryIO) -> Callable[[], str]:
-    """Return a function that tells how much of a file has been read, by any reader."""
+    """Return a function that returns how much of a file has been read so far, as a percentage.
+
+    It asks the system, so it does not matter who reads the file.
+    """
     descriptor = file.fileno()
     size = os.fstat(descriptor).st_size
 
     def share() -> str:
         try:
             return percentage(os.lseek(descriptor, 0, os.SEEK_CUR) / size if size else None)
-        except OSError:  # a pipe, or closed by now
+        except OSError:  # the file is a pipe, or it is closed
             return ""
 
     return share
 
 
 def target(path: Path) -> Path | BinaryIO:
-    """Return what to write to: a path, or stdout."""
+    """Return where to write: the path itself, or stdout if it is ``-``."""
     return sys.stdout.buffer if path == STREAM else path
 
 
 def will_write(path: Path, format_name: str | None, ability: str, action: str) -> Format:
-    """Return the format of an output; raise what would be raised only after the work otherwise."""
+    """Check an output before the work begins, and return its format.
+
+    Raises an error that would otherwise be raised only at the end, when the output is written.
+    `ability` and `action` are the arguments of :func:`clmst.io.registry.ability`.
+    """
     from clmst.core.atomic_file import replaceable
     from clmst.io import registry
 
@@ -233,14 +248,14 @@ force_option: Callable[..., Any] = click.option(
 
 
 def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force: bool) -> None:
-    """Raise a usage error if two outputs are one file, or an output is a file that is read.
+    """Raise a usage error if two outputs are one file, or if an output is also an input.
 
-    Two paths are one file if links or the working folder make them so. Stdin counts, too, if it is
-    a file. With `force` an output may replace an input.
+    Links are followed, and paths are taken from the working folder. Stdin counts as an input if it
+    is a file. With `force` an output may replace an input.
     """
     known: list[tuple[os.stat_result, Path]] = []
     for path in [] if force else inputs:
-        with suppress(OSError, ValueError):  # of a file that is not there; of a stdin without one
+        with suppress(OSError, ValueError):  # the file is missing, or stdin is not a file
             known.append((os.fstat(sys.stdin.fileno()) if path == STREAM else path.stat(), path))
     files = [one for one in outputs if one != STREAM]
     for k, output in enumerate(files):
@@ -259,7 +274,7 @@ def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force:
 
 
 def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
-    """Tell on stderr if a file that was written names vertices otherwise than what was read."""
+    """Warn on stderr if the format of an output does not keep the vertex labels of the input."""
     if not chosen.keeps(labels):
         kind = "no such" if chosen.takes_text is not None else "no"
         click.echo(
@@ -270,5 +285,5 @@ def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
 
 
 def name_of(path: Path, stream: str = "stdout") -> str:
-    """Return how messages call a file; `stream` is their name of ``-``."""
+    """Return the name of a file for messages. `stream` is the name for ``-``."""
     return stream if path == STREAM else str(path)

@@ -1,4 +1,4 @@
-"""``clmst verify``: whether a file holds the minimum spanning forest of a graph."""
+"""``clmst verify``: check whether a file holds the minimum spanning forest of a graph."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ def verify(
 ) -> None:
     """Check that FOREST is the minimum spanning forest of GRAPH.
 
-    FOREST is what `clmst solve --output` wrote: an edge list, .csv, .mtx, .npz or .parquet. One of
-    the two may be -, which is stdin, and whose format must be named. The check runs on the host and
-    shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
+    FOREST is a file that `clmst solve --output` wrote: an edge list, .csv, .mtx, .npz or .parquet.
+    One of the two files may be -, which stands for stdin. Its format must then be given. The check
+    runs on the host and shares no code with the algorithms. The exit status is 1 if the forest is
+    wrong.
     """
     from clmst.core.verification import Verification
     from clmst.io import read_forest, read_graph
@@ -65,7 +66,7 @@ def verify(
             forest = replace(forest, maximum=maximum)
         with stages.stage("verify", "verifying"):
             outcome = forest.verify(graph)
-    except InvalidForestError as error:  # it has edges that the graph has not
+    except InvalidForestError as error:  # the forest has edges that are not in the graph
         outcome = Verification(problems=(str(error),), n_problems=1)
     graph_name, forest_name = (
         "stdin" if path == STREAM else str(path) for path in (graph_file, forest_file)
@@ -86,7 +87,7 @@ def verify(
 
 
 def _find_forest_format(path: Path, format_name: str | None) -> None:
-    """Raise what would be raised only after the graph has been read otherwise."""
+    """Check the format of the forest before the graph is read, so that an error comes early."""
     from clmst.io import registry
 
     chosen = find_format(path, format_name, registry.able("reader"))
@@ -95,7 +96,7 @@ def _find_forest_format(path: Path, format_name: str | None) -> None:
 
 
 def wrong_forest(verdict: str, outcome: Verification) -> CommandFailure:
-    """Make the error that says which problems `outcome` has found, one a line."""
+    """Make the error that lists the problems that `outcome` has found, one on each line."""
     lines = [f"{verdict}: {outcome.problems[0]}", *outcome.problems[1:]]
     if rest := outcome.n_problems - len(outcome.problems):
         lines.append(f"... and {rest:,} more of this kind")
@@ -124,7 +125,10 @@ def _report(
 
 
 def _n_components(forest: Forest) -> int:
-    """Return the number of components that the edges join, which need not be trees."""
+    """Return the number of components that the forest's edges make.
+
+    The edges may be wrong and contain cycles, so the vertices and edges are not simply counted.
+    """
     import numpy as np
     from scipy import sparse
 

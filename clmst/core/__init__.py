@@ -1,1 +1,1 @@
-"""Graphs, forests, weight keys, the oracle and verification: everything that needs no OpenCL."""
+"""Graphs, forests, weight keys, the reference solver and verification. Nothing here uses OpenCL."""

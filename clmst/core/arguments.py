@@ -1,7 +1,8 @@
-"""Checks of the arguments of public calls: each returns the value, or raises a clear error.
+"""Checks of the arguments of public functions. Each returns the value or raises a clear error.
 
-A value may be anything, also an object whose own methods raise. What it raises becomes the cause of
-a :class:`ClmstError`. What has been checked once is trusted below: :func:`unchecked`.
+The value may be any object, even one whose own methods raise. An exception from the object becomes
+the cause of a :class:`ClmstError`. Code below the public functions trusts values that have been
+checked; :func:`unchecked` builds objects without checks.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphErro
 T = TypeVar("T")
 Kind = TypeVar("Kind")
 
-_LONGEST = 80  # characters of a value in a message
+_LONGEST = 80  # maximum number of characters of a value in a message
 
 
 def shown(value: object) -> str:
-    """Return a value for messages: short, on one line, even if its ``repr`` fails."""
+    """Format a value for an error message: short, on one line, even if its ``repr`` raises."""
     try:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except Exception:
@@ -36,7 +37,7 @@ def shown(value: object) -> str:
 
 
 def has(value: object, *names: str) -> bool:
-    """Return whether an object has these attributes; False if reading them raises."""
+    """Return whether an object has all the named attributes. Return False if reading one raises."""
     try:
         return all(hasattr(value, name) for name in names)
     except Exception:
@@ -44,30 +45,34 @@ def has(value: object, *names: str) -> bool:
 
 
 def is_array(value: object) -> bool:
-    """Return whether a value is an array, of any library; NumPy's scalars are none."""
+    """Return whether a value is an array of any library. NumPy scalars are not arrays."""
     return has(value, "ndim", "shape") and not isinstance(value, np.generic)
 
 
 def check_has(method: str, given: object, takes: str, *names: str) -> None:
-    """Raise unless what is given to a method has these attributes."""
+    """Raise InvalidGraphError unless the object given to `method` has all the named attributes.
+
+    The message says that the method takes `takes`.
+    """
     if not has(given, *names):
         raise InvalidGraphError(f"{method} was given {type(given).__name__}; it takes {takes}")
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether the system failed, as when a disk breaks, rather than a decoder.
+    """Return whether an error came from the operating system, such as a failing disk.
 
-    Decoders raise OSError for damaged data, too, but without a number. EINVAL is not the system's
-    fault: it comes from damaged data that send a reader to a byte before the first one.
+    Decoders raise OSError for damaged data too, but without an error number. EINVAL does not count
+    as an error of the system: damaged data can make a reader seek before the first byte.
     """
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 @contextmanager
 def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception]) -> Iterator[None]:
-    """Turn errors of a caller's object, or of another library, into those that `made` returns.
+    """Turn exceptions from a caller's object, or from another library, into clmst errors.
 
-    Errors of clmst, those of memory, those of the system, and those `passed` stay as they are.
+    `made` receives the exception and returns the error to raise. Errors of clmst, memory errors,
+    errors of the operating system, and the types in `passed` are raised unchanged.
     """
     try:
         yield
@@ -78,7 +83,11 @@ def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception])
 
 
 def reading(given: object, rule: str) -> AbstractContextManager[None]:
-    """Raise :class:`InvalidGraphError` where an object only looks like another library's graph."""
+    """Turn exceptions while another library's graph is read into :class:`InvalidGraphError`.
+
+    They occur if an object merely looks like a graph of that library. `rule` says what the object
+    must be.
+    """
     return errors_as(lambda error: InvalidGraphError(
         f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "
         f"{shown(error)}); it must be {rule}"
@@ -86,7 +95,10 @@ def reading(given: object, rule: str) -> AbstractContextManager[None]:
 
 
 def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:
-    """Return `value`, or raise unless it is a `kind`; `rule` says what it must be."""
+    """Return `value` if it is an instance of `kind`; raise InvalidArgumentError otherwise.
+
+    `rule` is the end of the message, which says what the value must be.
+    """
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         wanted = rule or f"it must be {article} {kind.__name__}"
@@ -95,26 +107,35 @@ def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None =
 
 
 def items_of(values: Any) -> list[Any]:
-    """Return what a sequence has; raise for a sparse matrix, whose damaged rows crash SciPy."""
+    """Return the items of an iterable as a list.
+
+    Raise TypeError for a SciPy sparse matrix, because iterating over a damaged one can crash SciPy.
+    """
     if has(values, "tocsr"):
         raise TypeError("a sparse matrix is no sequence")
     return list(values)
 
 
 def check_mapping(name: str, value: object) -> None:
-    """Raise unless `value` is a mapping."""
+    """Raise InvalidArgumentError unless `value` is a mapping."""
     if not isinstance(value, Mapping):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a mapping")
 
 
 def check_dict(name: str, value: object) -> None:
-    """Raise unless `value` is a dict; SciPy has matrices that are dicts as well."""
+    """Raise InvalidArgumentError unless `value` is a dict.
+
+    SciPy's "dok" matrices are refused although they are dicts too.
+    """
     if not isinstance(value, dict) or hasattr(value, "tocsr"):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a dict")
 
 
 def check_bool(name: str, value: object) -> bool:
-    """Return `value` as a bool, or raise unless it is True or False."""
+    """Return `value` as a bool. Raise InvalidArgumentError unless it is True or False.
+
+    NumPy's booleans are accepted, the numbers 0 and 1 are not.
+    """
     if isinstance(value, bool):
         return value
     if not isinstance(value, np.bool_):
@@ -123,13 +144,16 @@ def check_bool(name: str, value: object) -> bool:
 
 
 def check_bools(**values: object) -> None:
-    """Raise unless each value is True or False."""
+    """Raise InvalidArgumentError unless each value is True or False."""
     for name, value in values.items():
         check_bool(name, value)
 
 
 def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
-    """Return `value` as an int, or raise unless it is an integer from `low` to `high`."""
+    """Return `value` as an int. Raise InvalidArgumentError unless `low` <= `value` <= `high`.
+
+    Booleans and floats are refused. None as a bound means no bound.
+    """
     try:
         given: Any = None if isinstance(value, bool | np.bool_) else value
         number = index(given)
@@ -141,7 +165,7 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
 
 
 def check_number(name: str, value: float, *, low: float, high: float) -> None:
-    """Raise unless `value` is a number from low to high."""
+    """Raise InvalidArgumentError unless `value` is a number and `low` <= `value` <= `high`."""
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number")
     if not low <= value <= high:
@@ -149,18 +173,19 @@ def check_number(name: str, value: float, *, low: float, high: float) -> None:
 
 
 def _range(low: int | None, high: int | None) -> str:
+    """Return the rule of an error message that states the bounds of an integer."""
     if high is None:
         return "not be negative" if low == 0 else f"be at least {low}"
     return f"be at most {high}" if low is None else f"be {low} to {high}"
 
 
 def check_text(name: str, value: object) -> str:
-    """Return `value` as a plain str, or raise unless it is text."""
+    """Return `value` as a plain str. Raise InvalidArgumentError unless it is a string."""
     return str.__str__(check_kind(name, value, str, rule="it must be a string"))
 
 
 def check_texts(name: str, value: object) -> tuple[str, ...]:
-    """Return `value`, or raise unless it is a tuple of strings."""
+    """Return `value` as a tuple of plain str. Raise unless it is a tuple of strings."""
     texts = check_kind(name, value, tuple, rule="it must be a tuple of strings")
     if not all(isinstance(text, str) for text in texts):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a tuple of strings")
@@ -168,7 +193,10 @@ def check_texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def check_choice(name: str, value: object, known: Iterable[str], *, fact: str = "") -> str:
-    """Return `value`, or raise unless it is one of `known`; `fact` begins the message."""
+    """Return `value` as a plain str. Raise InvalidArgumentError unless it is in `known`.
+
+    `fact`, if given, is the beginning of the message, which the known values follow.
+    """
     known = tuple(known)
     text = str.__str__(value) if isinstance(value, str) else None
     if text not in known:
@@ -181,12 +209,12 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 
 
 def from_text(text: str, kind: Any) -> Any:
-    """Return what a text on a command line means as a bool, int, float, str or tuple of numbers.
+    """Convert a text of the command line to a bool, int, float, str or tuple of numbers.
 
     Raises
     ------
     ValueError
-        The text names no value of the kind.
+        The text cannot be converted to `kind`.
     """
     if kind is bool:
         try:
@@ -200,7 +228,7 @@ def from_text(text: str, kind: Any) -> Any:
 
 
 def check_path(name: str, value: Any) -> Path:
-    """Return `value` as a path, or raise unless it is the name of a file."""
+    """Return `value` as a path. Raise InvalidArgumentError unless it is a str or a path of str."""
     try:
         given: object = os.fspath(value)
     except Exception as error:
@@ -213,7 +241,11 @@ def check_path(name: str, value: Any) -> Path:
 
 
 def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
-    """Return `value` as a path or an open binary file, which has a `method`: read or write."""
+    """Return `value` as a path, or as the open binary file that it is.
+
+    A file object is recognised by `method`, which is "read" or "write". Raise InvalidArgumentError
+    for a text file, or if the value is not a path.
+    """
     if isinstance(value, str | os.PathLike) or not has(value, method):
         return check_path(name, value)
     if isinstance(value, io.TextIOBase):
@@ -226,11 +258,15 @@ def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
 
 
 def _no_path(name: str, value: object) -> InvalidArgumentError:
+    """Make the error for a value that is not a path."""
     return InvalidArgumentError(f"{name} is {shown(value)}; it must be a string or a path")
 
 
 def check_dtype(name: str, value: Any) -> np.dtype[Any]:
-    """Return the value as a NumPy dtype, or raise; None is refused, too."""
+    """Return `value` as a NumPy dtype. Raise InvalidArgumentError if NumPy cannot make one of it.
+
+    None raises too, although NumPy would take it for float64.
+    """
     if isinstance(value, np.dtype):
         return value
     try:
@@ -243,16 +279,17 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
 
 
 def has_numbers(value: object) -> bool:
-    """Return whether an object gives NumPy its numbers, as arrays and tensors do."""
+    """Return whether NumPy can convert an object to an array of numbers, as arrays and tensors."""
     return isinstance(value, np.ndarray) or has(value, "__array__") or has(value, "__dlpack__")
 
 
 def as_array(
     name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
 ) -> npt.NDArray[Any]:
-    """Return values as a NumPy array, or raise; no element may be masked.
+    """Return values as a NumPy array, without a copy if possible.
 
-    What has only `__dlpack__` is taken if its memory is the host's.
+    An object that supports only `__dlpack__` must be in host memory. Raise `error` if NumPy cannot
+    make an array of the values, or if an element of a masked array is masked.
     """
     if type(values) is np.ndarray:
         return values
@@ -274,7 +311,7 @@ def as_array(
 def check_row(
     name: str, array: npt.NDArray[Any], *, error: type[ClmstError] = InvalidGraphError
 ) -> None:
-    """Raise unless an array has one dimension and integers."""
+    """Raise `error` unless an array has one dimension and an integer dtype."""
     if array.ndim != 1:
         raise error(f"{name} has {array.ndim} dimensions; it must have one")
     if array.dtype.kind not in "iu":
@@ -282,7 +319,7 @@ def check_row(
 
 
 def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
-    """Return real numbers as an array of float64, or raise."""
+    """Return real numbers as a float64 array. Raise InvalidGraphError for anything else."""
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")
@@ -290,6 +327,7 @@ def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
 
 
 def _said(error: Exception) -> str:
+    """Return the first line of an exception's message, or the name of its class."""
     try:
         return str(error).strip().partition("\n")[0][:200] or type(error).__name__
     except Exception:
@@ -297,7 +335,10 @@ def _said(error: Exception) -> str:
 
 
 def unchecked(kind: type[T], **attributes: Any) -> T:
-    """Return a new frozen dataclass with all its attributes given, without its checks."""
+    """Create an instance of a frozen dataclass without running its checks.
+
+    All its attributes must be given, under the names under which the instance stores them.
+    """
     made = object.__new__(kind)
     for name, value in attributes.items():
         object.__setattr__(made, name, value)

@@ -1,4 +1,4 @@
-"""Files that are replaced atomically: a reader finds all of the old or all of the new content."""
+"""Replace files atomically: a reader sees all of the old content or all of the new content."""
 
 from __future__ import annotations
 
@@ -14,19 +14,32 @@ from clmst.core.errors import FileWriteError, InvalidArgumentError
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """Open a stream whose bytes replace `path` at the end of the ``with`` statement.
+    """Open a stream whose bytes replace the file `path` when the ``with`` statement ends.
 
-    Until then they are in a temporary file beside it, which is removed if anything is raised:
-    `path` has either all of its old content or all of the new one. Other files than regular ones (a
-    pipe, ``/dev/stdout``) are written directly. A symbolic link stays one, and an existing file
-    keeps its permissions. `durable` waits until the bytes are on the disk, so that they survive a
-    loss of power; a cache whose entries have checksums does not need that.
+    Parameters
+    ----------
+    path : Path
+        The file. If it is a symbolic link, the link stays and its target is replaced. An existing
+        file keeps its permissions. Anything other than a regular file, such as a pipe or
+        ``/dev/stdout``, is written directly.
+    durable : bool
+        Wait until the bytes are on the disk, so that they survive a loss of power. A cache whose
+        entries have checksums does not need this.
 
-    Raise :class:`InvalidArgumentError` if the file cannot be made there, :class:`FileWriteError` if
-    the disk is full, or fails, before everything is written.
+    Raises
+    ------
+    InvalidArgumentError
+        The file cannot be created.
+    FileWriteError
+        The disk is full, or fails, before everything is written.
+
+    Notes
+    -----
+    Until the end the bytes are in a temporary file in the same folder. If an exception is raised,
+    the temporary file is removed and the old content of `path` stays.
     """
     target = replaceable(path)
-    # The real path of a pipe is no file's name.
+    # os.path.realpath of a pipe does not name an existing file, so `path` itself is tested.
     replaces = os.path.isfile(path) or not os.path.exists(path)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") if replaces else path
     try:
@@ -52,9 +65,10 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 
 def replaceable(path: Path) -> Path:
-    """Return the file that a path means; raise if it is a folder, or is to be in none.
+    """Return the file that a path refers to, with symbolic links resolved.
 
-    Questions are those of `os.path`: of a name that is too long, pathlib's raise.
+    Raise InvalidArgumentError if the path is a folder, or if its folder does not exist. The
+    functions of `os.path` are used because those of pathlib raise for a name that is too long.
     """
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):
@@ -67,18 +81,18 @@ def replaceable(path: Path) -> Path:
 
 
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Replace the content of a file; see :func:`replacing`."""
+    """Replace the content of a file with bytes, atomically; see :func:`replacing`."""
     with replacing(path, durable=durable) as stream:
         stream.write(content)
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Replace the content of a file by UTF-8; see :func:`replacing`."""
+    """Replace the content of a file with a text in UTF-8, atomically; see :func:`replacing`."""
     write_bytes(path, text.encode(), durable=durable)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents, unless they exist; raise if it cannot be made."""
+    """Create a folder and its parents unless they exist. Raise InvalidArgumentError on failure."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -87,9 +101,10 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def _explained(path: Path, replaces: bool) -> Iterator[None]:
-    """Add `path` to errors of the system about an open file, which name no file.
+    """Turn errors of the operating system about the open file into errors that name `path`.
 
-    A closed pipe is no error of this file.
+    The system's own errors do not name the file once it is open. BrokenPipeError is not changed,
+    because a closed pipe is not an error of this file.
     """
     try:
         yield

@@ -1,6 +1,7 @@
-"""The canonical form of a graph: edges by (lesser end, greater end, position), made by the host.
+"""The canonical form of a graph, made on the host.
 
-A device makes the same of many edges (``algorithms/canonical_csr``).
+Its edges are in the order (lesser end, greater end, position in the input). For many edges a device
+makes the form instead, with the same result (``algorithms/canonical_csr``).
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
 _GLIMPSED_PAIRS = 256
-# From so many vertices a pair on, pairs are sorted as words, and vertices not counted.
+# With more vertices per pair than this, pairs are sorted as 64-bit words. The alternative, counting
+# sorts, takes time and memory proportional to the number of vertices.
 _SPARSE = 8
 _LOW_WORD = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A CSR pattern with, for each slot, the position it came from."""
+    """The row starts and columns of a CSR without weights, and the input position of each slot."""
 
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]
@@ -31,9 +33,11 @@ class Pattern:
 
 
 def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any]:
-    """Return the attributes of the graph of a checked CSR, its own arrays if they are canonical.
+    """Return the attributes of the :class:`Graph` of a CSR matrix whose arrays have been checked.
 
-    A slot (i, j) and a slot (j, i) are one edge with the lesser weight; on a tie the upper one.
+    The arrays themselves are used, without a copy, if they are canonical already. Otherwise the
+    slots (i, j) and (j, i) are merged into one edge with the lesser weight. If both weights are
+    equal, the slot above the diagonal is kept.
     """
     weights = np.ascontiguousarray(weights)
     if csr.rows_are_sorted(indptr, indices):
@@ -48,7 +52,11 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any
 
 
 def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
-    """Return the attributes of a graph of edges; with `lightest` of parallel ones the lightest."""
+    """Return the attributes of the :class:`Graph` whose edges are the slots of `upper`.
+
+    ``weights[upper.positions]`` are the weights of the edges. With `lightest`, only the lightest of
+    several parallel edges is kept.
+    """
     if lightest:
         upper = merge_parallel(upper, weights)
     return {
@@ -58,14 +66,15 @@ def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str
 
 
 def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
-    """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops."""
+    """Sort edges by (lesser end, greater end, position) and remove self-loops."""
     return sort_upper(n, [np.minimum(u, v), np.maximum(u, v)])
 
 
 def sort_upper(n: int, ends: list[Array]) -> Pattern:
-    """Sort edges by their ends, lesser ones first; both arrays are taken out of the list.
+    """Sort edges by their ends and remove self-loops.
 
-    So their memory is free as soon as it can be.
+    `ends` contains the array of lesser ends and the array of greater ends. Both are removed from
+    the list, so that their memory can be released early.
     """
     loops = ends[0] == ends[1]
     positions = None
@@ -78,9 +87,10 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
 
 
 def mirror(n: int, u: Array, v: Array) -> Pattern:
-    """Return both directions of edges given in canonical order; positions index the edges.
+    """Return both directions of edges that are given in canonical order.
 
-    A row has the edges to lesser vertices, which one counting sort finds, and then the others.
+    The positions of the result are indices of edges. Each row starts with the edges to lesser
+    vertices, which one counting sort finds, followed by the edges to greater vertices.
     """
     index = csr.index_dtype(n, 2 * u.size)
     numbers = np.arange(u.size, dtype=index)
@@ -100,11 +110,23 @@ def mirror(n: int, u: Array, v: Array) -> Pattern:
 
 
 def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
-    """Sort pairs by (row, column), stably; rows and columns are taken out of the list.
+    """Sort pairs by (row, column); equal pairs keep their order.
 
-    The positions are `ids`, by default those of the pairs. Pairs are sorted by two counting sorts,
-    or, if vertices are many more, as words; none are that are in order. Beside the indptr, memory
-    is of the order of the pairs, however many vertices there are.
+    Parameters
+    ----------
+    n : int
+        The number of rows and of columns.
+    pairs : list of two arrays
+        The rows and the columns. Both are removed from the list, so that their memory can be
+        released early.
+    ids : array, optional
+        The positions to store for the pairs; by default their indices.
+
+    Notes
+    -----
+    Pairs that are in order already are not sorted. Otherwise two counting sorts are used, or one
+    sort of 64-bit words if there are many more vertices than pairs. Apart from the row starts, the
+    memory is proportional to the number of pairs.
     """
     index = csr.index_dtype(n, pairs[0].size)
     columns, rows = (csr.as_index(pairs.pop(), index) for _ in range(2))
@@ -114,7 +136,7 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
     if not is_in_order and n <= _SPARSE * rows.size:
         coo = sparse.coo_array((order, (rows, columns)), shape=(n, n))
         del order, rows, columns
-        coo.has_canonical_format = True  # else SciPy would sum the positions of parallel edges
+        coo.has_canonical_format = True  # otherwise SciPy sums parallel edges' positions
         by_column = coo.tocsc()
         del coo
         found = by_column.tocsr()
@@ -127,7 +149,10 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
 
 
 def _are_in_order(rows: Array, columns: Array) -> bool:
-    """Return whether pairs rise by (row, column); a few of the first tell of most that do not."""
+    """Return whether pairs are sorted by (row, column).
+
+    The first few pairs are compared first, because most unsorted input already falls there.
+    """
     for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
         r, c = rows[part], columns[part]
         falls = r[1:] < r[:-1]
@@ -138,12 +163,13 @@ def _are_in_order(rows: Array, columns: Array) -> bool:
 
 
 def stable_order(weights: Array, *, descending: bool = False) -> Array:
-    """Return the order of weights, none of them NaN, in which equal ones keep their order.
+    """Return the indices that sort weights; equal weights keep their order.
 
-    NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes. NumPy
-    sorts in a seventh of the time if it may mix equal weights; their runs are put right afterwards.
+    No weight may be NaN. Weights compare as in NumPy: -0.0 equals 0.0, and the infinities are the
+    extremes. An unstable sort by NumPy takes a seventh of the time of a stable one, so runs of
+    equal weights are put in order afterwards.
     """
-    if weights.dtype.itemsize <= 2 and not is_float(weights.dtype):  # by a counting sort
+    if weights.dtype.itemsize <= 2 and not is_float(weights.dtype):  # NumPy sorts these by counting
         return np.argsort(~weights if descending else weights, kind="stable")
     order = np.argsort(weights)
     if descending:
@@ -152,7 +178,8 @@ def stable_order(weights: Array, *, descending: bool = False) -> Array:
     is_new = risen[1:] != risen[:-1]
     if is_new.all():
         return order
-    words = np.zeros(order.size, np.uint64)  # the run above, the position below
+    # Each word has the number of its run in the upper half and a position in the lower half.
+    words = np.zeros(order.size, np.uint64)
     np.cumsum(is_new, out=words[1:])
     words <<= _LOW_WORD
     words |= order.astype(np.uint64)
@@ -161,7 +188,7 @@ def stable_order(weights: Array, *, descending: bool = False) -> Array:
 
 
 def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
-    """Return the indptr of sorted `rows`."""
+    """Return the CSR row starts for sorted `rows`, shape (n + 1,)."""
     is_first = np.ones(rows.size, bool)
     np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
     firsts = np.flatnonzero(is_first)
@@ -169,19 +196,23 @@ def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
 
 
 def _indptr(occupied: Array, firsts: Array, size: int, n: int) -> npt.NDArray[np.uint32]:
-    """Return the indptr of n rows, of which some have entries; beside it, memory is of these."""
+    """Return the row starts of n rows, of which only the `occupied` ones have entries.
+
+    `firsts` is the index of the first entry of each occupied row. Apart from the result, the memory
+    is proportional to the number of occupied rows.
+    """
     lengths: Array = np.diff(occupied.astype(np.int64), prepend=-1, append=n)
     return np.repeat(np.append(firsts, size).astype(np.uint32), lengths)
 
 
 def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
-    """Keep the lightest edge of every pair of endpoints, the first one on a tie."""
+    """Keep the lightest of the edges between each pair of vertices, and the first one on a tie."""
     indptr, indices = pattern.indptr, pattern.indices
     repeats = np.zeros(indices.size, bool)
     np.equal(indices[1:], indices[:-1], out=repeats[1:])
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     firsts = indptr[occupied]
-    repeats[firsts] = False  # the rows differ
+    repeats[firsts] = False  # an equal column, but in another row
     if not repeats.any():
         return pattern
     kept = lightest(repeats, pattern.positions, weights)
@@ -195,13 +226,22 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
 
 
 def lightest(repeats: Array, positions: Array, weights: Array) -> npt.NDArray[np.bool_]:
-    """Return which edges are the lightest of their run of parallel ones, the first one on a tie.
+    """Return a mask of the edges that are the lightest of their run of parallel edges.
 
-    `repeats` says which edges have the ends of the one before; ``weights[positions]``, none of them
-    NaN, are those of the edges.
+    Parameters
+    ----------
+    repeats : array of bool
+        Whether each edge has the same ends as the edge before it.
+    positions : array of int
+        ``weights[positions]`` are the weights of the edges. None may be NaN.
+
+    Returns
+    -------
+    ndarray of bool
+        True for one edge of each run: the lightest, and the first of several lightest ones.
     """
     kept = np.ones(repeats.size, np.bool_)
-    if not (repeats[1:] & repeats[:-1]).any():  # runs of two, in a fifth of the time
+    if not (repeats[1:] & repeats[:-1]).any():  # runs of two at most: a fifth of the time
         second = np.flatnonzero(repeats)
         ahead, behind = weights[positions[second - 1]], weights[positions[second]]
         kept[second - (behind < ahead)] = False

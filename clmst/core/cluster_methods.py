@@ -1,4 +1,4 @@
-"""Methods of forests for clusters: the dendrogram, and its cuts."""
+"""Methods of :class:`Forest` for clustering: the dendrogram and its cuts."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ if TYPE_CHECKING:
 def linkage(
     self: Forest, *, join_components: bool = False, device: Any = None
 ) -> npt.NDArray[np.float64]:
-    """Return the single-linkage dendrogram as SciPy's linkage matrix.
+    """Compute the single-linkage dendrogram of the forest as a SciPy linkage matrix.
 
-    Row i merges the two clusters of its first two columns, at the height of the third, to
-    cluster n + i, whose number of vertices is the fourth. The lesser id comes first. Equal
-    heights are in the forest's order of edges, so the matrix is the same on every device.
+    Row i merges the two clusters in its first two columns, the lesser id first, into the cluster n
+    + i. The third column is the height of the merge, which is the weight of an edge. The fourth is
+    the number of vertices of the new cluster. Merges of equal height are in the forest's order of
+    edges, so the matrix is the same on every device.
 
     Parameters
     ----------
     join_components : bool
-        Join several trees in the end, at an infinite height.
+        If the forest has several trees, join them at the end, at an infinite height. By default
+        several trees are an error.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Returns
     -------
     ndarray of float64, shape (n - 1, 4)
-        As of ``scipy.cluster.hierarchy.linkage``; every function there takes it. Its rows are
-        none if there are fewer than two vertices.
+        The format of ``scipy.cluster.hierarchy.linkage``, which all functions of that module
+        accept. There are no rows if the forest has fewer than two vertices.
 
     Raises
     ------
     InvalidForestError
-        This is a maximum spanning forest, or has several trees that are not to be joined.
+        This is a maximum spanning forest, or it has several trees and `join_components` is False.
     InvalidArgumentError
         There are more than 2**31 vertices.
     UnsupportedDeviceError
@@ -47,7 +49,7 @@ def linkage(
 
     Notes
     -----
-    A sort of the edges, and a merge of disjoint sets: O(n log n) work, O(n) memory.
+    The edges are sorted and then merged with disjoint sets: O(n log n) work, O(n) memory.
 
     Examples
     --------
@@ -65,33 +67,37 @@ def linkage(
 
 
 def cut(self: Forest, *, height: Any = None, k: Any = None) -> npt.NDArray[np.int32]:
-    """Return the clusters at a height, or `k` clusters; no device is needed.
+    """Cut the forest into clusters at one or several heights, or into `k` clusters.
+
+    Give either `height` or `k`. No device is needed.
 
     Parameters
     ----------
     height : float or array of float, shape (m,), optional
-        Edges up to this weight join clusters; of a maximum spanning forest those from it on.
+        Vertices connected by edges of at most this weight are in one cluster. In a maximum spanning
+        forest the edges of at least this weight connect.
     k : int or array of int, shape (m,), optional
-        How many clusters; the last edges of the forest's order are left out.
+        The number of clusters. The heaviest edges are removed, and among equal weights the last
+        ones in the forest's order.
 
     Returns
     -------
     ndarray of int32, shape (n,) or (m, n)
-        The cluster of each vertex, numbered by least vertex, as :attr:`Forest.labels`; a row
-        for each height or k.
+        The cluster of each vertex. Clusters are numbered in the order of their least vertices, like
+        :attr:`Forest.labels`. An array argument gives one row for each of its elements.
 
     Raises
     ------
     InvalidArgumentError
-        Both or none are given, a height is NaN, or k is less than the number of trees or more
-        than that of vertices.
+        Both arguments or neither of them are given, a height is NaN, or k is less than the number
+        of trees or greater than the number of vertices.
     InvalidForestError
-        As :meth:`Forest.to_scipy`.
+        The arrays of the forest contradict each other, as in :meth:`Forest.to_scipy`.
 
     Notes
     -----
-    O(n log n) for the order, then O(n) for each row; every edge is merged once, whatever the
-    number of rows.
+    Sorting takes O(n log n) time, and each row then takes O(n). Every edge is merged once, however
+    many rows there are.
 
     Examples
     --------
@@ -112,21 +118,28 @@ def cut(self: Forest, *, height: Any = None, k: Any = None) -> npt.NDArray[np.in
 def dendrogram_to_networkx(
     self: Forest, *, join_components: bool = False, device: Any = None
 ) -> Any:
-    """Return the dendrogram as a ``networkx.DiGraph``, each merge above its two nodes.
+    """Build the single-linkage dendrogram as a ``networkx.DiGraph``.
 
-    Vertices are nodes 0 to n - 1, merges n to 2 n - 2, as in :meth:`linkage`. Each node has the
-    attributes "height", 0 of vertices, and "size", and each vertex has its "label" where the
-    forest has `vertex_labels`.
+    The vertices are the nodes 0 to n - 1, and the merges are the nodes n to 2 n - 2, as in
+    :meth:`linkage`. An arc leads from each merge to the two nodes that it merges. Each node has the
+    attributes "height", which is 0 for vertices, and "size", the number of vertices below it. If
+    the forest has `vertex_labels`, each vertex also has the attribute "label".
 
     Parameters
     ----------
     join_components, device
-        As of :meth:`linkage`.
+        The same as in :meth:`linkage`.
+
+    Returns
+    -------
+    networkx.DiGraph
 
     Raises
     ------
+    MissingDependencyError
+        NetworkX is not installed.
     ClmstError
-        As :meth:`linkage`; or NetworkX is not installed.
+        Any error that :meth:`linkage` raises.
     """
     nx = optional_import("networkx", extra="networkx")
     tree, labels = nx.DiGraph(), self.vertex_labels

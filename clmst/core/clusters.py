@@ -1,4 +1,4 @@
-"""Dense parts of a graph: sets of vertices with at least half of all pairs among them."""
+"""Find dense parts of a graph: sets of vertices in which at least half of all pairs are edges."""
 
 from __future__ import annotations
 
@@ -9,34 +9,39 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
-# The share of a vertex's neighbours that the vertices of its part have, too. Where pairs are edges
-# with probability p, two vertices of a part share p of their neighbours, and p is 1/2 or more.
+# A vertex belongs to the part of another vertex if it has this fraction of the other's neighbours.
+# If pairs are edges with probability p, two vertices of a part share about p of their neighbours,
+# and p is at least 1/2.
 _SHARED = 1 / 4
-# After so many vertices in a row without a dense part no further one is looked for.
+# The search ends after this many vertices in a row that do not yield a dense part.
 _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Disjoint sets of vertices."""
+    """Disjoint sets of vertices, stored as a label for each vertex."""
 
-    labels: Array  # int32: the cluster of each vertex; -1 if it is in none
+    labels: Array  # int32, shape (n,): the cluster of each vertex, or -1
     count: int
 
 
 def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Clusters:
-    """Find parts of at least `least` vertices, and at most `most`, with half of all pairs as edges.
+    """Find disjoint dense parts of `least` to `most` vertices in a graph.
 
-    The part of a vertex is all vertices that have a quarter of its neighbours. Vertices are tried
-    as their core numbers fall: a part of k vertices with half of all pairs has a vertex whose core
-    number is (k - 1) / 4 or more, so lower ones are left out. O(n + m) for each vertex that is
-    tried: one for each part, and _TRIES more. `cores` are the core numbers of all vertices.
+    The part of a vertex consists of all vertices that have at least a quarter of its neighbours. It
+    is accepted if at least half of its pairs are edges. Vertices are tried in descending order of
+    their core numbers, which are given in `cores`. A dense part of k vertices contains a vertex
+    whose core number is at least (k - 1) / 4, so vertices of lower core numbers are not tried.
+
+    Each try takes O(n + m) time. There is one try for each part that is found, and _TRIES further
+    ones.
     """
     labels = np.full(edges.n_vertices, -1, np.int32)
     lowest = max(-(-(least - 1) // 4), 1)
     kept = np.flatnonzero((cores[edges.rows] >= lowest) & (cores[edges.indices] >= lowest))
     u, v = edges.rows[kept], edges.indices[kept]
-    left = np.where(cores >= lowest, cores.astype(np.int64), -1)  # of vertices that may be tried
+    # The core number of each vertex that may be tried, and -1 for all other vertices.
+    left = np.where(cores >= lowest, cores.astype(np.int64), -1)
     count = failures = 0
     while failures < _TRIES and left.size and left.max() >= lowest:
         part = _part_of(int(left.argmax()), edges.n_vertices, u, v)
@@ -53,7 +58,7 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
 
 
 def _part_of(vertex: int, n: int, u: Array, v: Array) -> Array:
-    """Return whether each vertex has enough of a vertex's neighbours; true for itself."""
+    """Return a mask of the vertices with enough of a vertex's neighbours, and of the vertex."""
     near = np.zeros(n, bool)
     near[v[u == vertex]] = True
     near[u[v == vertex]] = True

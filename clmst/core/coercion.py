@@ -1,4 +1,4 @@
-"""Input coercion: whatever a caller gives for a graph, as one of clmst's own."""
+"""Conversion of any object that a caller gives as a graph to a graph class of clmst."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 
 _SAMPLED_ROWS = 16
-# What an object has, and the function that takes it, of those whose weights have no name,
+# Types of other libraries are recognised by their attributes. Here are the attributes and the
+# conversion for graphs whose weights do not have a name,
 _NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
     ("tocsr",): Graph.from_scipy,
     ("node_indices", "weighted_edge_list"): Graph.from_rustworkx,
 }
-# and of those whose weights have one.
+# for graphs whose weights are in a named attribute or column,
 _NAMED: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("get_edgelist", "es", "vs"): Graph.from_igraph,
     ("is_directed", "edges"): Graph.from_networkx,
     ("iloc", "columns"): lambda frame, weight: graph_of_pandas(Graph, frame, None, weight),
     ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(Graph, table, None, weight),
 }
-# Those that have names of columns, too.
+# and for tables, in which the columns of the ends can be named too.
 _TABLES: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("iloc", "columns"): partial(graph_of_pandas, Graph),
     ("__arrow_c_stream__",): partial(graph_of_arrow, Graph),
@@ -40,11 +41,12 @@ _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 
 
 def with_weight(graph: Any, weight: Any, columns: Any = None) -> Any:
-    """Take the weights of a graph from the attribute or column that a caller names.
+    """Convert a graph with the weights from the attribute or column that the caller names.
 
-    Return `graph` as it is if the caller names nothing else than "weight". Raise if the weights
-    of the graph have no name, if there is no such attribute or column, or if `columns` are given
-    for anything but a table.
+    If the caller names only the default, "weight", return `graph` unchanged. Raise
+    InvalidArgumentError if the weights of this type of graph do not have a name, or if `columns`
+    are given for anything but a table. Raise InvalidGraphError if the attribute or column does not
+    exist.
     """
     if isinstance(weight, str):
         weight = str.__str__(weight)
@@ -68,7 +70,7 @@ def with_weight(graph: Any, weight: Any, columns: Any = None) -> Any:
 
 
 def _with_columns(graph: Any, weight: Any, columns: Any) -> Graph:
-    """Return the graph of a table, whose columns a caller names."""
+    """Convert a table whose columns the caller names."""
     columns = check_columns(columns)
     if weight != WEIGHT:
         raise InvalidArgumentError(
@@ -87,7 +89,10 @@ def _with_columns(graph: Any, weight: Any, columns: Any) -> Graph:
 
 
 def _refuse_lazy(graph: Any) -> None:
-    """Raise for a table that has no rows yet, with the call that takes it or gives the rows."""
+    """Raise InvalidGraphError for a table whose rows have not been computed yet.
+
+    The message names the call that computes the rows, or the function that takes the table.
+    """
     if has(graph, "collect", "collect_schema"):
         raise InvalidGraphError(
             f"the graph is a {type(graph).__name__}, which has no rows before it is collected; "
@@ -101,20 +106,37 @@ def _refuse_lazy(graph: Any) -> None:
 
 
 def is_of_another_library(graph: Any) -> bool:
-    """Return whether an object has what :func:`as_graph` knows another library's graphs by."""
+    """Return whether :func:`as_graph` would recognise an object as another library's graph."""
     return any(has(graph, *attributes) for attributes in (*_NAMELESS, *_NAMED))
 
 
 def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Points:
-    """Return what a caller gives for a graph as one of clmst's own; of one on a device, the host's.
+    """Convert any object that describes a graph to a graph class of clmst.
 
-    `symmetrize` lets a matrix without gaps be asymmetric; as of :class:`clmst.DenseGraph`.
+    Parameters
+    ----------
+    graph : object
+        A graph, matrix or table of any supported type. For a graph on a device, the graph on the
+        host from which it was uploaded is returned.
+    symmetrize : bool
+        Allow the cells (i, j) and (j, i) of a dense matrix to differ, as in
+        :class:`clmst.DenseGraph`.
+
+    Raises
+    ------
+    InvalidGraphError
+        The object is not a graph, or is malformed.
+
+    Warns
+    -----
+    GraphWarning
+        Most cells of a dense matrix are 0. Each of them is an edge, unlike in SciPy.
     """
     check_bool("symmetrize", symmetrize)
     if isinstance(graph, Graph | DenseGraph | Points):
         return graph
     if has(graph, "graph") and isinstance(graph.graph, Graph | DenseGraph | Points):
-        return graph.graph  # of a DeviceGraph or a DeviceMatrix
+        return graph.graph  # `graph` is a DeviceGraph or a DeviceMatrix
     if isinstance(graph, np.ma.MaskedArray):
         return Graph.from_masked(graph, symmetrize=symmetrize)
     if isinstance(graph, np.ndarray | list | tuple):
@@ -125,7 +147,7 @@ def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Po
 
 
 def _of_another_library(graph: Any) -> Graph:
-    """Return the graph that an object of another library describes, by what it has."""
+    """Convert an object of another library, which is recognised by its attributes."""
     _refuse_lazy(graph)
     for attributes, take in _NAMELESS.items():
         if has(graph, *attributes):
@@ -143,13 +165,17 @@ def _of_another_library(graph: Any) -> Graph:
 
 
 def as_listed(graph: Any, *, symmetrize: bool = False) -> Graph:
-    """Return `graph` as a :class:`Graph`: the edges of a complete one are listed, O(n**2)."""
+    """Convert `graph` to a :class:`Graph`. All pairs of a complete graph are listed, in O(n**2)."""
     own = as_graph(graph, symmetrize=symmetrize)
     return own if isinstance(own, Graph) else own.to_graph()
 
 
 def _square(matrix: Any) -> Any:
-    """Return a matrix; raise if it is a list that cannot be one, but may be a list of edges."""
+    """Return a matrix unchanged, and an empty list as an empty matrix.
+
+    Raise InvalidGraphError for a list whose rows do not form a square matrix; it may be a list of
+    edges or points.
+    """
     if not isinstance(matrix, list | tuple):
         return matrix
     if any(_length(row) != len(matrix) for row in matrix):
@@ -162,6 +188,7 @@ def _square(matrix: Any) -> Any:
 
 
 def _length(row: Any) -> int | None:
+    """Return the length of a row, or None if it does not have one."""
     try:
         return len(row)
     except Exception:
@@ -169,10 +196,13 @@ def _length(row: Any) -> int | None:
 
 
 def _warn_of_zeros(graph: DenseGraph) -> None:
-    """Warn if most cells of a plain matrix are 0, which SciPy takes for no edge. O(n)."""
+    """Warn if most cells of a dense matrix are 0, because 0 would mean "no edge" in SciPy. O(n).
+
+    A sample of the rows is counted.
+    """
     rows = graph.weights[:: max(graph.n_vertices // _SAMPLED_ROWS, 1)][:_SAMPLED_ROWS]
     zeros, cells = int(np.count_nonzero(rows == 0)), rows.size
-    if 2 * (zeros - len(rows)) > cells > 0:  # but for the diagonal's
+    if 2 * (zeros - len(rows)) > cells > 0:  # zeros on the diagonal do not count
         warnings.warn(
             "most cells of the matrix are 0, and each of them is an edge of weight 0; where 0 "
             "means no edge, as in SciPy, give scipy.sparse.csr_array(matrix); where it is a "

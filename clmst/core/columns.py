@@ -1,6 +1,7 @@
-"""The columns of a table that are the ends of edges, and the weight: the same at every door.
+"""Decide which columns of a table are the ends of edges and the weight.
 
-The doors are files, streams, data frames, Arrow tables, and partitions of Dask and Ray.
+All functions that take tables use this module: for files, streams, data frames, Arrow tables, and
+partitions of Dask and Ray.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """The names of columns; `weight` is None if every edge has the weight 1."""
+    """The names of the columns to read. `weight` is None if every edge has the weight 1."""
 
     source: Any
     target: Any
@@ -36,13 +37,16 @@ class Columns:
 
     @property
     def names(self) -> list[Any]:
-        """All of them, each once, in this order."""
+        """The distinct names, in the order source, target, weight."""
         named = (self.source, self.target, self.weight)
         return list(dict.fromkeys(name for name in named if name is not None))
 
 
 def check_columns(columns: object) -> tuple[Hashable, ...] | None:
-    """Return the columns that a caller names, or raise unless they are two or three names."""
+    """Return the column names that a caller gives as a tuple, or None if none are given.
+
+    Raise InvalidArgumentError unless they are two or three names.
+    """
     if columns is None:
         return None
     given = tuple(columns) if isinstance(columns, list | tuple) else ()
@@ -56,7 +60,10 @@ def check_columns(columns: object) -> tuple[Hashable, ...] | None:
 
 
 def check_names(columns: object) -> tuple[Hashable, ...] | None:
-    """Return the columns of coordinates that a caller names, or raise unless they are names."""
+    """Return the names of coordinate columns that a caller gives as a tuple, or None for None.
+
+    Raise InvalidArgumentError unless they are a list or tuple of at least one name.
+    """
     if columns is None:
         return None
     names = tuple(columns) if isinstance(columns, list | tuple) else ()
@@ -68,7 +75,7 @@ def check_names(columns: object) -> tuple[Hashable, ...] | None:
 
 
 def is_name(name: object) -> bool:
-    """Return whether a column may be called so: pandas takes numbers and more for names."""
+    """Return whether a value can be the name of a column. pandas also allows numbers and tuples."""
     try:
         hash(name)
         is_itself = bool(name == name)  # noqa: PLR0124 - not so of NaN, pandas.NA and arrays
@@ -81,17 +88,30 @@ def choose(
     names: Sequence[Any], columns: Sequence[Any] | None = None, *, weight: Any = WEIGHT,
     door: str = "",
 ) -> Columns:  # fmt: skip
-    """Return the columns of a table to read: those that a caller wants, or the usual ones.
+    """Choose the columns of a table to read.
 
-    The usual columns are "source", "target" and the weight; or, if neither "source" nor "target"
-    is there, the columns of a table of two or three, in order. `weight` is the name of the weight
-    if `columns` is None. The column "weight" may be missing if there is no other column either.
-    Every edge then has the weight 1, as it has if `weight` is None.
+    Parameters
+    ----------
+    names : sequence
+        The names of all columns of the table.
+    columns : sequence, optional
+        The two or three columns that the caller wants. By default the columns "source", "target"
+        and `weight`. If neither "source" nor "target" exists, all columns of a table of two or
+        three are taken in order.
+    weight : hashable or None
+        The name of the weight column, if `columns` is None. None means that every edge has the
+        weight 1. The column "weight" may be missing if there are no other columns; then every edge
+        has the weight 1 too.
+    door : str
+        For error messages: the function that has the argument `columns`, if that is not the
+        function that the caller called.
 
-    Raise :class:`InvalidGraphError` if a wanted column is not there, or is there twice; if nothing
-    tells which columns to take; and if columns taken in order may as well be coordinates of points
-    (see :func:`_may_be_points`). The error names the `door` that takes columns, if that is another
-    function than the one that was called.
+    Raises
+    ------
+    InvalidGraphError
+        A wanted column does not exist or exists twice, or it is unclear which columns to take.
+        Columns taken in order are also refused if they may be coordinates of points (see
+        :func:`_may_be_points`).
     """
     names = [name for name in names if is_name(name)]
     listed = ", ".join(shown(name) for name in names[:20]) or "none"
@@ -118,10 +138,10 @@ def choose(
 
 
 def _may_be_points(columns: Sequence[Any]) -> bool:
-    """Return whether columns, taken in order, may be coordinates rather than ends of edges.
+    """Return whether columns, taken in order, may be coordinates instead of ends of edges.
 
-    That is so if the first two are called as coordinates are, as "x" and "y". It is also so of two
-    columns without a weight, unless both are called as ends of edges are, as "from" and "to".
+    They may be if the first two have typical names of coordinates, such as "x" and "y". Two columns
+    without a weight also may be, unless both have typical names of ends, such as "from" and "to".
     """
     words = [_NO_LETTER.sub("", str(name).lower()) for name in columns]
     if SOURCE in words or TARGET in words:
@@ -129,7 +149,7 @@ def _may_be_points(columns: Sequence[Any]) -> bool:
     return _COORDINATES.issuperset(words[:2]) or (len(words) == 2 and not _ENDS.issuperset(words))
 
 
-_NO_LETTER = re.compile(r"[^a-z]")  # "X_1" and "x (m)" are called as "x" is
+_NO_LETTER = re.compile(r"[^a-z]")  # so that "X_1" and "x (m)" are compared as "x" and "xm"
 _COORDINATES = frozenset({
     "x", "y", "z", "xm", "ym", "zm", "lon", "lat", "lng", "long", "longitude", "latitude",
     "easting", "northing", "coord", "coordinate", "dim", "pc", "tsne", "umap",
@@ -144,9 +164,9 @@ _ENDS = frozenset({
 
 
 def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
-    """Return the columns to take where none are named; None if nothing tells.
+    """Return the columns to take if the caller names none, or None if that is unclear.
 
-    One without a name is no candidate: an index, as pandas writes it.
+    A column whose name is empty is ignored. pandas writes the index of a frame to CSV in this way.
     """
     names = [name for name in names if name != ""]
     ends = [name for name in (SOURCE, TARGET) if name in names]
@@ -156,14 +176,15 @@ def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
         if not weights and len(ends) == (2 if weight is None else 3):
             return ends
     elif not weights and weight is not None and len(set(names)) > len(ends):
-        return None  # of the other columns none is called so, and one may be meant
+        return None  # the weight may be in a column of another name
     return [*ends, *weights] if len(ends) == 2 else None
 
 
 def takes_columns(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function refuse `source`, `target` and `weight`, and say that `columns` has them now.
+    """Decorate a function so that its former arguments for columns raise an error.
 
-    Earlier versions took them, by name or by position.
+    The arguments were `source`, `target` and `weight`, by name or by position. The error says to
+    use `columns` instead.
     """
     kinds = [one.kind for one in signature(function).parameters.values()]
     most = sum(kind is Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)

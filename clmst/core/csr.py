@@ -1,4 +1,8 @@
-"""Compressed sparse rows in NumPy and SciPy: checks of their arrays, and their transpose."""
+"""Compressed sparse rows (CSR) in NumPy and SciPy: checks, conversions and the transpose.
+
+`indptr` contains where each row starts, `indices` the column of each slot. A slot is one stored
+entry.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,18 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-_SLICE = 1 << 20  # numbers that a thread looks at at once
-_CACHED = 1 << 17  # of those, numbers that a core reads twice, the second time from its cache
+_SLICE = 1 << 20  # how many numbers a thread processes at a time
+_CACHED = 1 << 17  # how many of them fit into the cache of a core, which reads them twice
 
 
 # --------------------------------------------------------------------- checks
 
 
 def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array, Array]:
-    """Check the arrays of an n x n CSR matrix; return indptr and indices as uint32."""
+    """Check the arrays of an n x n CSR matrix and return `indptr` and `indices` as uint32.
+
+    Raise InvalidGraphError if they contradict each other. The values of `data` are not checked.
+    """
     indptr, indices = as_integers("indptr", indptr), as_integers("indices", indices)
     check_indptr(indptr, n)
     if data.shape != indices.shape:
@@ -38,7 +45,7 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
 
 
 def check_indptr(indptr: Array, n: int) -> None:
-    """Raise unless `indptr` has n + 1 numbers that begin with 0 and do not decrease."""
+    """Raise InvalidGraphError unless `indptr` has n + 1 numbers, starts with 0 and never falls."""
     if indptr.size != n + 1:
         raise InvalidGraphError(
             f"indptr has {indptr.size} entries for {n} rows; it must have {n + 1}"
@@ -55,31 +62,34 @@ def check_indptr(indptr: Array, n: int) -> None:
 
 
 def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
-    """Return two lists of numbers as one-dimensional integer arrays of the same length."""
+    """Return two lists of vertices as integer arrays of one dimension and equal length.
+
+    Raise InvalidGraphError if that is not possible.
+    """
     u, v = as_integers("u", u), as_integers("v", v)
     check_lengths(u.size, v.size)
     return u, v
 
 
 def check_lengths(u: int, v: int) -> None:
-    """Raise unless there are as many ends of either kind."""
+    """Raise InvalidGraphError unless both arrays of ends have the same length."""
     if u != v:
         raise InvalidGraphError(f"u has {u} entries but v has {v}; they must be equal")
 
 
 def as_integers(name: str, given: Any) -> Array:
-    """Return `given` as a one-dimensional integer array, or raise."""
+    """Return `given` as a one-dimensional integer array, or raise InvalidGraphError."""
     array: Array = given
     if type(given) is not np.ndarray:
         array = as_array(name, given, error=InvalidGraphError)
     if array.size == 0:
-        array = np.zeros(array.shape, np.int32)  # an empty list has no dtype of its own
+        array = np.zeros(array.shape, np.int32)  # NumPy makes an empty list float64
     check_row(name, array)
     return array
 
 
 def extremes(numbers: Array) -> tuple[int, int]:
-    """Return the least and the greatest of some integers, of which there is one at least."""
+    """Return the minimum and the maximum of an integer array, which must not be empty."""
     parts = in_threads(
         lambda part: (int(numbers[part].min()), int(numbers[part].max())),
         slices(numbers.size, _SLICE),
@@ -89,7 +99,11 @@ def extremes(numbers: Array) -> tuple[int, int]:
 
 
 def check_range(vertices: Array, n: int | None, name: str) -> int:
-    """Raise unless every entry of `vertices` is in [0, n); return the greatest, -1 of none."""
+    """Check that every vertex number is in [0, n) and return the greatest, or -1 if there is none.
+
+    If `n` is None, only negative numbers raise InvalidGraphError. `name` is the array's name for
+    the message.
+    """
     if vertices.size == 0:
         return -1
     low, high = extremes(vertices)
@@ -107,17 +121,17 @@ def check_range(vertices: Array, n: int | None, name: str) -> int:
 
 
 def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
-    """Return non-negative integers below 2**32 as contiguous uint32, by view where possible."""
+    """Return integers from 0 to 2**32 - 1 as a contiguous uint32 array, as a view if possible."""
     array = np.ascontiguousarray(array)
     return array.view(np.uint32) if array.dtype == np.int32 else array.astype(np.uint32, copy=False)
 
 
 def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
-    """Return integers of 64 bits as uint32, or None if one is negative or 2**32 or more. O(n)."""
+    """Convert 64-bit integers to uint32, or return None if one of them does not fit. O(n)."""
     words = np.empty(numbers.size, np.uint32)
 
     def narrow(part: slice) -> int:
-        seen = 0  # all bits that are set: one pass over memory tells the range
+        seen = 0  # all bits that occur: one pass over memory is enough to find the range
         for chunk in slices(part.stop - part.start, _CACHED):
             given = numbers[part][chunk]
             seen |= int(np.bitwise_or.reduce(given))
@@ -132,19 +146,19 @@ def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
 
 
 def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
-    """Return the row of each slot."""
+    """Return the row of each slot, shape (n_slots,)."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     lengths = indptr[occupied + 1] - indptr[occupied]
     return np.repeat(occupied.astype(np.uint32), lengths.astype(np.int64))
 
 
 def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
-    """Return (row, column) of one slot."""
+    """Return the row and the column of one slot."""
     return int(np.searchsorted(indptr, slot, side="right")) - 1, int(indices[slot])
 
 
 def rows_are_sorted(indptr: Array, indices: Array) -> bool:
-    """Return whether columns do not fall within any row."""
+    """Return whether the columns do not decrease within any row."""
     if indices.size < 2:
         return True
     falls = indices[1:] < indices[:-1]
@@ -155,25 +169,28 @@ def rows_are_sorted(indptr: Array, indices: Array) -> bool:
 
 
 def is_upper(indptr: Array, indices: Array) -> bool:
-    """Return whether a CSR with sorted rows has nothing below its diagonal."""
+    """Return whether a CSR with sorted rows does not have entries below its diagonal."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     return bool((indices[indptr[occupied]] >= occupied).all())
 
 
 def index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
-    """Return the dtype that SciPy takes as indices of so many vertices and edges."""
+    """Return the index dtype that SciPy uses for `n` vertices and `size` edges: int32 or int64."""
     return np.int32 if max(n, size) < 1 << 31 else np.int64
 
 
 def as_index(numbers: Array, index: type[np.signedinteger[Any]]) -> Array:
-    """Return numbers in the dtype of SciPy's indices, by view where possible."""
+    """Convert numbers to SciPy's index dtype, as a view if possible."""
     if numbers.dtype == np.uint32 and index == np.int32:
         return numbers.view(np.int32)
     return numbers.astype(index, copy=False)
 
 
 def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array, Array]:
-    """Transpose a square CSR by one counting sort, stable within each new row."""
+    """Transpose a square CSR matrix with one counting sort, and return (indptr, indices, data).
+
+    Entries of a new row keep the order in which they were in the old rows.
+    """
     n = indptr.size - 1
     index = index_dtype(n, indices.size)
     parts = (data, as_index(indices, index), as_index(indptr, index))

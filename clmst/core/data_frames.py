@@ -1,4 +1,4 @@
-"""Data frames of pandas, and Arrow tables, as graphs; and forests as data frames."""
+"""Data frames of pandas and Arrow tables as graphs."""
 
 from __future__ import annotations
 
@@ -33,45 +33,72 @@ _EXTRA = "frames"
 def from_pandas(
     cls: type[Graph], frame: Any, *, columns: Sequence[Hashable] | None = None
 ) -> Graph:
-    """Take a data frame with one row for each edge.
+    """Build a graph from a data frame with one row for each edge.
 
-    The ends of edges are integers, strings, categories or other hashable values. Vertices are
-    those that occur: integers are numbered in rising order, all else in the order in which rows
-    have them. `vertex_labels` are the ids, unless these are 0 .. n - 1. Edge ids are positions
-    of rows: :meth:`clmst.Forest.rows` returns the rows of a forest.
+    The ends of the edges may be integers, strings, categories or other hashable values. The
+    vertices are the distinct ends. Integer ends are numbered in ascending order, other ends in the
+    order in which the rows first contain them. The original values become `vertex_labels`, unless
+    they are 0 to n - 1. The id of an edge is the position of its row, whatever the index of the
+    frame says; :meth:`clmst.Forest.rows` returns the rows that are in a forest.
 
     Parameters
     ----------
     frame : pandas.DataFrame
+        The edges.
     columns : list or tuple, optional
-        The names of the columns: of both ends, and of weights, which are 1 where it is left
-        out. By default as of :func:`clmst.read_graph`.
+        The names of two or three columns: source, target and, optionally, weight. With two names
+        every weight is 1. By default the columns "source", "target" and "weight", or all columns in
+        order if there are two or three and they have other names.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     InvalidGraphError
-        There is no such column, nothing tells which to take, or an id or a weight is missing or
-        of the wrong type; names the first row.
+        A column does not exist, it is unclear which columns to take, or an end or a weight is
+        missing or has an unsupported type. The message names the first such row.
+    InvalidArgumentError
+        `columns` are not two or three names.
     MissingDependencyError
         pandas is not installed.
+
+    Examples
+    --------
+    >>> import clmst, pandas
+    >>> roads = pandas.DataFrame({"a": ["x", "y", "x"], "b": ["y", "z", "z"], "km": [3, 1, 2]})
+    >>> graph = clmst.Graph.from_pandas(roads, columns=("a", "b", "km"))
+    >>> [str(name) for name in graph.vertex_labels]
+    ['x', 'y', 'z']
     """
     return graph_of_pandas(cls, frame, columns)
 
 
 @takes_columns
 def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | None = None) -> Graph:
-    """Take an Arrow table, or any frame that exports one; else as :meth:`from_pandas`.
+    """Build a graph from an Arrow table, or from a frame that can be exported as one.
+
+    The rows, the vertices and the edge ids are as in :meth:`from_pandas`.
 
     Parameters
     ----------
     table : pyarrow.Table, polars.DataFrame, or any object with ``__arrow_c_stream__``
+        The edges, one per row.
     columns : list or tuple of str, optional
-        As of :meth:`from_pandas`.
+        The names of the columns; see :meth:`from_pandas`.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     InvalidGraphError
-        As :meth:`from_pandas`.
+        A column does not exist, it is unclear which columns to take, or an end or a weight is
+        missing or has an unsupported type.
+    InvalidArgumentError
+        `columns` are not two or three names.
     MissingDependencyError
         pyarrow is not installed.
     """
@@ -79,7 +106,7 @@ def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | No
 
 
 def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
-    """Return the graph of a data frame; as of `choose`."""
+    """Build the graph of a data frame. `columns` and `weight` are as in :func:`choose`."""
     pandas = optional_import("pandas", extra=_EXTRA)
     if not isinstance(frame, pandas.DataFrame):
         takers = {
@@ -103,7 +130,7 @@ def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable
 
 
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
-    """Return the edges of a pandas.DataFrame."""
+    """Read the edges of a pandas.DataFrame, with numbers for the vertices."""
     pandas = optional_import("pandas", extra=_EXTRA)
     numbered = number(*_ends_of_frame(pandas, frame, columns), pandas.factorize)
     if columns.weight is None:
@@ -114,7 +141,7 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
 
 
 def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
-    """Return the graph of an Arrow table; as of `choose`."""
+    """Build the graph of an Arrow table. `columns` and `weight` are as in :func:`choose`."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     frames = "or a frame that gives itself as one (by __arrow_c_stream__, as those of polars do)"
     check_has("from_arrow", table, f"an Arrow table, {frames}", "__arrow_c_stream__")
@@ -128,7 +155,7 @@ def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable 
 
 
 def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
-    """Return the edges of a pyarrow.Table."""
+    """Read the edges of a pyarrow.Table, with numbers for the vertices."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     u, v = _ends_of_table(pyarrow, table, columns)
     numbered = number(u, v, partial(_factorize_arrow, pyarrow))
@@ -138,13 +165,17 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
     missing = column.is_null().to_numpy()
     are_decimals = pyarrow.types.is_decimal(column.type) and not missing.any()
     values = _of_decimals(pyarrow, column, columns.weight) if are_decimals else column.to_numpy()
-    if values.dtype.kind == "f":  # pyarrow 15 finds no NaN among halves
+    if values.dtype.kind == "f":  # pyarrow 15 does not count NaN of float16 as missing
         missing = missing | np.isnan(values)
     return _weighted(numbered, values, missing, columns.weight, column.type)
 
 
 def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, Ends]:
-    """Return the columns of ids of a pandas.DataFrame; names of one dtype are counted together."""
+    """Return the two columns of vertex ids of a pandas.DataFrame.
+
+    If both columns have the same dtype and are not integers, their distinct values are determined
+    together.
+    """
     names = (columns.source, columns.target)
     u, v = (frame[name] for name in names)
     for series, name in zip((u, v), names, strict=True):
@@ -161,7 +192,7 @@ def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, End
 
 
 def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
-    """Return a column of ids: integers as they are, all else as names."""
+    """Return a column of vertex ids: integers as an array, all other values as names."""
     if isinstance(series.dtype, pandas.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.int32, copy=False)
         return Names(codes=codes, distinct=series.cat.categories.tolist())
@@ -179,14 +210,18 @@ def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
 
 
 def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, Ends]:
-    """Return the columns of ids of a pyarrow.Table; names of one type are counted together."""
+    """Return the two columns of vertex ids of a pyarrow.Table.
+
+    If both columns have the same type and are not integers, their distinct values are determined
+    together.
+    """
     types, names = pyarrow.types, (columns.source, columns.target)
     u, v = (table[name] for name in names)
     for column, name in zip((u, v), names, strict=True):
         if column.null_count:
             _refuse_missing_id(column.is_null().to_numpy(), name)
         kind = column.type
-        if len(column):  # else the type says nothing
+        if len(column):  # the type of an empty column is arbitrary
             _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
     if not len(u):
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -199,9 +234,10 @@ def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, En
 
 
 def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
-    """Return a column of ids: integers as they are, all else as names.
+    """Return a column of vertex ids: integers as an array, all other values as names.
 
-    Its pieces are joined first: a dictionary for each piece would be compared with all others.
+    The chunks of the column are concatenated first, because separate dictionaries of the chunks
+    would have to be compared with each other.
     """
     types, kind = pyarrow.types, column.type
     if types.is_integer(kind):
@@ -223,26 +259,26 @@ def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
 
 
 def _joined(pyarrow: Any, column: Any) -> Any:
-    """Return a column of one or several pieces as one array."""
+    """Return a chunked column as one array, without a copy if it has one chunk."""
     return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
 
 
 def _large(pyarrow: Any, kind: Any) -> Any:
-    """Return the type of text that takes more than 2 GiB in one array; other types as they are."""
+    """Return the type for texts of more than 2 GiB if `kind` is a text type, otherwise `kind`."""
     is_view = getattr(pyarrow.types, "is_string_view", None)  # pyarrow 16
     is_text = pyarrow.types.is_string(kind) or (is_view is not None and is_view(kind))
     return pyarrow.large_string() if is_text else kind
 
 
-_EXACT_UNITS = 10**15  # decimal numbers of fewer units differ as doubles, too
-_EXACT_POWER = 22  # the greatest power of ten that is a double
+_EXACT_UNITS = 10**15  # different decimals with fewer units than this are different doubles
+_EXACT_POWER = 22  # 10**22 is the greatest power of ten that a double holds exactly
 
 
 def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
-    """Return decimal numbers without a fraction as int64, others as the nearest doubles.
+    """Convert decimal numbers to int64 if they are whole numbers, otherwise to the nearest doubles.
 
-    Raise unless each is the decimal number that Python writes for the double, so that different
-    numbers stay different.
+    Raise InvalidGraphError unless each number is the decimal that Python prints for its double.
+    Different numbers thus stay different.
     """
     scale = column.type.scale
     ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py().values()
@@ -250,7 +286,7 @@ def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
     if 0 <= scale <= _EXACT_POWER and units < (_EXACT_UNITS if scale else 1 << 63):
         whole = _joined(pyarrow, column.cast(pyarrow.decimal128(38, scale)))
         words = np.frombuffer(whole.buffers()[1], "<i8")[2 * whole.offset :][: 2 * len(whole)]
-        low: Array = words[::2].astype(np.int64)  # of each number the lower half, where it fits
+        low: Array = words[::2].astype(np.int64)  # the lower 64 bits of each number
         return low / 10.0**scale if scale else low
     listed = column.to_pylist()
     kind, limits = (np.float64, "a double") if scale > 0 else (np.int64, "64 bits")
@@ -267,12 +303,13 @@ def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
 
 
 def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
-    """Return (codes, distinct) of integers."""
+    """Return the code of each integer and the distinct integers."""
     encoded = pyarrow.array(integers).dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
 
 def _refuse_missing_id(missing: Array, name: Hashable) -> None:
+    """Raise InvalidGraphError if an end of an edge is missing. The message names the first row."""
     if missing.any():
         raise InvalidGraphError(
             f"row {int(missing.argmax())} of column {name!r} is missing (NaN or null); every edge "
@@ -283,9 +320,10 @@ def _refuse_missing_id(missing: Array, name: Hashable) -> None:
 def _weighted(
     numbered: NumberedEdges, values: Array, missing: Array, name: Hashable, kind: object
 ) -> NumberedEdges:
-    """Return edges with a column of weights, or raise unless the values are of a supported dtype.
+    """Add a column of weights to edges.
 
-    `kind` is the type that the frame or table says that they have.
+    Raise InvalidGraphError if a weight is missing or the values do not have a supported dtype.
+    `kind` is the column's type in the frame or table, for the message.
     """
     if missing.any():
         row = int(missing.argmax())
@@ -295,7 +333,7 @@ def _weighted(
             "null); every edge needs a weight"
         )
     if values.dtype.kind not in "biuf":
-        numbers: Array | None = np.zeros(0, np.uint8)  # the type of no rows says nothing
+        numbers: Array | None = np.zeros(0, np.uint8)  # the type of an empty column is arbitrary
         if values.size:
             numbers = exact_array(values.tolist()) if values.dtype.kind == "O" else None
         if numbers is None:
@@ -310,7 +348,7 @@ def _weighted(
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is a number, or the text of one."""
+    """Return whether a value is a number, or a text that can be converted to one."""
     try:
         float(value)
     except Exception:
@@ -319,6 +357,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:
+    """Raise InvalidGraphError if a column of vertex ids contains floats or decimals."""
     if are_fractions:
         raise InvalidGraphError(
             f"column {name!r} has the type {kind}; ids must be integers, strings or categories "

@@ -1,4 +1,4 @@
-"""Arrays of graphs that are made when they are first read, and the lists of edges behind some."""
+"""Graphs whose arrays are computed when they are first read, such as graphs of lists of edges."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Read = Callable[[str], Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EdgeList:
-    """Edges that have been checked; the arrays are the caller's, where he has such."""
+    """A checked list of edges in the caller's order. The arrays may be the caller's own."""
 
     u: Array
     v: Array
     weights: Array
     n_vertices: int
-    merge_parallel: bool  # whether only the lightest of parallel edges counts
-    # Held by a thread that makes the canonical arrays.
+    merge_parallel: bool  # keep only the lightest of parallel edges
+    # Held by the thread that computes the canonical arrays.
     lock: Any = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -40,9 +40,10 @@ class EdgeList:
 
     @LazyProperty
     def canonical(self) -> dict[str, Any]:
-        """The attributes of the graph. O(n + m), by two counting sorts.
+        """The attributes of the canonical graph. O(n + m) with two counting sorts, the first time.
 
-        Raises :class:`InvalidGraphError` if the caller has changed an end since it was checked.
+        Raises :class:`InvalidGraphError` if the caller has changed an end to an invalid number
+        since the list was checked.
         """
         csr.check_range(self.u, self.n_vertices, "u")
         csr.check_range(self.v, self.n_vertices, "v")
@@ -51,9 +52,9 @@ class EdgeList:
 
 
 class DeferredArrays:
-    """What a :class:`~clmst.core.graph.DeferredGraph` has instead of a graph's arrays.
+    """The part of :class:`~clmst.core.graph.DeferredGraph` that loads its arrays on demand.
 
-    Two threads that read an array first at the same time may both make it.
+    Two threads that first read an array at the same time may both compute it.
     """
 
     _read: Read
@@ -75,11 +76,25 @@ class DeferredArrays:
         edge_list: EdgeList | None = None,
         **attributes: Any,
     ) -> Self:
-        """Return a graph; nothing is checked.
+        """Create a graph, without validation, whose `deferred` arrays are loaded on first use.
 
-        `deferred` are the names of arrays that are not there yet. Given one of these, `read`
-        returns arrays by name, that one among them. `n_slots` is None if only the arrays tell. They
-        are made of the `edge_list`, if there is one. The `attributes` are all others of a graph.
+        Parameters
+        ----------
+        deferred : frozenset of str
+            The names of the arrays that do not exist yet.
+        read : callable
+            Called with one of these names. It returns a mapping of arrays by name that contains
+            this array and perhaps others.
+        n_vertices : int
+            The number of vertices.
+        n_slots : int or None
+            The number of stored entries, or None if it is only known once the arrays are.
+        weight_dtype : dtype
+            The dtype of the weights.
+        edge_list : EdgeList, optional
+            The list from which the arrays are computed.
+        **attributes
+            All other attributes of a :class:`Graph`.
         """
         graph = object.__new__(cls)
         vars(graph).update({"vertex_labels": None, "coordinates": None} | attributes)
@@ -91,7 +106,7 @@ class DeferredArrays:
 
     @classmethod
     def of_edges(cls, edges: EdgeList, **attributes: Any) -> Self:
-        """Return the graph of a list of edges, which is brought into canonical order later."""
+        """Create the graph of a list of edges, which is put into canonical order on first use."""
         return cls.of(
             frozenset(("indptr", "indices", "weights", "edge_ids")), lambda _: edges.canonical,
             n_vertices=edges.n_vertices, n_slots=None, weight_dtype=edges.weights.dtype,
@@ -99,11 +114,11 @@ class DeferredArrays:
         )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        """Make an array that has not been read before."""
+        """Load an array when it is first read."""
         if name.startswith("_") or name not in self._deferred:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         for other, array in self._read(name).items():
-            vars(self).setdefault(other, array)  # which may have been replaced
+            vars(self).setdefault(other, array)  # setdefault keeps an array that has been replaced
         return vars(self)[name]
 
     @property
@@ -113,7 +128,7 @@ class DeferredArrays:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots: both directions and self-loops included."""
+        """Number of stored slots, both directions and self-loops included. May load the arrays."""
         return self.indices.size if self._n_slots is None else self._n_slots
 
     @property
@@ -124,7 +139,7 @@ class DeferredArrays:
 
     @property
     def edge_list(self) -> EdgeList | None:
-        """The edges as the caller gave them, if nothing has been made of them yet."""
+        """The edges as the caller gave them, or None once the canonical arrays have been loaded."""
         return None if "indices" in vars(self) else self._edge_list
 
 
@@ -138,7 +153,10 @@ def checked_edges(
     relabel: bool,
     coordinates: Any,
 ) -> tuple[EdgeList, dict[str, Any]]:
-    """Return what :meth:`clmst.Graph.from_edges` was given: edges, and attributes of the graph."""
+    """Check the arguments of :meth:`clmst.Graph.from_edges`.
+
+    Return the edges, and the graph's labels and coordinates as a dict.
+    """
     check_bool("merge_parallel", merge_parallel)
     if check_bool("relabel", relabel) and n_vertices is not None:
         raise InvalidArgumentError(
@@ -178,10 +196,11 @@ def checked_edges(
 
 
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
-    """Return the attributes of a graph of edges that a file holds, parallel ones merged.
+    """Return the attributes of a graph of edges read from a file; parallel edges are merged.
 
-    The ends u and v, as uint32 or int64, and weights or None are checked, and no one else's. They
-    are taken out of the list and overwritten: so the memory of a large file is enough for it.
+    `arrays` contains the ends u and v, as uint32 or int64, and the weights or None. They must have
+    been checked and belong to the caller alone: they are removed from the list and overwritten, to
+    save memory for large files.
     """
     w, v, u = (arrays.pop() for _ in range(3))
     m = u.size

@@ -1,4 +1,4 @@
-"""Complete graphs, given by the matrix of their weights."""
+"""Dense matrices as graphs: complete graphs, and masked arrays as lists of edges."""
 
 from __future__ import annotations
 
@@ -17,30 +17,42 @@ from clmst.core.weight_keys import Array
 
 @dataclass(frozen=True, eq=False)
 class DenseGraph:
-    """A complete graph as the symmetric matrix of its weights.
+    """A complete graph, given by the symmetric matrix of its weights.
 
     Parameters
     ----------
     weights : array of any supported dtype, shape (n, n)
-        Every cell off the diagonal is an edge, zeros and infinities too. The diagonal is ignored,
-        but must not be NaN. The array is not copied if its rows or columns are contiguous: do not
-        change it before the forest is computed. In SciPy's dense matrices a zero is no edge: pass
-        ``scipy.sparse.csr_array(matrix)`` then.
+        The weight of each pair of vertices. Every cell off the diagonal is an edge, including zeros
+        and infinities. In a dense matrix for SciPy a zero means "no edge"; pass
+        ``scipy.sparse.csr_array(matrix)`` in that case. The diagonal is ignored, but must not
+        contain NaN. The array is not copied if its rows or its columns are contiguous, so do not
+        change it before the forest has been computed.
     symmetrize : bool
-        Whether cells (i, j) and (j, i) may differ, as those of scikit-learn's `pairwise_distances`
-        do in the last digits. The lesser of the two is then the weight, in a copy of the matrix.
+        Allow the cells (i, j) and (j, i) to differ, as in distances from scikit-learn's
+        `pairwise_distances`, which may differ in the last digits. The lesser of the two is then the
+        weight, in a copy of the matrix.
 
     Raises
     ------
     InvalidGraphError
-        Not a matrix, not square, not symmetric, a weight that is NaN or of an unsupported dtype,
-        or more than 2**26 - 1 vertices.
+        The array is not a square matrix or not symmetric, is masked, contains NaN, has an
+        unsupported dtype, or has more than 2**26 - 1 rows.
+    InvalidArgumentError
+        `symmetrize` is not True or False.
 
     Notes
     -----
     The id of the edge (u, v), u < v, is the index of its weight in SciPy's condensed form,
-    ``scipy.spatial.distance.squareform(weights)``. Checking takes one pass over the matrix, by all
-    cores. A masked array (``numpy.ma``) is no complete graph: :meth:`Graph.from_masked` takes it.
+    ``scipy.spatial.distance.squareform(weights)``. The constructor checks every cell: O(n**2) time,
+    on all cores. Use :meth:`Graph.from_masked` for a masked array (``numpy.ma``), which is not a
+    complete graph.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> triangle = clmst.DenseGraph([[0, 2, 3], [2, 0, 4], [3, 4, 0]])
+    >>> clmst.minimum_spanning_forest(triangle).total_weight
+    5
     """
 
     weights: Array
@@ -54,10 +66,10 @@ class DenseGraph:
         weights = check_square(self.weights)
         pairs.check_count(weights.shape[0])
         if not weights.flags.c_contiguous:
-            # The transpose of a symmetric matrix is the same matrix, its columns contiguous.
+            # A symmetric matrix equals its transpose, whose rows are contiguous.
             weights = weights.T if weights.flags.f_contiguous else np.ascontiguousarray(weights)
         if check_bool("symmetrize", symmetrize):
-            weights = np.minimum(weights, weights.T)  # NaN stays
+            weights = np.minimum(weights, weights.T)  # np.minimum keeps NaN
         check_symmetric(weights)
         object.__setattr__(self, "weights", weights)
 
@@ -71,7 +83,7 @@ class DenseGraph:
 
     @property
     def n_edges(self) -> int:
-        """Number of pairs of vertices."""
+        """Number of edges, which is the number of pairs of vertices."""
         return pairs.count(self.n_vertices)
 
     @property
@@ -80,21 +92,26 @@ class DenseGraph:
         return self.weights.dtype
 
     def weights_of(self, u: Array, v: Array) -> Array:
-        """Return the weights of pairs of vertices.
+        """Return the weights of the pairs (u, v) of vertices.
+
+        Parameters
+        ----------
+        u, v : array of int
+            Vertices. The arrays must have shapes that broadcast.
 
         Raises
         ------
         InvalidGraphError
-            There is no such vertex, or an array is not of integers.
+            A number is not a vertex, or an array does not consist of integers.
         """
         u, v = pairs.check_ends(u, v, self.n_vertices)
         weights: Array = self.weights[u, v]
         return weights
 
     def to_graph(self) -> Graph:
-        """Return the graph with every pair stored, for algorithms that take edges. O(n**2).
+        """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need it.
 
-        Edge ids, and so forests, stay the same.
+        It takes O(n**2) time and memory. Edge ids, and therefore forests, stay the same.
         """
         return pairs.graph_of(
             Graph, self.n_vertices, self.weight_dtype, lambda u: self.weights[u, u + 1 :]

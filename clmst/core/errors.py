@@ -1,7 +1,7 @@
-"""The errors and warnings of clmst, and what raises them. A message states fact, then rule.
+"""The errors and warnings of clmst, and functions that raise them.
 
-The logger "clmst" has the chosen devices and algorithms at DEBUG; compilations, self-tests and
-fall-backs at INFO.
+A message states first the fact and then the rule. The logger "clmst" reports the chosen devices and
+algorithms at the level DEBUG, and compilations, self-tests and fallbacks at the level INFO.
 """
 
 from __future__ import annotations
@@ -16,28 +16,32 @@ logger = logging.getLogger("clmst")
 
 
 class ClmstError(Exception):
-    """Root of every error that clmst raises on purpose."""
+    """Base class of every error that clmst raises deliberately."""
 
     def __reduce__(self) -> Any:
-        """Pickle the class and its arguments.
+        """Pickle the class, the arguments and the attributes.
 
-        This is what exceptions do by themselves. It is written out for those which are also one of
-        Python's own of another layout, as :class:`MissingFileError` is: tblib 3.2, by which Dask
-        sends errors home, makes those by the ``__new__`` of one base, which Python refuses.
+        Exceptions do this by default. It is spelled out for classes that also derive from an
+        exception of Python with another memory layout, such as :class:`MissingFileError`. tblib
+        3.2, with which Dask sends errors between processes, would create them with the ``__new__``
+        of one base class, and Python refuses that.
         """
         return type(self), self.args, vars(self)
 
 
 class InvalidArgumentError(ClmstError, ValueError):
-    """An argument names something that does not exist or contradicts another."""
+    """An argument has a wrong type or value, or contradicts another argument."""
 
 
 class MissingFileError(InvalidArgumentError, FileNotFoundError):
-    """There is no such file; also a :class:`FileNotFoundError`."""
+    """A file does not exist. The class is also a :class:`FileNotFoundError`."""
 
 
 class NotFittedError(InvalidArgumentError, AttributeError):
-    """An estimator has not been fitted, or by other input; also an :class:`AttributeError`."""
+    """An estimator has not been fitted, or not on suitable input.
+
+    The class is also an :class:`AttributeError`.
+    """
 
 
 class InvalidGraphError(ClmstError, ValueError):
@@ -45,28 +49,28 @@ class InvalidGraphError(ClmstError, ValueError):
 
 
 class FileFormatError(InvalidGraphError):
-    """A file is truncated, mislabelled or breaks the rules of its format."""
+    """A file is truncated, has another format than its name says, or breaks its format's rules."""
 
 
 class InvalidForestError(ClmstError, ValueError):
-    """A forest is not the minimum spanning forest of the graph it was checked against."""
+    """A forest is not the minimum (or maximum) spanning forest of the graph it belongs to."""
 
 
 class UnsupportedDeviceError(ClmstError, RuntimeError):
-    """No usable OpenCL device was found, or the one asked for cannot do the work."""
+    """No usable OpenCL device was found, or the device asked for cannot do the work."""
 
 
 class KernelBuildError(ClmstError, RuntimeError):
-    """An OpenCL program did not build.
+    """An OpenCL program could not be compiled for a device.
 
-    Parameters
+    Attributes
     ----------
     label : str
-        The specialisation, e.g. ``ecl[weight=u32,wg=256]``.
+        The program and its compile-time choices, such as ``ecl[weight=u32,wg=256]``.
     device : str
-        Name of the device it was built for.
+        The name of the device.
     log : str
-        The compiler's output.
+        The output of the compiler.
     """
 
     def __init__(self, label: str, device: str, log: str) -> None:
@@ -76,74 +80,78 @@ class KernelBuildError(ClmstError, RuntimeError):
         self.log = log
 
     def __reduce__(self) -> Any:
-        """Pickle what it is made of, rather than the message alone."""
+        """Pickle the three arguments instead of the message, which is made from them."""
         return type(self), (self.label, self.device, self.log), vars(self)
 
 
 class DeviceError(ClmstError, RuntimeError):
-    """A device, or its driver, failed in the middle of its work.
+    """A device or its driver failed while it was working.
 
-    The device object can be used again: its caches of the failed work are dropped. The driver's own
-    error is the cause (``__cause__``).
+    The device object can be used again: cached data of the failed work are dropped. The driver's
+    own error is the cause (``__cause__``).
     """
 
 
 class DeviceLostError(DeviceError):
-    """A device stopped answering in the middle of its work; the contents of its memory are lost."""
+    """A device stopped answering while it was working. The contents of its memory are lost."""
 
 
 class OutOfDeviceMemoryError(ClmstError, MemoryError):
-    """The device has not enough memory for the solve."""
+    """The device does not have enough memory for the solve."""
 
 
 class FileWriteError(ClmstError, OSError):
-    """A file could not be written completely; its old content is unchanged."""
+    """A file could not be written completely. The message says what state the file is in."""
 
 
 class GraphWarning(UserWarning):
-    """A graph may differ from what its caller expects."""
+    """A graph may differ from what the caller expects."""
 
 
 class DeviceWarning(RuntimeWarning):
-    """A device failed; others do its work."""
+    """A device failed or is missing, and another device or the host does its work."""
 
 
 class StreamedWarning(RuntimeWarning):
-    """A graph too large for the device was solved in parts or passes: the same forest, later."""
+    """A graph too large for the device was solved in parts: the result is the same, but slower."""
 
 
 class CacheWarning(RuntimeWarning):
-    """The cache cannot be written, or has a file of an older version, which is ignored.
+    """The cache cannot be written, or contains a file of an older version, which is ignored.
 
-    Results are the same. Where the cache cannot be written, the next process starts slowly.
+    Results do not change. If the cache cannot be written, the next process starts slowly.
     """
 
 
 class MissingDependencyError(ClmstError, ImportError):
-    """The call needs an optional package; the message says how to install it."""
+    """The call needs a package that is not installed. The message says how to install it."""
 
 
 def callers_level() -> int:
-    """Return how far up the first caller from outside the package is, as warnings count.
+    """Return the `stacklevel` for a warning that should point at the code that called clmst.
 
-    The level is that of the function which calls this one.
+    The level is valid for a warning issued by the function that calls this one.
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:
-        if not frame.f_globals.get("__name__", "").startswith("clmst."):  # exec may give no name
+        # Code that is run by exec may not have a name.
+        if not frame.f_globals.get("__name__", "").startswith("clmst."):
             break
         level, frame = level + 1, frame.f_back
     return level
 
 
 def warn_of_fallback(message: str, category: type[Warning]) -> None:
-    """Warn the caller from outside the package that work is done in another way than was meant."""
+    """Log a message, and warn the code that called clmst, that the work is done in another way."""
     logger.info("%s", message)
     warnings.warn(message, category, stacklevel=callers_level())
 
 
 def optional_import(name: str, *, extra: str) -> Any:
-    """Import `name`, or raise an error that names the extra which installs it."""
+    """Import the module `name`, or raise MissingDependencyError with the command to install it.
+
+    `extra` is the optional dependency group of clmst that installs the package.
+    """
     try:
         return import_module(name)
     except ImportError as error:
@@ -154,15 +162,15 @@ def optional_import(name: str, *, extra: str) -> Any:
 
 
 def pip_install(extra: str) -> str:
-    """Return the command that installs what an extra lists, as the metadata of clmst has it.
+    """Return the pip command that installs the packages of an extra, read from clmst's metadata.
 
-    It names the packages: the index that a user's pip asks may not have clmst itself.
+    The command lists the packages themselves, because the user's package index may not have clmst.
     """
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
         lines = requires("clmst") or []
-    except PackageNotFoundError:  # a source tree on Python's path
+    except PackageNotFoundError:  # clmst is not installed: its sources are on Python's path
         lines = []
     listed = [line.partition(";")[0].strip() for line in lines if f"extra == '{extra}'" in line]
     return " ".join(["pip install", *(f"'{one}'" for one in listed or [f".[{extra}]"])])

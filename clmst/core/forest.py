@@ -1,4 +1,4 @@
-"""The result of every solve: a minimum (or maximum) spanning forest."""
+"""The result of every solve: a minimum or maximum spanning forest."""
 
 from __future__ import annotations
 
@@ -33,33 +33,53 @@ if TYPE_CHECKING:
 
 
 def _check_array(name: str, array: object) -> None:
+    """Raise InvalidArgumentError unless a value is a NumPy array."""
     check_kind(name, array, np.ndarray, rule="it must be an array")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Forest:
-    """A spanning forest of a graph; its edges are in the graph's canonical order.
+    """A spanning forest of a graph. Its edges are in the graph's canonical order.
 
-    Two forests are equal if they have the same vertices with the same labels, the same edges, edge
-    ids and weights of one dtype, and both are minimum or both maximum; `stats` do not count. Equal
-    forests have equal hashes.
+    The functions of clmst return forests; programs rarely create them. Two forests are equal if
+    they have the same vertices with the same labels, the same edges, edge ids and weights, weights
+    of the same dtype, and both are minimum or both maximum. `stats` are not compared. Equal forests
+    have equal hashes.
 
     Attributes
     ----------
     n_vertices : int
-        Vertices of the graph, isolated ones included.
+        The number of vertices of the graph, including isolated ones.
     edges : ndarray of int, shape (k, 2)
-        Endpoints, the lesser first.
+        The two ends of each edge as vertex numbers, the lesser one first.
     weights : ndarray, shape (k,)
-        In the dtype of the input.
+        The weight of each edge, in the dtype of the input.
     edge_ids : ndarray of int, shape (k,)
-        Positions in the caller's input.
+        The position of each edge in the caller's input.
     maximum : bool
         Whether this is a maximum spanning forest.
     stats : mapping
-        `algorithm`, `device`, `rounds`, ... and, with profiling, `profile`.
+        Facts about the solve, such as `algorithm`, `device` and `rounds`; with profiling also
+        `profile`.
     vertex_labels : sequence or None
-        The caller's names of the vertices, if they are not 0 .. n - 1.
+        The caller's names of the vertices, or None if they are 0 to n - 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An attribute has a wrong type.
+    InvalidGraphError
+        There is not one label for each vertex.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> forest = clmst.minimum_spanning_forest(graph)
+    >>> forest.edges.tolist(), forest.weights.tolist(), forest.edge_ids.tolist()
+    ([[0, 2], [1, 2]], [2, 1], [2, 1])
+    >>> forest.total_weight
+    3
     """
 
     n_vertices: int
@@ -71,7 +91,10 @@ class Forest:
     vertex_labels: Sequence[Hashable] | None = None
 
     def __post_init__(self) -> None:
-        """Check kinds; :func:`clmst.verify` tells whether the arrays are a forest."""
+        """Check the types of the attributes.
+
+        :func:`clmst.verify` checks whether they form a forest.
+        """
         n_vertices = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
         object.__setattr__(self, "n_vertices", n_vertices)
         _check_array("weights", self.weights)
@@ -85,17 +108,23 @@ class Forest:
         return self.weights.size
 
     def __getstate__(self) -> dict[str, Any]:
-        """Look up endpoints and ids first: the functions that do so cannot be pickled."""
+        """Return the state to pickle, in which no endpoints or ids are still to be computed.
+
+        The functions that compute them cannot be pickled.
+        """
         return {**self.__dict__, "_edges": self.edges, "_edge_ids": self.edge_ids}
 
     @property
     def n_components(self) -> int:
-        """Number of trees, isolated vertices counted."""
+        """Number of trees. Every isolated vertex is a tree."""
         return self.n_vertices - self.n_edges
 
     @cached_property
     def total_weight(self) -> int | float:
-        """Sum of the weights: exact for integers, correctly rounded for floats."""
+        """Sum of the weights, exact for integers and correctly rounded for floats.
+
+        It is an int for bool and integer weights, otherwise a float. O(k) the first time.
+        """
         check_dtype(self.weights.dtype)
         if self.weights.ndim != 1:
             raise InvalidForestError(
@@ -105,67 +134,95 @@ class Forest:
 
     @cached_property
     def labels(self) -> npt.NDArray[np.int32]:
-        """The tree of each vertex, shape (n_vertices,), numbered by least vertex. O(n)."""
+        """The tree of each vertex, shape (n_vertices,).
+
+        Trees are numbered from 0 in the order of their least vertices. O(n) the first time.
+
+        Raises
+        ------
+        InvalidForestError
+            The arrays contradict each other, as in :meth:`to_scipy`.
+        """
         from clmst.core.paths import components
 
         return components(self.n_vertices, *self.checked_edges().T)[1]
 
     @cached_property
     def _rooted(self) -> RootedForest:
-        """The trees from their roots. O(n) the first time."""
+        """The trees with parent pointers to their roots. O(n) the first time."""
         from clmst.core.paths import RootedForest
 
         return RootedForest.of(self.n_vertices, self.checked_edges(), self.labels)
 
     @cached_property
     def _names(self) -> Sequence[Hashable]:
-        """The labels, hashable and distinct. O(n) the first time."""
+        """The labels in a hashable form, which must be distinct. O(n) the first time."""
         return hashable_labels(self.vertex_labels, self.n_vertices)
 
     @cached_property
     def _numbers(self) -> Mapping[Hashable, int]:
-        """The vertex of each label. O(n) the first time."""
+        """The vertex number of each label. O(n) the first time."""
         return {name: vertex for vertex, name in enumerate(self._names)}
 
     def parents(self) -> npt.NDArray[np.int32]:
-        """Return the parent of each vertex, shape (n_vertices,), where least vertices are roots.
+        """Return the parent of each vertex if each tree is rooted at its least vertex.
 
-        A root has the parent -1. Vertices are numbers, whatever their labels. O(n) the first time.
+        Returns
+        -------
+        ndarray of int32, shape (n_vertices,)
+            Vertex numbers, even if the vertices have labels. The parent of a root is -1.
 
         Raises
         ------
         InvalidForestError
-            As :meth:`to_scipy`.
+            The arrays contradict each other, as in :meth:`to_scipy`.
+
+        Notes
+        -----
+        O(n) time.
         """
         return self._rooted.parents.copy()
 
     def path(self, u: Hashable, v: Hashable) -> list[Hashable]:
         """Return the vertices on the path from u to v in their tree, both ends included.
 
-        Empty if they are in different trees. No path of the graph between the two has a lesser
-        greatest weight (of a maximum forest: a greater least one).
+        The path is a bottleneck path: its heaviest edge is as light as that of any path between u
+        and v in the graph. In a maximum spanning forest its lightest edge is as heavy as possible.
 
         Parameters
         ----------
         u, v : hashable
-            Vertices by their labels; by their numbers where there are no `vertex_labels`.
+            Vertices, given by their labels, or by their numbers if `vertex_labels` is None.
+
+        Returns
+        -------
+        list
+            The vertices in the same form. The list is empty if u and v are in different trees.
 
         Raises
         ------
         InvalidArgumentError
-            There is no such vertex, or labels are not distinct.
+            There is no such vertex, or the labels are not distinct.
         InvalidForestError
-            As :meth:`to_scipy`.
+            The arrays contradict each other, as in :meth:`to_scipy`.
 
         Notes
         -----
-        O(n) the first time, then O(length of both ways to the root).
+        The first call takes O(n) time. Every call takes time proportional to the distances of both
+        vertices to their root.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> clmst.minimum_spanning_forest(graph).path(0, 1)
+        [0, 2, 1]
         """
         vertices = self._rooted.path(self._number("u", u), self._number("v", v))
         return [self._names[vertex] for vertex in vertices]
 
     def _number(self, name: str, vertex: Any) -> int:
-        """Return the number of a vertex that a caller names."""
+        """Return the number of a vertex that the caller names by its label or number."""
         if self.vertex_labels is None:
             return check_integer(name, vertex, low=0, high=self.n_vertices - 1)
         try:
@@ -176,7 +233,7 @@ class Forest:
             ) from error
 
     def checked_edges(self) -> Array:
-        """Return the edges; raise unless the arrays are consistent. O(k)."""
+        """Return `edges`. Raise InvalidForestError if the arrays contradict each other. O(k)."""
         edges, k = self.edges, self.weights.size
         if edges.shape != (k, 2) or self.weights.ndim != 1 or edges.dtype.kind not in "iu":
             raise InvalidForestError(
@@ -192,16 +249,30 @@ class Forest:
         return edges
 
     def to_scipy(self) -> Any:
-        """Return a ``scipy.sparse.csr_array`` with each edge stored once, as [u, v] with u < v.
+        """Return the forest as a ``scipy.sparse.csr_array`` that stores each edge once.
 
-        Weights keep their dtype; a weight of zero is stored explicitly. SciPy's sparse arrays have
-        no float16, so such weights become float32.
+        The edge (u, v), u < v, is stored in row u and column v. Weights keep their dtype, except
+        that float16 becomes float32, because SciPy's sparse arrays do not support float16. A weight
+        of zero is stored explicitly.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (n_vertices, n_vertices)
 
         Raises
         ------
         InvalidForestError
-            The arrays are no forest: different numbers of edges and weights, or an endpoint out of
-            range.
+            The arrays contradict each other: the numbers of edges and weights differ, or an end is
+            not a vertex.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> clmst.minimum_spanning_forest(graph).to_scipy().toarray()
+        array([[0, 0, 2],
+               [0, 0, 1],
+               [0, 0, 0]])
         """
         from scipy import sparse
 
@@ -226,7 +297,7 @@ class Forest:
     def verify(
         self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT, columns: Any = None
     ) -> Verification:
-        """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
+        """Check on the host that this is the forest of `graph`; see :func:`clmst.verify`."""
         from clmst.core.verification import verified
 
         return verified(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)
@@ -247,7 +318,7 @@ class Forest:
         return hash((self.n_vertices, self.n_edges, self.maximum))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: sizes, and a small picture of a small forest."""
+        """Return the HTML for a notebook: sizes, and a picture if the forest is small."""
         from clmst.drawing.thumbnail import html_of_forest
 
         return html_of_forest(self)
@@ -261,33 +332,36 @@ class Forest:
 
 
 def _same_labels(one: Any, other: Any) -> bool:
+    """Return whether two sequences of labels, or None, are equal."""
     if one is other or one is None or other is None:
         return one is other
     return all(as_tuple(a) == as_tuple(b) for a, b in zip(one, other, strict=True))
 
 
 def exact_sum(weights: Array) -> int | float:
-    """Sum weights: exactly bool and integers, correctly rounded to float64 floats."""
+    """Sum weights: exactly for bool and integers, correctly rounded to float64 for floats."""
     if is_float(weights.dtype):
         return _rounded_sum(weights)
     wide = np.int64 if weights.dtype.kind == "i" else np.uint64
     if weights.dtype.itemsize <= 4:
-        # Fewer than 2**32 of less than 2**32, or of at most 2**31 either way: neither overflows.
+        # Fewer than 2**32 weights, each below 2**32 (or within 2**31 of 0), cannot overflow 64
+        # bits.
         return int(weights.sum(dtype=wide))
-    # By halves of words; the upper one has the sign.
+    # The upper and lower halves are summed separately. The upper half has the sign.
     low, high = weights & weights.dtype.type(2**32 - 1), weights >> weights.dtype.type(32)
     return (int(high.sum(dtype=wide)) << 32) + int(low.sum(dtype=np.uint64))
 
 
 def _rounded_sum(weights: Array) -> float:
+    """Sum floats with a single rounding. Infinities of both signs give NaN."""
     values = weights.astype(np.float64)
     special = values[~np.isfinite(values)]
     if special.size:
         with np.errstate(invalid="ignore"):
-            return float(special.sum())  # an infinity, or NaN of both
+            return float(special.sum())  # an infinity, or NaN if both infinities occur
     try:
         return math.fsum(values)
-    except OverflowError:  # in a partial sum; the sum itself may be in range
+    except OverflowError:  # a partial sum overflowed; the total may be in range
         total = sum(map(Fraction, values.tolist()), Fraction(0))
         try:
             return float(total)

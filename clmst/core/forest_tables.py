@@ -1,4 +1,4 @@
-"""Forests as tables of edges, and the rows of a caller's table that a forest took."""
+"""Methods of :class:`Forest` for tables: edges as a table, and rows of the caller's table."""
 
 from __future__ import annotations
 
@@ -23,27 +23,40 @@ if TYPE_CHECKING:
 def to_pandas(
     self: Forest, *, columns: Sequence[Hashable] | None = None, edge_id: Hashable = "edge_id"
 ) -> Any:
-    """Return a ``pandas.DataFrame`` with one row for each edge, in the order of `edges`.
+    """Return the edges as a ``pandas.DataFrame``, one row per edge, in the order of `edges`.
 
-    Ends have the caller's labels. :meth:`rows` returns the rows of a frame that the forest
-    took, with all columns.
+    The ends are given by the caller's labels. Use :meth:`rows` to select the rows of the original
+    table, with all its columns.
 
     Parameters
     ----------
     columns : list or tuple, optional
-        The names of the columns of both ends and of the weight: "source", "target" and "weight"
-        by default.
+        The names for the columns of the two ends and the weight. By default "source", "target" and
+        "weight".
     edge_id : hashable
-        The name of the column of edge ids.
+        The name for the column of edge ids.
+
+    Returns
+    -------
+    pandas.DataFrame
 
     Raises
     ------
     InvalidArgumentError
-        Two columns have one name.
+        Two columns have the same name, or pandas refuses a name.
     InvalidForestError
-        As :meth:`to_scipy`.
+        The arrays contradict each other, as in :meth:`to_scipy`.
     MissingDependencyError
         pandas is not installed.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> clmst.minimum_spanning_forest(graph).to_pandas()
+       source  target  weight  edge_id
+    0       0       2       2        2
+    1       1       2       1        1
     """
     return _as_table(self, columns, edge_id, "pandas", lambda pandas: pandas.DataFrame)
 
@@ -52,20 +65,24 @@ def to_pandas(
 def to_arrow(
     self: Forest, *, columns: Sequence[str] | None = None, edge_id: str = "edge_id"
 ) -> Any:
-    """Return a ``pyarrow.Table`` with one row for each edge, in the order of `edges`.
+    """Return the edges as a ``pyarrow.Table``, one row per edge, in the order of `edges`.
 
     Parameters
     ----------
     columns, edge_id
-        As of :meth:`to_pandas`. Names must be strings.
+        The same as in :meth:`to_pandas`, but names must be strings.
+
+    Returns
+    -------
+    pyarrow.Table
 
     Raises
     ------
     InvalidArgumentError
-        Two columns have one name, or Arrow has no type for the labels of the vertices, as for
-        integers beside strings.
+        Two columns have the same name, or Arrow does not have a type for the labels of the
+        vertices, for example because some are integers and some are strings.
     InvalidForestError
-        As :meth:`to_scipy`.
+        The arrays contradict each other, as in :meth:`to_scipy`.
     MissingDependencyError
         pyarrow is not installed.
 
@@ -82,20 +99,24 @@ def to_arrow(
 def to_polars(
     self: Forest, *, columns: Sequence[str] | None = None, edge_id: str = "edge_id"
 ) -> Any:
-    """Return a ``polars.DataFrame`` with one row for each edge, in the order of `edges`.
+    """Return the edges as a ``polars.DataFrame``, one row per edge, in the order of `edges`.
 
     Parameters
     ----------
     columns, edge_id
-        As of :meth:`to_pandas`. Names must be strings.
+        The same as in :meth:`to_pandas`, but names must be strings.
+
+    Returns
+    -------
+    polars.DataFrame
 
     Raises
     ------
     InvalidArgumentError
-        Two columns have one name, or polars has no type for the labels of the vertices, as for
-        integers beside strings.
+        Two columns have the same name, or polars does not have a type for the labels of the
+        vertices, for example because some are integers and some are strings.
     InvalidForestError
-        As :meth:`to_scipy`.
+        The arrays contradict each other, as in :meth:`to_scipy`.
     MissingDependencyError
         polars is not installed.
     """
@@ -105,7 +126,11 @@ def to_polars(
 def _as_table(
     forest: Forest, columns: Any, edge_id: Any, library: str, maker: Callable[[Any], Any]
 ) -> Any:
-    """Return the edges of a forest as a table of a library, whose function `maker` finds."""
+    """Build a table of a library from the edges of a forest.
+
+    `maker` receives the imported library and returns the function that builds the table from a
+    dict.
+    """
     given = check_columns(columns) or (SOURCE, TARGET, WEIGHT)
     names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
     if not is_name(edge_id):
@@ -129,7 +154,7 @@ def _as_table(
         f"({type(error).__name__}: {shown(str(error))}); to_pandas() takes values of any type"
         if library != "pandas"
         else f"the columns are {listed}; pandas refuses them ({type(error).__name__})"
-    )):  # fmt: skip  # of a name that some versions of pandas look into
+    )):  # fmt: skip  # some versions of pandas look into a name, which may raise
         return make(dict(zip(names, found, strict=True)))
 
 
@@ -138,33 +163,35 @@ def _as_table(
 
 @takes_columns
 def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None) -> Any:
-    """Return the rows of a table of edges that the forest took, in the order of `edges`.
+    """Return the rows of the original table that are edges of the forest, in the order of `edges`.
 
-    Rows are taken by their position, whatever the index of a data frame says. The ends that these
-    rows name are compared with those of the forest, and so are the weights if the table has them.
-    So a table whose rows have another order, or are those of another graph, is refused.
+    Rows are selected by position, whatever the index of a data frame says. The ends in the selected
+    rows are compared with those of the forest, and so are the weights if the table has them. A
+    table of another graph, or with its rows in another order, is therefore refused.
 
     Parameters
     ----------
     table : pandas.DataFrame, pyarrow.Table, polars.DataFrame, or array
-        The table that was solved. An object of another library that gives its rows as an Arrow
-        stream, as a relation of DuckDB does, is read, and rows are returned as a pyarrow.Table.
-        An array without names of columns has no ends to compare: its rows are taken as they are.
+        The table that was solved. An object of another library that exports an Arrow stream, such
+        as a relation of DuckDB, is read as a pyarrow.Table. An array without column names cannot be
+        compared with the forest, so its rows are selected without a check.
     columns : list or tuple, optional
-        The names of the columns of both ends and of the weight. With two names no weights are
-        compared. By default the columns "source", "target" and "weight", or, if these are not
-        there, any two columns that hold the ends, and any that holds the weights.
+        The names of the columns of the two ends and the weight. With two names, weights are not
+        compared. By default the columns "source", "target" and "weight", or else any two columns
+        that contain the ends, and any column that contains the weights.
 
     Returns
     -------
     pandas.DataFrame, pyarrow.Table, polars.DataFrame or ndarray
-        With one row for each edge of the forest, and all columns of the table.
+        One row for each edge of the forest, with all columns of the table.
 
     Raises
     ------
     InvalidArgumentError
-        It is not a table, has too few rows, or is not the table that was solved. The message names
-        the first row that differs.
+        The object is not a table, has too few rows, or is not the table that was solved. The
+        message names the first row that differs.
+    InvalidForestError
+        The arrays of the forest contradict each other, as in :meth:`to_scipy`.
 
     Examples
     --------
@@ -213,7 +240,7 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
 
 
 class _Rows:
-    """The rows that were taken from a table: their columns as arrays, each read once."""
+    """The selected rows of a table. Each column is converted to an array when it is first read."""
 
     def __init__(self, taken: Any, names: list[Any]) -> None:
         self._taken = taken
@@ -221,13 +248,14 @@ class _Rows:
         self._columns: dict[Any, Array] = {}
 
     def __getitem__(self, name: Any) -> Array:
-        """Return a column as an array of numbers, or of Python objects as labels are."""
+        """Return a column as an array of numbers, or of Python objects if that is not possible."""
         if name not in self._columns:
             self._columns[name] = _as_values(self._taken[name])
         return self._columns[name]
 
 
 def _as_values(column: Any) -> Array:
+    """Convert a column of any library to an array of numbers or of Python objects."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf" and column.ndim == 1:
         return column
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
@@ -244,17 +272,18 @@ def _as_values(column: Any) -> Array:
 
 
 def _equal(one: Array, other: Array) -> Array:
-    """Return where two arrays are equal; what cannot be compared differs."""
+    """Compare two arrays element by element. Values that cannot be compared count as different."""
     try:
         equal = np.asarray(one == other)
         if equal.shape == one.shape:
             return equal.astype(np.bool_)
-    except Exception:  # of values that compare as arrays do, or have no truth
+    except Exception:  # some values compare to an array, or cannot be compared
         return np.array([_are_equal(a, b) for a, b in zip(one, other, strict=True)], np.bool_)
     return np.zeros(one.shape, np.bool_)
 
 
 def _are_equal(one: Any, other: Any) -> bool:
+    """Return whether two values are equal. Return False if the comparison raises."""
     try:
         return bool(one == other)
     except Exception:
@@ -262,7 +291,10 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 
 def _check_same_edges(forest: Forest, rows: _Rows, wanted: tuple[Any, ...] | None) -> None:
-    """Raise unless rows have the ends of a forest's edges, and the weights if they have any."""
+    """Raise unless the rows have the ends of the forest's edges, and their weights if any.
+
+    `wanted` are the columns that the caller names, or None.
+    """
     try:
         chosen = choose(rows.names, wanted)
     except InvalidGraphError as error:
@@ -307,13 +339,16 @@ _REMEDY = (
 
 
 def _check_same_weights(forest: Forest, rows: _Rows, name: Any, *, is_named: bool) -> None:
-    """Raise unless a column has the weights of the forest; any column, if the caller names none."""
+    """Raise unless the column `name` has the weights of the forest.
+
+    If the caller did not name the column, any other column may have them instead.
+    """
     weights = forest.weights
     wrong = ~_equal(_as_dtype(rows[name], weights), weights)
     if not wrong.any():
         return
     if not is_named:
-        if (weights == 1).all():  # so it was solved without weights
+        if (weights == 1).all():  # the graph may have been solved without weights
             return
         others = (_as_dtype(rows[one], weights) for one in rows.names if one != name)
         if any(_equal(one, weights).all() for one in others):
@@ -328,7 +363,7 @@ def _check_same_weights(forest: Forest, rows: _Rows, name: Any, *, is_named: boo
 
 
 def _as_dtype(values: Array, weights: Array) -> Array:
-    """Return values of other types, as decimal numbers are, in the dtype of weights if they fit."""
+    """Convert values of other types, such as decimals, to the dtype of `weights` if possible."""
     if values.dtype != object:
         return values
     try:
@@ -338,4 +373,5 @@ def _as_dtype(values: Array, weights: Array) -> Array:
 
 
 def _plain(value: Any) -> Any:
+    """Convert a NumPy scalar to a Python value, for messages."""
     return value.item() if isinstance(value, np.generic) else value

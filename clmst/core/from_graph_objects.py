@@ -1,4 +1,4 @@
-"""Graphs of NetworkX, igraph and rustworkx; of the last two, no package is imported."""
+"""Graphs of NetworkX, igraph and rustworkx as graphs of clmst. None of them has to be installed."""
 
 from __future__ import annotations
 
@@ -29,22 +29,37 @@ _RUSTWORKX = "a rustworkx.PyGraph"
 
 
 def from_networkx(cls: type[Graph], G: Any, weight: str | None = "weight") -> Graph:
-    """Take an undirected NetworkX graph or multigraph.
+    """Build a graph from an undirected NetworkX graph or multigraph.
 
-    Vertices are numbered in the order of ``G.nodes`` and keep their names in
-    `vertex_labels`; edge ids count ``G.edges`` in its order.
+    Vertices are numbered in the order of ``G.nodes``, and the nodes become `vertex_labels`. The id
+    of an edge is its position in ``G.edges``.
 
     Parameters
     ----------
     G : networkx.Graph or networkx.MultiGraph
+        The graph. It is not changed.
     weight : str or None
-        The edge attribute that holds the weight; edges without it have weight 1, as have all
-        edges if it is None.
+        The edge attribute that contains the weight. Edges without the attribute have the weight 1.
+        If it is None, all edges have the weight 1.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     InvalidGraphError
-        `G` is directed, or a weight is not a real number.
+        `G` is directed or is not a NetworkX graph, or a weight is not a real number.
+    InvalidArgumentError
+        `weight` is neither a string nor None.
+
+    Examples
+    --------
+    >>> import clmst, networkx
+    >>> G = networkx.Graph()
+    >>> G.add_weighted_edges_from([("a", "b", 3), ("b", "c", 1), ("a", "c", 2)])
+    >>> clmst.Graph.from_networkx(G).vertex_labels
+    ['a', 'b', 'c']
     """
     check_has("from_networkx", G, "a networkx.Graph", "is_directed", "nodes", "edges")
     if weight is not None:
@@ -59,14 +74,15 @@ def from_networkx(cls: type[Graph], G: Any, weight: str | None = "weight") -> Gr
 
 
 def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, Array, Array]:
-    """Return (labels, u, v, weights), edges in the order of ``G.edges``."""
+    """Return (labels, u, v, weights) of a NetworkX graph, in the order of ``G.edges``."""
     if stores_its_edges(G):
         edges = list_edges(G)
         known = np.ones(edges.n_edges, np.int64)
         w = known if weight is None else attribute_values(edges, weight)[1]
         if w is not None:
             return edges.labels, edges.u, edges.v, w
-    labels = list(G.nodes)  # whatever has the methods of a graph, or weights of several types
+    # an object that only acts like a NetworkX graph, or weights of several types
+    labels = list(G.nodes)
     number = {label: k for k, label in enumerate(labels)}
     entries = list(G.edges(data=weight, default=1) if weight else ((*e, 1) for e in G.edges()))
     ends = np.array([(number[a], number[b]) for a, b, _ in entries], np.int64).reshape(-1, 2)
@@ -75,22 +91,30 @@ def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, 
 
 
 def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Graph:
-    """Take an undirected igraph graph, parallel edges too.
+    """Build a graph from an undirected igraph graph. Parallel edges are kept.
 
-    Edge ids are igraph's own. If vertices have the attribute "name", `vertex_labels` are those
-    names.
+    Edge ids are those of igraph. If the vertices have the attribute "name", the names become
+    `vertex_labels`.
 
     Parameters
     ----------
     G : igraph.Graph
+        The graph. It is not changed.
     weight : str or None
-        The edge attribute that holds the weight. All weights are 1 if it is None, or if it is
-        "weight" and there is none of that name, as in igraph.
+        The edge attribute that contains the weight. All weights are 1 if it is None, or if it is
+        "weight" and the graph does not have this attribute, as in igraph.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     InvalidGraphError
-        `G` is directed, there is no such attribute, or a weight is not a real number.
+        `G` is directed or is not an igraph graph, there is no such attribute, or a weight is not a
+        real number.
+    InvalidArgumentError
+        `weight` is neither a string nor None.
     """
     check_has("from_igraph", G, "an igraph.Graph", "get_edgelist", "es", "vs")
     if weight is not None:
@@ -115,22 +139,29 @@ def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Grap
 def from_rustworkx(
     cls: type[Graph], G: Any, weight_fn: Callable[[Any], Any] | None = None
 ) -> Graph:
-    """Take an undirected rustworkx graph, parallel edges too.
+    """Build a graph from an undirected rustworkx graph. Parallel edges are kept.
 
-    Edge ids are rustworkx's own edge indices. `vertex_labels` are its node indices where a node
-    was removed, else None.
+    Edge ids are the edge indices of rustworkx. `vertex_labels` are its node indices if a node has
+    been removed from the graph, and otherwise None.
 
     Parameters
     ----------
     G : rustworkx.PyGraph
+        The graph. It is not changed.
     weight_fn : callable, optional
-        Called with the data of each edge, returns its weight. When left out, the data are the
-        weights; if all are None, all weights are 1.
+        A function that is called with the data of each edge and returns its weight. By default the
+        data are the weights, or all weights are 1 if the data of all edges are None.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     InvalidGraphError
-        `G` is directed, or a weight is not a real number.
+        `G` is directed or is not a rustworkx graph, or a weight is not a real number.
+    InvalidArgumentError
+        `weight_fn` cannot be called. Exceptions that it raises are passed on.
     """
     check_has("from_rustworkx", G, _RUSTWORKX, "node_indices", "edges", "edge_list")
     if weight_fn is not None and not callable(weight_fn):
@@ -139,11 +170,11 @@ def from_rustworkx(
         raise _directed("rustworkx", "G.to_undirected()")
     with reading(G, _RUSTWORKX):
         data = list(G.edges())
-    if weight_fn is not None:  # what it raises is the caller's
+    if weight_fn is not None:  # exceptions from the caller's function are passed on
         data = [weight_fn(x) for x in data]
     with reading(G, _RUSTWORKX):
         ends: Array = np.array(G.edge_list(), np.uint32).reshape(-1, 2)
-        nodes = np.array(G.node_indices(), np.int64)  # with gaps after a node was removed
+        nodes = np.array(G.node_indices(), np.int64)  # there are gaps where nodes were removed
         weights = names = None
         if set(map(type, data)) - {type(None)}:
             weights = _real(data, ends, range(int(nodes.max(initial=-1)) + 1))
@@ -158,6 +189,7 @@ def from_rustworkx(
 
 
 def _directed(library: str, remedy: str) -> InvalidGraphError:
+    """Make the error for a directed graph, with the call that makes it undirected."""
     return InvalidGraphError(
         f"the {library} graph is directed; a spanning forest needs an undirected one "
         f"({remedy} makes it)"
@@ -165,7 +197,7 @@ def _directed(library: str, remedy: str) -> InvalidGraphError:
 
 
 def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
-    """Return a list of pairs as an array of shape (m, 2), twice as quickly as ``np.array``."""
+    """Convert a list of pairs to an array of shape (m, 2), twice as fast as ``np.array`` does."""
     if not {2}.issuperset(map(len, edges)):
         raise InvalidGraphError("the igraph graph has an edge that is not a pair of vertices")
     return np.fromiter(chain.from_iterable(edges), np.uint32, 2 * len(edges)).reshape(-1, 2)
@@ -174,9 +206,10 @@ def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
 def _real(
     values: Sequence[Any], ends: Array, names: Sequence[Any], what: str = "the weight"
 ) -> Array:
-    """Return weights as an array; raise unless all are real numbers.
+    """Convert weights to an array. Raise InvalidGraphError unless all are real numbers.
 
-    Numbers of one common type become an array at once. Others, and NaN, are looked at one by one.
+    Numbers of one type are converted in one step. Mixed types, and arrays with NaN, are examined
+    one by one.
     """
     array = exact_array(list(values)) if len(values) else None
     if array is not None and first_nan(array) is None:

@@ -1,4 +1,4 @@
-"""Images as graphs: a vertex a pixel, an edge between neighbours."""
+"""Images as graphs: each pixel is a vertex, and neighbouring pixels are joined by an edge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-_MAX_AXES = 4  # the neighbours of a pixel are up to 3**axes - 1
+_MAX_AXES = 4  # a pixel has up to 3**axes - 1 neighbours
 _COLOURS = (3, 4)  # channels of RGB and RGBA
 
 
@@ -27,36 +27,54 @@ def from_image(
     channel_axis: int | None = None,
     mask: Any = None,
 ) -> Graph:
-    """Take an image or a volume: a vertex a pixel, an edge between neighbours.
+    """Build the graph of an image or a volume, with one vertex per pixel.
 
-    The weight of an edge says how far the two pixels' values are apart: the absolute difference
-    of one channel, exact for integers; the Euclidean distance of several, in float64. Vertices
-    are numbered as the pixels in C order, so ``array.reshape(shape)`` makes an image of an
-    array of vertices.
+    Neighbouring pixels are joined by an edge. Its weight is the distance of their values: for one
+    channel the absolute difference, which is exact for integers, and for several channels the
+    Euclidean distance in float64. Vertices are numbered like the pixels in C order, so
+    ``array.reshape(shape)`` turns an array with one element per vertex into an image.
 
     Parameters
     ----------
     image : array of real numbers, shape (..., rows, columns)
-        Of one to four axes of pixels, and finite.
+        The values of the pixels, which must be finite. There may be one to four axes of pixels.
     connectivity : int
-        How many coordinates of two neighbours may differ, by one each: for two axes 1 is four
-        neighbours, 2 is eight.
+        The number of coordinates, from 1 to the number of axes, in which two neighbours may differ,
+        by 1 each. For two axes, 1 means 4 neighbours and 2 means 8.
     channel_axis : int, optional
-        The axis of colours or other channels. None: there is one channel; an array of uint8
-        whose last axis has 3 or 4 values gets a `GraphWarning`.
+        The axis of the colours or other channels. By default there is one channel.
     mask : array of bool, shape of the pixels, optional
-        False: a pixel without edges.
+        A pixel whose cell is False does not get any edges.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     InvalidGraphError
-        The image is empty, not of real numbers, or has a value that is not finite.
+        The image is empty, does not consist of real numbers, has a wrong number of axes, or
+        contains a value that is not finite.
     InvalidArgumentError
-        Another argument is out of range, or the mask has another shape.
+        Another argument is out of range, or the mask has a wrong shape or dtype.
+
+    Warns
+    -----
+    GraphWarning
+        `channel_axis` is None, but the image is uint8 with three axes and a last axis of length 3
+        or 4, so it probably is a colour image.
 
     Notes
     -----
-    O(pixels * neighbours) time and memory. Edge ids go by neighbour first, then by pixel.
+    O(pixels * neighbours) time and memory. Edge ids are sorted by the direction to the neighbour,
+    then by pixel.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_image([[1, 1, 9], [1, 8, 9]])
+    >>> graph.n_vertices, graph.n_edges
+    (6, 7)
     """
     values = _checked_values(image)
     if channel_axis is not None:
@@ -88,7 +106,7 @@ def from_image(
 
 
 def _checked_values(image: Any) -> Array:
-    """Return an image as an array of finite numbers."""
+    """Return an image as an array of finite numbers, or raise InvalidGraphError."""
     values = as_array("image", image, error=InvalidGraphError)
     if values.dtype.kind not in "buif" or values.dtype.itemsize > 8:
         raise InvalidGraphError(f"the image is of dtype {values.dtype}; it must be of real numbers")
@@ -101,7 +119,7 @@ def _checked_values(image: Any) -> Array:
 
 
 def _warn_of_colours(values: Array) -> None:
-    """Warn of what looks like an image in colours, and is taken for a thin volume."""
+    """Warn if an array looks like a colour image, but is treated as a volume of three axes."""
     if values.ndim == 3 and values.dtype == np.uint8 and values.shape[-1] in _COLOURS:
         warnings.warn(
             f"the image has shape {values.shape}, and each value is a pixel of a volume; where the "
@@ -112,6 +130,7 @@ def _warn_of_colours(values: Array) -> None:
 
 
 def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
+    """Return the mask as an array. Raise InvalidArgumentError if its shape or dtype is wrong."""
     if mask is None:
         return None
     given = as_array("mask", mask)
@@ -123,7 +142,7 @@ def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
 
 
 def _offsets(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
-    """Return the steps to half of the neighbours; the others are these, backwards."""
+    """Return the offsets to one half of the neighbours. The other half are their negatives."""
     steps = product((-1, 0, 1), repeat=n_axes)
     return [
         step for step in steps if step > (0,) * n_axes and np.count_nonzero(step) <= connectivity
@@ -131,28 +150,28 @@ def _offsets(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
 
 
 def _slices(offset: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Return which pixels have a neighbour at an offset, and these neighbours."""
+    """Return the slices of the pixels with a neighbour at an offset, and of the neighbours."""
     here = tuple(slice(max(-step, 0), -step if step > 0 else None) for step in offset)
     there = tuple(slice(max(step, 0), step if step < 0 else None) for step in offset)
     return here, there
 
 
 def _distance(a: Array, b: Array, *, is_coloured: bool) -> Array:
-    """Return how far values are apart: exact for integers of one channel."""
+    """Return the distances between pairs of values. They are exact for integers of one channel."""
     if is_coloured:
         distance: Array = np.linalg.norm(a.astype(np.float64) - b.astype(np.float64), axis=-1)
         return distance
     greater, lesser = np.maximum(a, b), np.minimum(a, b)
-    if a.dtype.kind == "i":  # modulo 2**bits the difference is the true one, at least 0
+    if a.dtype.kind == "i":  # modulo 2**bits, the unsigned difference is the true one
         unsigned = np.dtype(f"u{a.dtype.itemsize}")
         greater, lesser = greater.view(unsigned), lesser.view(unsigned)
-    with np.errstate(over="ignore"):  # beyond the greatest float the difference is infinite
+    with np.errstate(over="ignore"):  # a difference beyond the greatest float becomes infinite
         difference: Array = greater - lesser
     return difference
 
 
 def _coordinates(shape: tuple[int, ...]) -> Array | None:
-    """Return where to draw the pixels of an image of two axes: rows from the top down."""
+    """Return where to draw the pixels of an image with two axes: the first row at the top."""
     if len(shape) != 2:
         return None
     row, column = np.indices(shape)

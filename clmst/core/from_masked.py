@@ -1,4 +1,4 @@
-"""Masked arrays as graphs: a cell that is not masked is an edge."""
+"""Masked arrays as graphs: every cell that is not masked is an edge."""
 
 from __future__ import annotations
 
@@ -17,12 +17,36 @@ if TYPE_CHECKING:
 
 
 def from_masked(cls: type[Graph], matrix: Any, *, symmetrize: bool = False) -> Graph:
-    """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
+    """Build a graph from a square ``numpy.ma.MaskedArray``, in which masked cells are not edges.
 
-    If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
-    triangle is enough. If neither is, they must be equal, save with `symmetrize`, which takes the
-    lesser. Edge ids are indices into SciPy's condensed form of the matrix; loops have none. Raises
-    InvalidGraphError as :class:`clmst.DenseGraph` does.
+    Every cell that is not masked is an edge, zeros included. If one of the cells (i, j) and (j, i)
+    is masked, the other one is the weight, so an upper triangle is enough. If neither is masked,
+    they must be equal, unless `symmetrize` is true. O(n**2).
+
+    Parameters
+    ----------
+    matrix : numpy.ma.MaskedArray, shape (n, n)
+        The weights. The diagonal is ignored, but must not contain NaN.
+    symmetrize : bool
+        Allow the cells (i, j) and (j, i) to differ. The lesser of the two is then the weight.
+
+    Returns
+    -------
+    Graph
+        Its edge ids are indices into SciPy's condensed form of the matrix.
+
+    Raises
+    ------
+    InvalidGraphError
+        The array is not a square matrix, not symmetric, contains NaN in a cell that is not masked,
+        or has an unsupported dtype.
+
+    Examples
+    --------
+    >>> import clmst, numpy
+    >>> weights = numpy.ma.masked_equal([[0, 2, 9], [2, 0, 4], [9, 4, 0]], 9)
+    >>> clmst.Graph.from_masked(weights).n_edges
+    2
     """
     if not isinstance(matrix, np.ndarray):
         raise InvalidGraphError(
@@ -30,12 +54,12 @@ def from_masked(cls: type[Graph], matrix: Any, *, symmetrize: bool = False) -> G
         )
     mask = np.ma.getmaskarray(matrix)
     weights = check_square(np.ma.getdata(matrix))
-    weights = np.where(mask, weights.dtype.type(0), weights)  # it may be NaN where it is masked
+    weights = np.where(mask, weights.dtype.type(0), weights)  # masked cells may contain NaN
     if not np.array_equal(mask, mask.T):
         weights = np.where(mask, weights.T, weights)
         mask = mask & mask.T
     if check_bool("symmetrize", symmetrize):
-        weights = np.minimum(weights, weights.T)  # NaN stays
+        weights = np.minimum(weights, weights.T)  # np.minimum keeps NaN
     check_symmetric(weights)
     u, v = np.nonzero(np.triu(~mask, 1))
     n = weights.shape[0]

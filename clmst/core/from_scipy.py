@@ -1,8 +1,8 @@
-"""SciPy sparse matrices as the arrays of a CSR.
+"""SciPy sparse matrices as the arrays of a CSR matrix.
 
-SciPy's conversions are C code that trusts the arrays of a matrix: an index out of range, or a
-decreasing `indptr`, crashes the process. So each format's arrays are checked before SciPy sees
-them.
+SciPy converts matrices with C code that trusts their arrays: an index out of range, or a decreasing
+`indptr`, crashes the process. This module therefore checks the arrays of each format before SciPy
+uses them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,20 @@ _ARRAYS = {
 
 
 def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shape]:
-    """Return (indptr, indices, data, shape) of a matrix, by default a square one; no copy of a CSR.
+    """Return (indptr, indices, data, shape) of a sparse matrix; a CSR matrix is not copied.
 
-    SciPy converts other formats than CSR, and sums duplicate entries. DIA and BSR pad with zeros,
-    so their zeros are no entries. Raise :class:`InvalidGraphError` for what is no sparse matrix of
-    real numbers, or whose arrays do not fit; of a CSR only dtypes and lengths are checked: callers
-    use its arrays directly, and check the rest.
+    SciPy converts the other formats and sums their duplicate entries. The formats DIA and BSR pad
+    with zeros, so zeros in them are not entries. The matrix must be square unless `square` is
+    False.
+
+    Raise :class:`InvalidGraphError` if the object is not a sparse matrix of real numbers, or its
+    arrays contradict each other. For a CSR matrix only the dtypes and lengths of the arrays are
+    checked; callers have to check the values.
     """
     matrix = as_csr(A, square=square)
     indptr = csr.as_integers("indptr", matrix.indptr)
     used = int(indptr[-1]) if indptr.size else 0
-    # SciPy allows unused elements after the last entry; they are no part of the matrix.
+    # SciPy allows unused elements after the last entry. They do not belong to the matrix.
     indices, data = np.asarray(matrix.indices), np.asarray(matrix.data)
     if indices.size > used >= 0 and indices.shape == data.shape:
         indices, data = indices[:used], data[:used]
@@ -53,18 +56,22 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
 
 
 def as_csr(A: Any, *, square: bool = True) -> Any:
-    """Return a matrix in CSR form, checked as by :func:`csr_parts`; a CSR as it is."""
+    """Return a sparse matrix in CSR form, checked as in :func:`csr_parts`.
+
+    A matrix that is in CSR form already is returned itself.
+    """
     _check_matrix(A)
     if square:
-        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
+        check_shape(A.shape)  # before a conversion allocates an indptr for that many rows
     _check_arrays(A)
     matrix = A if A.format == "csr" else _converted(A)
     if A.format == "bsr":
-        matrix.eliminate_zeros()  # SciPy does so for DIA
+        matrix.eliminate_zeros()  # for DIA, SciPy does this itself
     return matrix
 
 
 def _check_matrix(A: Any) -> None:
+    """Raise InvalidGraphError unless an object is a sparse matrix of real numbers with two axes."""
     is_sparse: bool = sparse.issparse(A)
     if not is_sparse:
         raise InvalidGraphError(
@@ -84,6 +91,10 @@ def _check_matrix(A: Any) -> None:
 
 
 def _check_arrays(A: Any) -> None:
+    """Raise InvalidGraphError if the arrays of a sparse matrix are malformed.
+
+    For a CSR matrix only the dtypes are checked.
+    """
     try:
         parts = {name: getattr(A, name) for name in _ARRAYS.get(A.format, ())}
     except Exception as error:
@@ -97,10 +108,10 @@ def _check_arrays(A: Any) -> None:
 
 
 def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
-    """Raise unless the arrays of a matrix of a format fit its shape and one another.
+    """Raise InvalidGraphError unless the arrays of a matrix fit its shape and each other.
 
-    `parts` are the arrays by the matrix's attribute names. Formats "lil" and "dok" have none.
-    O(n + n_slots).
+    `kind` is the format, and `parts` contains the arrays under the names of the matrix's
+    attributes. The formats "lil" and "dok" do not have arrays to check. O(n + n_slots).
     """
     if kind not in _ARRAYS:
         return
@@ -125,7 +136,10 @@ def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
 def _check_compressed(
     n: int, columns: int, parts: Mapping[str, Any], data: Array, *, dimensions: int
 ) -> None:
-    """Check n compressed rows, columns, or rows of blocks; unused entries may follow them."""
+    """Check n compressed rows, columns or rows of blocks.
+
+    Unused elements may follow the entries.
+    """
     indptr = csr.as_integers("indptr", parts["indptr"])
     indices = csr.as_integers("indices", parts["indices"])
     csr.check_indptr(indptr, n)
@@ -139,6 +153,7 @@ def _check_compressed(
 
 
 def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
+    """Check the arrays of a COO matrix."""
     rows, columns = (csr.as_integers(name, parts[name]) for name in ("row", "col"))
     if not rows.shape == columns.shape == data.shape:
         raise InvalidGraphError(
@@ -150,6 +165,7 @@ def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
 
 
 def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
+    """Check the arrays of a DIA matrix."""
     offsets = csr.as_integers("offsets", parts["offsets"])
     if data.ndim != 2 or data.shape[0] != offsets.size:
         raise InvalidGraphError(
@@ -161,6 +177,7 @@ def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
 
 
 def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
+    """Make the error for a matrix from which SciPy cannot read the arrays."""
     return InvalidGraphError(
         f"the {kind} matrix cannot be read ({type(error).__name__}: {shown(str(error))}); its "
         "arrays must be what SciPy makes of them"
@@ -168,7 +185,10 @@ def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
 
 
 def _converted(A: Any) -> Any:
-    """Return a matrix in CSR form; lists and dictionaries go through checked coordinates."""
+    """Convert a matrix to CSR.
+
+    Lists and dictionaries are first converted to checked coordinates.
+    """
     with errors_as(partial(_unreadable, A.format)):
         if A.format == "lil":
             return _from_lists(A)
@@ -183,7 +203,7 @@ def _converted(A: Any) -> Any:
 
 
 def _from_lists(A: Any) -> Any:
-    """Return a CSR of a LIL matrix: one list of columns a row, and one of as many values."""
+    """Convert a LIL matrix to CSR. It has a list of columns and a list of values for each row."""
     n = int(A.shape[0])
     lengths, of_values = (np.fromiter(map(len, lists), np.int64, n) for lists in (A.rows, A.data))
     if not np.array_equal(lengths, of_values):

@@ -1,4 +1,4 @@
-"""The input of every algorithm: a canonical CSR whose edges map back to the caller's input."""
+"""The class of graphs: a canonical CSR matrix whose edges map back to the caller's input."""
 
 from __future__ import annotations
 
@@ -34,34 +34,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Graph:
-    """An undirected weighted graph in canonical compressed sparse rows.
+    """An undirected weighted graph, stored in compressed sparse rows (CSR) in canonical order.
 
-    Build one with :meth:`read` or one of the methods `from_...`; the constructor itself takes
-    canonical arrays, and checks them.
+    Create a graph with :meth:`read` or one of the methods named `from_...`. The constructor takes
+    arrays that already are canonical, and checks them.
 
-    The *edges* are the slots whose row is less than their column, in slot order: rows are sorted by
-    column, and parallel edges are in input order, so comparing slots compares edge ids. Slots with
-    row > column, where `is_symmetric`, mirror them; slots with row == column are self-loops.
-    Neither ever enters a forest.
+    A *slot* is one stored entry of the CSR: a row, a column and a weight. The *edges* of the graph
+    are the slots whose row is less than their column. Each row is sorted by column, and parallel
+    edges are in the order of the input, so the order of the slots is the order of the edges. If
+    `is_symmetric`, each edge also has a mirror slot with row > column. A slot with row == column is
+    a self-loop. Mirror slots and self-loops are never part of a forest.
 
     Attributes
     ----------
     indptr : ndarray of uint32, shape (n_vertices + 1,)
-        Where each row starts.
+        The first slot of each row, and the number of slots.
     indices : ndarray of uint32, shape (n_slots,)
-        The column of each slot; rising within a row.
+        The column of each slot. Columns do not decrease within a row.
     weights : ndarray of any supported dtype, shape (n_slots,)
-        The weight of each slot.
+        The weight of each slot. The dtype is bool, int8 to int64, uint8 to uint64, or float16 to
+        float64. NaN is not allowed.
     is_symmetric : bool
         Whether every edge is stored in both directions.
     edge_ids : ndarray of int, shape (n_slots,), or None
-        The caller's position of each slot's edge; None if it is the slot itself.
+        The position of each slot's edge in the caller's input. None means that the slot number is
+        the position.
     n_input : int
-        The number of positions in the caller's input; edge ids are below it.
+        The number of positions in the caller's input. All edge ids are less than it.
     vertex_labels : sequence or None
-        The caller's names of the vertices, if they are not 0 .. n - 1.
+        The caller's names of the vertices, or None if they are 0 to n - 1.
     coordinates : ndarray of float64, shape (n_vertices, 2), or None
         Where to draw the vertices, if known.
+
+    Raises
+    ------
+    InvalidGraphError
+        The arrays are not canonical or contradict each other.
+    InvalidArgumentError
+        An attribute has a wrong type.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> graph
+    Graph(n_vertices=3, n_edges=3, weights=int64)
     """
 
     indptr: npt.NDArray[np.uint32]
@@ -86,7 +103,7 @@ class Graph:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots: both directions and self-loops included."""
+        """Number of stored slots, both directions and self-loops included."""
         return self.indices.size
 
     @property
@@ -95,12 +112,18 @@ class Graph:
         return self.weights.dtype
 
     def has_at_hand(self, name: str) -> bool:
-        """Return whether the host has an array; of a graph of a device's arrays it may not."""
+        """Return whether an array is on the host already.
+
+        A deferred graph may not have loaded it yet.
+        """
         return name in vars(self)
 
     @cached_property
     def n_edges(self) -> int:
-        """Number of edges: parallel ones counted, self-loops not. O(n_slots) the first time."""
+        """Number of edges, including parallel ones, without self-loops.
+
+        O(n_slots) the first time.
+        """
         return int(np.count_nonzero(self.rows < self.indices))
 
     @cached_property
@@ -110,11 +133,14 @@ class Graph:
 
     @cached_property
     def edge_slots(self) -> npt.NDArray[np.int64]:
-        """The slots that are edges, rising: canonical edge k is slot ``edge_slots[k]``."""
+        """The slots that are edges, in ascending order.
+
+        Edge k is slot ``edge_slots[k]``. O(n_slots).
+        """
         return np.flatnonzero(self.rows < self.indices)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: sizes, and a small picture of a small graph."""
+        """Return the HTML for a notebook: sizes, and a picture if the graph is small."""
         from clmst.drawing.thumbnail import html_of_graph
 
         return html_of_graph(self)
@@ -129,45 +155,65 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, A: Any) -> Graph:
-        """Take a SciPy sparse matrix or array as an undirected graph, if possible without a copy.
+        """Build a graph from a SciPy sparse matrix or array, without a copy if possible.
 
-        ``A[i, j]`` and ``A[j, i]`` are one edge; where both are stored, its weight is the lesser.
-        Explicit zeros are edges, save in BSR and DIA form, which pad with zeros. Edge ids index
-        ``A.data`` of the matrix in CSR form, without that padding.
+        ``A[i, j]`` and ``A[j, i]`` are the same edge. If both are stored, its weight is the lesser
+        of the two. Explicit zeros are edges, except in the formats BSR and DIA, which pad with
+        zeros. Edge ids are indices into ``A.data`` of the matrix in CSR form, without that padding.
 
         Parameters
         ----------
         A : scipy.sparse array or matrix, shape (n, n)
-            Any format. CSR with sorted rows that is symmetric, or has nothing below the diagonal,
-            is used without a copy; others are rearranged.
+            A matrix of any format. A CSR matrix with sorted rows is used without a copy if it is
+            symmetric or does not have entries below the diagonal. Any other matrix is rearranged.
+
+        Returns
+        -------
+        Graph
 
         Raises
         ------
         InvalidGraphError
-            `A` is not square, its arrays contradict each other, or a weight is NaN or of an
+            `A` is not square, its arrays contradict each other, or a weight is NaN or has an
             unsupported dtype.
 
         Notes
         -----
-        O(n + n_slots) time; the weights are the caller's array, so do not change it before the
+        O(n + n_slots) time. The graph may use the caller's arrays, so do not change them before the
         forest has been computed.
+
+        Examples
+        --------
+        >>> import clmst, scipy.sparse
+        >>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
+        >>> clmst.Graph.from_scipy(A)
+        Graph(n_vertices=3, n_edges=3, weights=int64)
         """
         return cls._from_csr_parts(*csr_parts(A))
 
     @classmethod
     def from_csr(cls, indptr: Any, indices: Any, weights: Any) -> Graph:
-        """Take the three arrays of a CSR matrix; else as :meth:`from_scipy`.
+        """Build a graph from the three arrays of a CSR matrix.
+
+        The rules, and the edge ids, are those of :meth:`from_scipy`.
 
         Parameters
         ----------
         indptr : array of int, shape (n + 1,)
+            The index of the first entry of each row, and the number of entries.
         indices : array of int, shape (n_slots,)
-        weights : array, shape (n_slots,)
+            The column of each entry.
+        weights : array of any supported dtype, shape (n_slots,)
+            The weight of each entry.
+
+        Returns
+        -------
+        Graph
 
         Raises
         ------
         InvalidGraphError
-            As :meth:`from_scipy`.
+            The arrays contradict each other, or a weight is NaN or has an unsupported dtype.
         """
         indptr, indices = csr.as_integers("indptr", indptr), csr.as_integers("indices", indices)
         n = max(indptr.size - 1, 0)
@@ -196,40 +242,55 @@ class Graph:
         relabel: bool = False,
         coordinates: Any = None,
     ) -> Graph:
-        """Take arrays of endpoints and weights; edge ids are positions in them.
+        """Build a graph from arrays of endpoints and weights. Edge ids are positions in the arrays.
 
         Parameters
         ----------
         u, v : array of int, shape (m,)
-            Endpoints; of strings with `relabel`. Parallel edges and self-loops are allowed.
+            The two ends of each edge, in any order. With `relabel` they may also be strings.
+            Parallel edges and self-loops are allowed.
         w : array, shape (m,), optional
-            Weights of any supported dtype; by default all 1.
+            The weights, of any supported dtype. By default all weights are 1.
         n_vertices : int, optional
-            By default the largest endpoint plus one; this is refused if it exceeds both 2**24 and
-            64 for each edge, since memory and time are proportional to it.
+            The number of vertices. By default it is the largest end plus one. That is refused if it
+            exceeds both 2**24 and 64 per edge, since memory and time are proportional to it.
         merge_parallel : bool
-            Keep only the lightest of several edges between the same two vertices (the first one
-            on a tie), as for lists that name every edge in both directions.
+            Keep only the lightest of several edges between the same two vertices, and the first of
+            several lightest ones. Use it for lists that contain every edge in both directions.
         relabel : bool
-            Number only the vertices that occur, in the order of their numbers, which may be any
-            integers of 64 bits and become `vertex_labels`. Ends may be strings, too, which are
-            numbered in the order in which edges have them, `u` first.
+            Number only the vertices that occur. Integer ends may then be any 64-bit integers; they
+            are numbered in ascending order. Strings are numbered in the order in which the edges
+            contain them, `u` before `v`. The original values become `vertex_labels`.
         coordinates : array of float, shape (n_vertices, 2), optional
             Where to draw the vertices.
+
+        Returns
+        -------
+        Graph
 
         Raises
         ------
         InvalidGraphError
-            Lengths differ, an endpoint is out of range, a weight is NaN or of an unsupported
-            dtype, or the largest endpoint is far beyond the number of edges.
+            The arrays have different lengths, an end is out of range, a weight is NaN or has an
+            unsupported dtype, or the largest end is too large for the number of edges.
         InvalidArgumentError
-            Both `n_vertices` and `relabel` are given, or one of them is of the wrong kind.
+            Both `n_vertices` and `relabel` are given, or one of them has a wrong type.
 
         Notes
         -----
-        O(m). The graph keeps the arrays and reads them when it is solved or an attribute is asked
-        for. Do not change them before: an end that is no vertex raises then, and whether another
-        change counts is undefined. On the host the attributes take 12 n + 24 m bytes at least.
+        O(m) time. The graph keeps the caller's arrays and brings them into canonical order when it
+        is solved or one of its attributes is first read. Do not change the arrays before that. If
+        an end is changed to an invalid number, the later step raises InvalidGraphError; whether
+        other changes have an effect is undefined. On the host the attributes take at least 12 n +
+        24 m bytes.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> u, v = ["a", "b", "a"], ["b", "c", "c"]
+        >>> roads = clmst.Graph.from_edges(u, v, [3, 1, 2], relabel=True)
+        >>> clmst.minimum_spanning_forest(roads).path("a", "b")
+        ['a', 'c', 'b']
         """
         edges, attributes = checked_edges(
             u, v, w, n_vertices, merge_parallel=merge_parallel, relabel=relabel,
@@ -247,7 +308,7 @@ class Graph:
 
     @classmethod
     def read(cls, path: str | Path, *, format: str | None = None, columns: Any = None) -> Graph:  # noqa: A002
-        """Read a graph file; see :func:`clmst.io.read_graph` for the formats and `columns`."""
+        """Read a graph from a file; :func:`clmst.read_graph` documents formats and arguments."""
         from clmst.io import read_graph
 
         return read_graph(path, format=format, columns=columns)
@@ -255,15 +316,20 @@ class Graph:
     # -------------------------------------------------------------- derivation
 
     def replace(self, **changes: Any) -> Graph:
-        """Return a copy with some attributes changed; arrays are shared, not copied.
+        """Return a copy of the graph with some attributes changed. Arrays are shared, not copied.
+
+        Parameters
+        ----------
+        **changes
+            New values by attribute name.
 
         Raises
         ------
         TypeError
-            There is no such attribute.
+            A name is not an attribute of graphs.
         InvalidArgumentError, InvalidGraphError
-            An attribute has the wrong type or length; or the graph is no longer canonical, which is
-            checked if more than weights, labels and coordinates change.
+            An attribute has a wrong type or length, or the new graph is not canonical. The latter
+            is checked if more than weights, labels and coordinates change, in O(n + n_slots).
         """
         if unknown := changes.keys() - self.__dataclass_fields__.keys():
             raise TypeError(f"a Graph has no attribute {unknown.pop()!r}")
@@ -275,22 +341,27 @@ class Graph:
         return graph
 
     def replace_unchecked(self, **changes: Any) -> Graph:
-        """Return a copy with some attributes changed, which are not checked."""
+        """Return a copy with some attributes changed, without checks. Arrays are shared."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return Graph.unchecked(**(fields | changes))
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> Graph:
-        """Make a graph without checks, of attributes that are right or that the host lacks."""
+        """Create a graph from attributes, without checks. They must be correct."""
         graph = object.__new__(cls)
         vars(graph).update({"vertex_labels": None, "coordinates": None, **attributes})
         return graph
 
     def symmetrised(self) -> Graph:
-        """Return the same graph with both directions of every edge, without self-loops.
+        """Return the graph with both directions of every edge stored and without self-loops.
 
-        Edge ids, and so forests, stay the same. O(n + n_slots); the graph itself if it already
-        is symmetric.
+        Edge ids, and therefore forests, stay the same. If the graph is symmetric already, it is
+        returned itself. O(n + n_slots).
+
+        Raises
+        ------
+        InvalidGraphError
+            There are more than 2**31 - 1 edges, so both directions do not fit.
         """
         if self.is_symmetric:
             return self
@@ -307,17 +378,26 @@ class Graph:
         )
 
     def edges(self) -> tuple[Array, Array, Array, Array]:
-        """Return the edges in canonical order as (u, v, weight, edge id), u < v."""
+        """Return the edges in canonical order, without self-loops.
+
+        Returns
+        -------
+        u, v, weights, edge_ids : ndarray, shape (n_edges,)
+            The ends of each edge with u < v, its weight, and its position in the caller's input.
+        """
         slots = self.edge_slots
         ids = slots if self.edge_ids is None else self.edge_ids[slots]
         return self.rows[slots], self.indices[slots], self.weights[slots], ids
 
 
 class DeferredGraph(DeferredArrays, Graph):
-    """A graph whose arrays are made, or copied from a device, when the host first reads them."""
+    """A graph whose arrays are computed, or copied from a device, on their first use."""
 
     def replace_unchecked(self, **changes: Any) -> Graph:
-        """Return a copy with some attributes changed; what is not on the host stays so."""
+        """Return a copy with some attributes changed, without checks.
+
+        Arrays that have not been loaded are not loaded, unless `indptr` or `indices` changes.
+        """
         if changes.keys() & {"indptr", "indices"}:
             return super().replace_unchecked(**changes)
         graph = object.__new__(type(self))
@@ -328,10 +408,11 @@ class DeferredGraph(DeferredArrays, Graph):
         return graph
 
     def __reduce__(self) -> Any:
-        """Pickle as a graph of the host."""
+        """Pickle as a plain :class:`Graph`. This loads all arrays."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return partial(Graph.unchecked, **fields), ()
 
 
-# What a copy of a graph has, too; other properties that have been computed may not hold for it.
+# The attributes that a copy takes over. Cached properties are left out, since they may be wrong for
+# the copy.
 _KEPT = frozenset(DeferredArrays.__annotations__) | frozenset(Graph.__dataclass_fields__)

@@ -1,4 +1,4 @@
-"""Checks of a graph: its size, its weights, and the types of its attributes."""
+"""Checks of graphs: their size, their weights, and the types and contents of their attributes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 MAX_VERTICES = 2**32 - 2
 MAX_SLOTS = 2**32 - 1
 
-# A number of vertices that is only implied is accepted up to FREE_VERTICES, or VERTICES_PER_EDGE
-# for each edge. In a graph of more, nearly all vertices are isolated, and take memory and time.
+# If the caller does not give the number of vertices, the greatest vertex number implies it. An
+# implied number is accepted up to FREE_VERTICES, or up to VERTICES_PER_EDGE for each edge. Beyond
+# that nearly all vertices would be isolated, and would waste memory and time.
 FREE_VERTICES = 2**24
 VERTICES_PER_EDGE = 64
-# The least memory for building a graph: two arrays of row starts during the sort, endpoints and
-# order.
+# The minimum memory for building a graph: two arrays of row starts during the sort, the endpoints,
+# and the order.
 BYTES_PER_VERTEX = 12
 BYTES_PER_EDGE = 24
 
 
 def check_implied(n_vertices: int, n_edges: int) -> None:
-    """Raise if vertex numbers imply far more vertices than edges."""
+    """Raise InvalidGraphError if the greatest vertex number is far above the number of edges."""
     if n_vertices > max(FREE_VERTICES, VERTICES_PER_EDGE * n_edges):
         needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
         raise InvalidGraphError(
@@ -45,7 +46,7 @@ def check_implied(n_vertices: int, n_edges: int) -> None:
 def check_attributes(graph: Graph) -> None:
     """Raise unless the attributes of a graph have the right types and lengths. O(1).
 
-    The contents of the arrays are not checked, except for both ends of `indptr`.
+    The contents of the arrays are not checked, except the first and last element of `indptr`.
     """
     indptr, indices, weights = graph.indptr, graph.indices, graph.weights
     for name, array in (("indptr", indptr), ("indices", indices)):
@@ -80,7 +81,7 @@ def check_attributes(graph: Graph) -> None:
 
 
 def check_names(graph: Graph) -> None:
-    """Raise unless labels and coordinates of a graph have the right types and lengths. O(1)."""
+    """Raise unless the labels and coordinates of a graph have the right types and lengths. O(1)."""
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
         check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")
@@ -88,7 +89,10 @@ def check_names(graph: Graph) -> None:
 
 
 def check_contents(graph: Graph) -> None:
-    """Raise unless the arrays of a graph of checked attributes are canonical. O(n + n_slots)."""
+    """Raise InvalidGraphError unless the arrays of a graph are canonical. O(n + n_slots).
+
+    Their types and lengths must have been checked.
+    """
     indptr, indices = graph.indptr, graph.indices
     csr.check_indptr(indptr, graph.n_vertices)
     csr.check_range(indices, graph.n_vertices, "indices")
@@ -123,7 +127,7 @@ def check_contents(graph: Graph) -> None:
 
 
 def check_labels(labels: Any, n_vertices: int) -> None:
-    """Raise unless labels are None or a sequence of one for each vertex."""
+    """Raise InvalidGraphError unless labels are None or a sequence with one item per vertex."""
     if labels is None:
         return
     rule = "it must be a sequence with one for each vertex, or None"
@@ -139,9 +143,9 @@ def check_labels(labels: Any, n_vertices: int) -> None:
 
 
 def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
-    """Raise unless a matrix of this shape is the adjacency matrix of few enough vertices.
+    """Raise InvalidGraphError unless a matrix shape is square and not too large.
 
-    The message ends with `else_`: what takes another matrix.
+    `else_` is the end of the message, which says what other function takes the matrix.
     """
     if shape[0] != shape[1]:
         raise InvalidGraphError(
@@ -151,7 +155,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
 
 
 def check_size(n_vertices: int, n_slots: int) -> None:
-    """Raise unless 32-bit vertex and slot numbers are enough."""
+    """Raise InvalidGraphError if 32-bit numbers are not enough for the vertices or the slots."""
     if not 0 <= n_vertices <= MAX_VERTICES:
         raise InvalidGraphError(
             f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}"
@@ -164,7 +168,10 @@ def check_size(n_vertices: int, n_slots: int) -> None:
 
 
 def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
-    """Raise on a NaN; `endpoints` maps its position to (u, v), `labels` those to their names."""
+    """Raise InvalidGraphError if a weight is NaN. The message names its edge.
+
+    `endpoints` maps the position of a weight to (u, v), and `labels` are the names of the vertices.
+    """
     nan = first_nan(weights)
     if nan is not None:
         u, v = (label_of(labels, vertex) for vertex in endpoints(nan))
@@ -172,7 +179,10 @@ def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
 
 
 def check_coordinates(coordinates: Any, n_vertices: int) -> npt.NDArray[np.float64] | None:
-    """Return `coordinates` as (n_vertices, 2) float64, or raise."""
+    """Return `coordinates` as float64 of shape (n_vertices, 2), or None for None.
+
+    Raise InvalidGraphError if they have another shape or are not real numbers.
+    """
     if coordinates is None:
         return None
     array = as_reals("coordinates", coordinates)

@@ -1,9 +1,10 @@
-"""Graphs whose forests are known, for self-tests of devices.
+"""Graphs with known forests, for the self-tests of devices.
 
-Each consists of parts that have exposed faults of compilers or drivers, or might: hubs, long paths
-with rising, falling and bit-reversed weights, equal weights, parallel edges, cliques, isolated
-vertices. Weights are ranks from 0 to 127. Weights of every dtype with the same order follow from
-them, so all dtypes have one forest, and the oracle computes it once.
+Each graph consists of parts that have exposed faults of compilers or drivers, or might do so: hubs,
+long paths with ascending, descending and bit-reversed weights, equal weights, parallel edges,
+cliques, and isolated vertices. Weights are ranks from 0 to 127. For every dtype the ranks are
+mapped to weights in the same order, so all dtypes have the same forest, which the reference solver
+computes once.
 """
 
 from __future__ import annotations
@@ -21,36 +22,37 @@ from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 
 Size = Literal["tiny", "small", "heavy", "large"]
-# The number of its vertices, and ends and ranks of its edges.
+# The number of vertices, the two ends of each edge, and the rank of each edge.
 _Part: TypeAlias = tuple[int, Array, Array, Array]
 
-# How often the parts of the tiny graph are in one of a size, about; Oclgrind sets smaller ones.
+# How many times larger than in the tiny graph the parts are, roughly. Tests with the simulator
+# Oclgrind set smaller values.
 SCALES: dict[Size, int] = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}
 _RANKS = 128
 _MIDDLE = _RANKS // 2
 _SEED = 20260401
-# The last bit of 12.0, by the bits of a float.
+# The exponent of the least significant bit of 12.0, by the width of the float.
 _LEAST_BIT = {32: -20, 64: -49}
 
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph of ranks, uint8, as weights, each edge stored once; and its forests."""
+    """A graph with known forests. Its weights are ranks in uint8, and each edge is stored once."""
 
     name: str
     ranks: Graph
 
     def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph with weights of a dtype in the order of the ranks."""
+        """Return the graph with weights of a dtype that are in the same order as the ranks."""
         graph = self._symmetric if symmetric else self.ranks
         return graph.replace_unchecked(weights=weights_of(graph.weights, dtype))
 
     def forest(self, *, maximum: bool) -> Forest:
-        """Return the oracle's forest; its weights are ranks."""
+        """Return the reference solver's minimum or maximum forest. Its weights are ranks."""
         return self._greatest if maximum else self._least
 
     def simple(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph without parallel edges; the first one in canonical order stays."""
+        """Return the graph without parallel edges. The first one in canonical order is kept."""
         u, v, ranks, _ = self.ranks.edges()
         first = np.ones(u.size, bool)
         first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
@@ -61,7 +63,7 @@ class KnownGraph:
 
     @cached_property
     def core_numbers(self) -> Array:
-        """The core numbers, computed by peeling on the host."""
+        """The core number of each vertex, computed on the host by removing vertices."""
         u, v, _, _ = self.ranks.edges()
         n, level, peeled = self.ranks.n_vertices, 0, np.iinfo(np.int64).max
         degree = np.bincount(np.concatenate([u, v]), minlength=n)
@@ -89,16 +91,16 @@ class KnownGraph:
 
 
 def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
-    """Return weights of a dtype in the order of the ranks, spread over the dtype's range.
+    """Map ranks to weights of a dtype in the same order, spread over the range of the dtype.
 
-    Wide weights differ in both 32-bit halves, so one half alone does not order them. Floats include
-    both infinities and both zeros, which are equal.
+    64-bit weights differ in both 32-bit halves, so one half alone does not determine their order.
+    Floats include both infinities, and both zeros, which are equal.
     """
     signed = ranks.astype(np.int64) - _MIDDLE
     steps, low = signed // 8, signed % 8
     bits = 8 * dtype.itemsize
     if dtype.kind == "f":
-        # 12 is the greatest; it differs from others by at least this much.
+        # 12 is the greatest multiple of 1.5 here. Its least significant bit separates the weights.
         weights = signed * 1.5 if bits == 16 else steps * 1.5 + low * 2.0 ** (_LEAST_BIT[bits])
         weights.flat[np.flatnonzero(signed == 0)[::2]] = -0.0
         weights[ranks == 0], weights[ranks == _RANKS - 1] = -np.inf, np.inf
@@ -113,9 +115,10 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
 
 @lru_cache(maxsize=4)
 def known_graph(size: Size) -> KnownGraph:
-    """Return the graph of a size.
+    """Return the known graph of a size.
 
-    Tiny has 46 vertices, small 2,265, large more than 2**17; heavy 17,566 and many edges each.
+    The tiny graph has 46 vertices, the small one 2,265, and the large one more than 2**17. The
+    heavy graph has 17,566 vertices and many edges for each.
     """
     scale = SCALES[size]
     edges, n = list[tuple[Array, Array, Array]](), 0
@@ -129,6 +132,7 @@ def known_graph(size: Size) -> KnownGraph:
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
+    """Yield the parts of the known graph of a size."""
     yield _random(rng, 16 * scale, edges=40 if size == "heavy" else 3)
     for order in ("rising", "falling", "bit-reversed"):
         yield _chain(4 * scale, order)
@@ -138,7 +142,7 @@ def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
 
 
 def _random(rng: np.random.Generator, n: int, *, edges: int) -> _Part:
-    """Return random edges, a few hundred of them parallel to others."""
+    """Return a random graph, in which up to 400 edges are parallel to others."""
     u, v = rng.integers(0, n, (2, edges * n))
     again = rng.integers(0, u.size, min(n // 4, 400))
     u, v = np.concatenate([u, v[again]]), np.concatenate([v, u[again]])
@@ -146,7 +150,7 @@ def _random(rng: np.random.Generator, n: int, *, edges: int) -> _Part:
 
 
 def _chain(n: int, order: str) -> _Part:
-    """Return a path, all of whose edges are in the forest, closed by a heavy edge."""
+    """Return a path whose ends are joined by a heavy edge. All other edges are in the forest."""
     steps = np.arange(n, dtype=np.int64)
     ranks = steps * (_RANKS - 1) // n
     if order == "falling":
@@ -161,7 +165,7 @@ def _chain(n: int, order: str) -> _Part:
 
 
 def _hubs(rng: np.random.Generator, n: int) -> _Part:
-    """Return two vertices joined to all others, and a few edges among the others."""
+    """Return two vertices that are joined to all other vertices, and a few random edges."""
     leaves = np.arange(2, n)
     ends = rng.integers(2, n, (2, n))
     u = np.concatenate([np.zeros_like(leaves), np.ones_like(leaves), ends[0]])
@@ -170,7 +174,7 @@ def _hubs(rng: np.random.Generator, n: int) -> _Part:
 
 
 def _grid(side: int) -> _Part:
-    """Return a grid of equal weights: the ids of edges decide."""
+    """Return a grid with equal weights, in which edge ids decide."""
     vertex = np.arange(side * side).reshape(side, side)
     u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
     v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
@@ -178,6 +182,6 @@ def _grid(side: int) -> _Part:
 
 
 def _clique(rng: np.random.Generator, n: int) -> _Part:
-    """Return every pair of vertices, with few ranks."""
+    """Return a complete graph with only six different ranks."""
     u, v = np.triu_indices(n, 1)
     return n, u, v, rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size)

@@ -1,4 +1,4 @@
-"""Checks of square matrices of weights: their shape, their dtype, their symmetry."""
+"""Checks of square matrices of weights: shape, dtype and symmetry."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from clmst.core.graph_checks import check_shape
 from clmst.core.threads import in_threads
 from clmst.core.weight_keys import Array, as_weights
 
-_TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
+_TILE = 128  # rows and columns of a tile; two tiles fit into the cache
 
 
 def check_square(matrix: Any, name: str = "the array") -> Array:
-    """Return `matrix` as an array of a supported dtype, or raise unless it is square."""
+    """Return `matrix` as an array of a supported dtype, or raise InvalidGraphError.
+
+    It must be square. `name` is what the message calls it.
+    """
     array = as_array(name, matrix, error=InvalidGraphError)
     if array.ndim != 2:
         raise InvalidGraphError(f"{name} has {array.ndim} dimensions; an adjacency matrix has 2")
@@ -25,7 +28,7 @@ def check_square(matrix: Any, name: str = "the array") -> Array:
 
 
 def check_symmetric(weights: Array) -> None:
-    """Raise if a square matrix has a NaN, or a cell differs from its mirror cell. O(n**2)."""
+    """Raise InvalidGraphError if a square matrix contains NaN or is not symmetric. O(n**2)."""
     starts = range(0, weights.shape[0], _TILE)
     for fault in in_threads(lambda row: _fault(weights, row), starts):
         if fault is not None:
@@ -33,10 +36,13 @@ def check_symmetric(weights: Array) -> None:
 
 
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:
-    """Return a faulty cell of a row of tiles, from the diagonal to the right, or None."""
+    """Return the first faulty cell in one row of tiles, or None.
+
+    Tiles left of the diagonal are skipped, as each is compared from the other side.
+    """
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]
-        # Copied first: cells of a column of the whole matrix compete for the same cache lines.
+        # The copy is faster: the cells of a column of the whole matrix share a few cache lines.
         mirrored = weights[column : column + _TILE, row : row + _TILE].copy().T
         faults = upper != mirrored  # NaN differs from itself
         if faults.any():
@@ -46,9 +52,10 @@ def _fault(weights: Array, row: int) -> tuple[int, int] | None:
 
 
 def _refuse(weights: Array, i: int, j: int) -> None:
+    """Raise InvalidGraphError for a cell that is NaN or differs from its mirror cell."""
     one, other = weights[i, j], weights[j, i]
     for a, b, weight in ((i, j, one), (j, i, other)):
-        if weight != weight:  # noqa: PLR0124 - NaN is not itself
+        if weight != weight:  # noqa: PLR0124 - NaN does not equal itself
             raise InvalidGraphError(
                 f"cell ({a}, {b}) of the matrix is NaN; weights must be ordered (a masked array "
                 "says where there is no edge)"

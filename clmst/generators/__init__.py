@@ -1,8 +1,9 @@
-"""Named, seeded graph families: the same graph for the same parameters, everywhere.
+"""Families of generated graphs, each with a name, parameters and a seed.
 
-Each family is a pure function of its keyword parameters. Nothing depends on the platform, the
-version of NumPy, or any global state; every number is a hash of the seed and a counter. Graphs
-are simple, their edge ids count the edges in canonical order.
+The same parameters give the same graph everywhere. Nothing depends on the platform, the version of
+NumPy, or any global state, because every random number is a hash of the seed and a counter. The
+graphs are simple: they have neither self-loops nor parallel edges. Their edge ids are 0, 1, 2, ...
+in canonical order.
 
 Surrogates of the graphs that papers measure are in :mod:`clmst.generators.surrogates`.
 
@@ -48,22 +49,28 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One keyword of a family.
+    """A keyword parameter of a graph family.
 
     Attributes
     ----------
     name : str
-        As the function takes it.
+        The keyword of the family's function.
     type : type
         int, float, bool, str, or tuple for a sequence of int.
     default : int, float, bool, str, tuple or None
-        Meaningless where `required`.
+        The default value. It is None if `required`.
     required : bool
-        Whether the function has no default.
+        Whether the function has no default for this parameter.
     help : str
-        One or two sentences.
+        A description in one or two sentences.
     choices : tuple of str
-        All legal values, where these are few; else empty.
+        All legal values of a parameter that has only a few. Empty for all other parameters.
+
+    Examples
+    --------
+    >>> from clmst.generators import FAMILIES
+    >>> FAMILIES["star"].parameters[0].help
+    'Number of vertices, including the hub.'
     """
 
     name: str
@@ -74,12 +81,18 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text stands for; a sequence is given as in ``1,2,5``.
+        """Convert a text to a value of the parameter's type. A sequence is written as ``1,2,5``.
 
         Raises
         ------
         InvalidArgumentError
-            The text does not name a value of the type.
+            The text is not a value of the type.
+
+        Examples
+        --------
+        >>> from clmst.generators import FAMILIES
+        >>> FAMILIES["star"].parameters[0].parse("100")
+        100
         """
         try:
             return from_text(text, tuple[int, ...] if self.type is tuple else self.type)
@@ -88,7 +101,7 @@ class Parameter:
             raise InvalidArgumentError(f"{self.name} is {text!r}; it must be {wanted}") from None
 
 
-# Of what nearly all families take; docstrings name :func:`generate` for it.
+# Help for the two parameters of nearly all families, whose docstrings refer to :func:`generate`.
 _COMMON_HELP = {
     "weights": "How edges are weighted.",
     "seed": "What all randomness follows from.",
@@ -97,18 +110,24 @@ _COMMON_HELP = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A named family of graphs.
+    """A named family of graphs. Calling it generates a graph.
 
     Attributes
     ----------
     name : str
         Name of the family and of its function.
     function : callable
-        Takes the parameters by keyword, returns a graph; pure.
+        Takes the parameters as keywords and returns a graph. It has no side effects.
     description : str
-        One line.
+        A description in one line.
     parameters : tuple of Parameter
-        In the order of the signature.
+        The parameters, in the order of the function's signature.
+
+    Examples
+    --------
+    >>> from clmst.generators import FAMILIES
+    >>> FAMILIES["path"](n=4)
+    Graph(n_vertices=4, n_edges=3, weights=int32)
     """
 
     name: str
@@ -118,7 +137,7 @@ class Family:
 
     @classmethod
     def of(cls, function: Callable[..., Graph]) -> Family:
-        """Read a family off its function: signature, annotations and NumPy-style docstring."""
+        """Make a family from its function: from the signature, annotations and docstring."""
         text = inspect.getdoc(function) or ""
         hints = get_type_hints(function)
         helps = _COMMON_HELP | _parameter_help(text)
@@ -133,7 +152,7 @@ class Family:
         )
 
     def __call__(self, **parameters: Any) -> Graph:
-        """Generate a graph.
+        """Generate a graph with the given parameters.
 
         Raises
         ------
@@ -167,7 +186,7 @@ def _parameter(entry: inspect.Parameter, hint: Any, help_text: str) -> Parameter
 
 
 def _parameter_help(text: str) -> dict[str, str]:
-    """Return the prose on each parameter in a NumPy-style docstring."""
+    """Return the description of each parameter in a NumPy-style docstring, by name."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
     if section is None:
         return {}
@@ -182,7 +201,7 @@ _FUNCTIONS = (
 FAMILIES: Mapping[str, Family] = MappingProxyType({
     one.__name__: Family.of(one) for one in _FUNCTIONS
 })  # fmt: skip
-"""Every family by name."""
+"""All families by name."""
 
 
 @lasting("generating a graph")
@@ -194,9 +213,14 @@ def generate(kind: str, **parameters: Any) -> Graph:
     kind : str
         A key of :data:`FAMILIES`.
     **parameters
-        What the family takes; see ``FAMILIES[kind].parameters`` or the function of that name.
-        Nearly all families take `weights` and `seed`: how edges are weighted, and what all
-        randomness follows from, an integer from 0 on.
+        The parameters of the family. ``FAMILIES[kind].parameters`` lists them, and the function of
+        the same name documents them. Nearly all families take two: `weights`, one of the values
+        below, and `seed`, a non-negative integer that determines all randomness.
+
+    Returns
+    -------
+    Graph
+        The same graph for the same arguments, on every platform.
 
     Raises
     ------
@@ -207,12 +231,18 @@ def generate(kind: str, **parameters: Any) -> Graph:
     -----
     Values of `weights`:
 
-    * ``"int"``, the default: 1 + hash(u, v) mod n, the same from both ends, int32;
-    * ``"float"``: uniform in [0, 1), float64;
-    * ``"equal"``: 1, int32: every forest is minimal, only the order of edge ids decides;
-    * ``"rising"``: 1, 2, 3, ... in canonical order, int64;
-    * ``"ruler"``: 1 + trailing zero bits of that number, int32: the worst case of Borůvka on a
-      path.
+    * ``"int"``, the default: 1 + hash(u, v) mod n, as int32. The hash is symmetric in u and v;
+    * ``"float"``: uniform in [0, 1), as float64;
+    * ``"equal"``: 1, as int32. Every spanning forest is minimum, and the order of edge ids decides;
+    * ``"rising"``: 1, 2, 3, ... in canonical order, as int64;
+    * ``"ruler"``: 1 + the number of trailing zero bits of 1, 2, 3, ..., as int32. On a path this is
+      the worst case of Borůvka's algorithm.
+
+    Examples
+    --------
+    >>> from clmst.generators import generate
+    >>> generate("random", n=1000, average_degree=6, weights="float")
+    Graph(n_vertices=1000, n_edges=3000, weights=float64)
     """
     if not isinstance(kind, str) or str.__str__(kind) not in FAMILIES:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Small worlds of theory: grids, paths, stars, cliques, caves, circulants, triangulations."""
+"""Graphs of theory: grids, paths, stars, cliques, caves, circulants and triangulations."""
 
 from __future__ import annotations
 
@@ -23,22 +23,29 @@ from clmst.generators.hashing import Stream
 
 
 def grid(*, rows: int, columns: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
-    """Rectangular grid in which every vertex meets its 4 nearest neighbours.
+    """Rectangular grid in which every vertex is joined to its 4 nearest neighbours.
 
-    Vertex ``row * columns + column``; coordinates are set. m = 2 rows columns - rows - columns.
+    The vertex in a row and column has the number ``row * columns + column``. Coordinates are set. m
+    = 2 rows columns - rows - columns.
 
     Parameters
     ----------
     rows : int
-        Vertices from top to bottom.
+        Number of rows.
     columns : int
-        Vertices from left to right.
+        Number of columns.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: folklore; the "2d-2e20" and "grid2d" inputs of most graph benchmarks. O(m log m).
+    Source: folklore. Most graph benchmarks have it as "2d-2e20" or "grid2d". O(m log m).
+
+    Examples
+    --------
+    >>> from clmst.generators import grid
+    >>> grid(rows=2, columns=3)
+    Graph(n_vertices=6, n_edges=7, weights=int32)
     """
     rows = check_integer("rows", rows, low=0)
     columns = check_integer("columns", columns, low=0)
@@ -54,21 +61,28 @@ def grid(*, rows: int, columns: int, weights: WeightChoice = "int", seed: int = 
 
 
 def path(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
-    """Path 0 - 1 - ... - (n - 1), the graph of greatest diameter.
+    """Path 0 - 1 - ... - (n - 1), the connected graph with the largest diameter.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted: ``rising`` makes one chain of hooks of length n, ``ruler`` makes
-        Borůvka's algorithm take its greatest number of rounds, log2 n.
+        How edges are weighted. ``rising`` makes a single chain of n vertices in the first round of
+        Borůvka's algorithm. ``ruler`` makes the algorithm take its maximum number of rounds, log2
+        n.
     seed : int
-        What the random weights follow from.
+        Determines the random weights.
 
     Notes
     -----
     Source: folklore. O(n).
+
+    Examples
+    --------
+    >>> from clmst.generators import path
+    >>> path(n=4)
+    Graph(n_vertices=4, n_edges=3, weights=int32)
     """
     n = check_integer("n", n, low=0)
     u = np.arange(max(n - 1, 0), dtype=np.int64)
@@ -76,18 +90,24 @@ def path(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
 
 
 def star(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
-    """Star: vertex 0 meets all others, the graph of greatest degree.
+    """Star: vertex 0 is joined to all other vertices, which is the largest possible degree.
 
     Parameters
     ----------
     n : int
-        Number of vertices, the hub included.
+        Number of vertices, including the hub.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
     Source: folklore. O(n).
+
+    Examples
+    --------
+    >>> from clmst.generators import star
+    >>> star(n=4)
+    Graph(n_vertices=4, n_edges=3, weights=int32)
     """
     n = check_integer("n", n, low=0)
     rim = np.arange(1, max(n, 1), dtype=np.int64)
@@ -95,19 +115,25 @@ def star(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
 
 
 def complete(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
-    """Complete graph: all n (n - 1) / 2 pairs.
+    """Complete graph, which has all n (n - 1) / 2 pairs as edges.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: folklore; with ``weights="float"``, the setting of Frieze (1985), whose minimum
-    spanning tree weighs zeta(3) = 1.202... in the limit. O(n**2).
+    Source: folklore. With ``weights="float"`` this is the setting of Frieze (1985), in which the
+    weight of the minimum spanning tree tends to zeta(3) = 1.202... O(n**2).
+
+    Examples
+    --------
+    >>> from clmst.generators import complete
+    >>> complete(n=5)
+    Graph(n_vertices=5, n_edges=10, weights=int32)
     """
     n = check_integer("n", n, low=0)
     check_sizes(vertices=n, edges=n * (n - 1) // 2)
@@ -118,22 +144,31 @@ def complete(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
 def cliques(
     *, count: int, size: int, chained: bool = False, weights: WeightChoice = "int", seed: int = 0
 ) -> Graph:
-    """Disjoint cliques, or a chain of them: many trees, or few edges that join dense parts.
+    """Disjoint cliques, or a chain of cliques that are joined by single edges.
+
+    Without `chained` the forest has one tree for each clique. With `chained` it is one tree, in
+    which single edges join dense parts.
 
     Parameters
     ----------
     count : int
         Number of cliques.
     size : int
-        Vertices of each.
+        Number of vertices in each clique.
     chained : bool
-        Join the last vertex of each clique to the first of the next.
+        Join the last vertex of each clique to the first vertex of the next clique.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
     Source: folklore. O(count size**2).
+
+    Examples
+    --------
+    >>> from clmst.generators import cliques
+    >>> cliques(count=3, size=4, chained=True)
+    Graph(n_vertices=12, n_edges=20, weights=int32)
     """
     count = check_integer("count", count, low=0)
     size = check_integer("size", size, low=1)
@@ -146,24 +181,29 @@ def cliques(
 
 
 def caveman(*, caves: int, size: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
-    """Ring of caves: cliques that each give up one edge to reach the cave before.
+    """Ring of caves: cliques, each of which redirects one edge to the previous clique.
 
-    In every cave the edge between its first two vertices is replaced by one from its first
-    vertex to the last vertex of the cave before.
+    In every clique the edge between its first two vertices is replaced by an edge from its first
+    vertex to the last vertex of the previous clique. The graph is connected.
 
     Parameters
     ----------
     caves : int
-        Number of cliques; a single one keeps all its edges.
+        Number of cliques. A single clique keeps all its edges.
     size : int
-        Vertices of each, at least 3.
+        Number of vertices in each clique, at least 3.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: Watts, "Networks, Dynamics, and the Small-World Phenomenon" (1999). Connected.
-    O(caves size**2).
+    Source: Watts, "Networks, Dynamics, and the Small-World Phenomenon" (1999). O(caves size**2).
+
+    Examples
+    --------
+    >>> from clmst.generators import caveman
+    >>> caveman(caves=3, size=4)
+    Graph(n_vertices=12, n_edges=18, weights=int32)
     """
     caves = check_integer("caves", caves, low=1)
     size = check_integer("size", size, low=3)
@@ -179,23 +219,30 @@ def caveman(*, caves: int, size: int, weights: WeightChoice = "int", seed: int =
 def circulant(
     *, n: int, offsets: Sequence[int] = (1, 2), weights: WeightChoice = "int", seed: int = 0
 ) -> Graph:
-    """Circulant graph: vertex i meets i + d and i - d modulo n for every offset d.
+    """Circulant graph: vertex i is joined to i + d and i - d modulo n for every offset d.
 
-    Offset 1 alone gives a cycle; the degree is twice the number of offsets below n / 2.
+    The offset 1 alone gives a cycle. The degree is twice the number of offsets if all are distinct
+    and below n / 2.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     offsets : sequence of int
-        Distances round the ring, each from 1 to n // 2.
+        Distances along the ring, each from 1 to n // 2.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: Elspas and Turner, "Graphs with circulant adjacency matrices" (1970).
-    O(m log m), m = n len(offsets).
+    Source: Elspas and Turner, "Graphs with circulant adjacency matrices" (1970). O(m log m), where
+    m = n len(offsets).
+
+    Examples
+    --------
+    >>> from clmst.generators import circulant
+    >>> circulant(n=10, offsets=(1, 3))
+    Graph(n_vertices=10, n_edges=20, weights=int32)
     """
     n = check_integer("n", n, low=2)
     distances = as_array("offsets", offsets)
@@ -211,7 +258,10 @@ def circulant(
 
 
 def _clique_edges(count: int, size: int) -> tuple[Array, Array]:
-    """Return (u, v), u < v, of `count` disjoint cliques of `size` vertices, numbered in turn."""
+    """Return the edges (u, v), u < v, of `count` disjoint cliques with `size` vertices each.
+
+    The first clique has the vertices 0 .. size - 1, and so on.
+    """
     low, high = np.triu_indices(size, k=1)
     first = size * np.arange(count, dtype=np.int64)[:, None]
     return (first + low).ravel(), (first + high).ravel()
@@ -220,20 +270,28 @@ def _clique_edges(count: int, size: int) -> tuple[Array, Array]:
 def delaunay(*, n: int, seed: int = 0) -> Graph:
     """Delaunay triangulation of random points in the unit square.
 
-    Coordinates are set; weights are the Euclidean lengths, float64. Connected and planar; its
-    minimum spanning tree is the Euclidean one of the points.
+    Coordinates are set, and weights are the Euclidean lengths of edges, as float64. The graph is
+    connected and planar. Its minimum spanning tree is the Euclidean minimum spanning tree of the
+    points.
 
     Parameters
     ----------
     n : int
         Number of points.
     seed : int
-        What the points follow from.
+        Determines the points.
 
     Notes
     -----
     Source: Delaunay, "Sur la sphère vide" (1934); the "delaunay_n" graphs of the 10th DIMACS
-    Implementation Challenge (Bader et al., 2012). Qhull's O(n log n), some 10 s a million points.
+    Implementation Challenge (Bader et al., 2012). Qhull takes O(n log n), about 10 s for a million
+    points.
+
+    Examples
+    --------
+    >>> from clmst.generators import delaunay
+    >>> delaunay(n=100).coordinates.shape
+    (100, 2)
     """
     n = check_integer("n", n, low=0)
     check_sizes(vertices=n, edges=3 * n)
@@ -247,7 +305,10 @@ def delaunay(*, n: int, seed: int = 0) -> Graph:
 
 
 def _triangles(points: Array) -> Array:
-    """Return the vertices of the triangles, shape (k, 3); below three points, all that is there."""
+    """Return the vertices of the triangles, shape (k, 3).
+
+    Fewer than three points make one row with all of them.
+    """
     if len(points) < 3:
         return np.arange(len(points))[None, :]
     from scipy.spatial import Delaunay

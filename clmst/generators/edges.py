@@ -1,4 +1,4 @@
-"""From pairs of vertices to a graph: parameters checked, duplicates merged, weights chosen."""
+"""Make a graph from pairs of vertices: check sizes, merge duplicates, choose weights."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ from clmst.generators.hashing import Stream, Words
 
 
 def check_integer(name: str, value: int, *, low: int, high: int = MAX_VERTICES) -> int:
-    """Return `value` as an int, or raise unless it is an integer from low to high."""
+    """Return `value` as an int.
+
+    Raises :class:`InvalidArgumentError` unless it is an integer from `low` to `high`.
+    """
     return arguments.check_integer(name, value, low=low, high=high)
 
 
 def check_sizes(*, vertices: int, edges: int) -> None:
-    """Raise, before anything is allocated, where a graph would not fit 32-bit numbers."""
+    """Raise :class:`InvalidArgumentError` if a graph would be too large for 32-bit numbers.
+
+    Call this before anything is allocated.
+    """
     for what, count, limit in (("vertices", vertices, MAX_VERTICES), ("edges", edges, MAX_SLOTS)):
         if count > limit:
             raise InvalidArgumentError(
@@ -39,7 +45,7 @@ _LOW_WORD = np.uint64(0xFFFFFFFF)
 
 
 def packed(rows: Array, columns: Array) -> Words:
-    """Return ``row << 32 | column`` of each pair of vertices."""
+    """Pack each entry (row, column) into one 64-bit word, ``row << 32 | column``."""
     words = rows.astype(np.uint64)
     words <<= HALF
     words |= columns.astype(np.uint64, copy=False)
@@ -47,21 +53,25 @@ def packed(rows: Array, columns: Array) -> Words:
 
 
 def pairs_of(u: Array, v: Array) -> Words:
-    """Pack each pair into one word, lesser vertex high: words compare as canonical order does."""
+    """Pack each pair into one 64-bit word, with the lesser vertex in the upper half.
+
+    The words sort like canonical order.
+    """
     return packed(np.minimum(u, v), np.maximum(u, v))
 
 
 def endpoints(pairs: Words) -> tuple[Words, Words]:
-    """Unpack words into (lesser, greater) vertices."""
+    """Unpack words into arrays (lesser vertex, greater vertex)."""
     return pairs >> HALF, pairs & _LOW_WORD
 
 
 def resolve(entries: Entries) -> None:
-    """Replace each copy by the value that it comes to: ~k is a copy of entry k.
+    """Replace, in place, each entry that is a copy by the value that it copies.
 
-    Pointer jumping: in every round a copy takes the entry of its source, so that chains, none of
-    which may come back to itself, halve. O(m) for copies of random entries, whose chains are short;
-    O(m log m) at worst.
+    A negative entry ~k is a copy of entry k, which may itself be a copy. Chains of copies must not
+    form a cycle. They are followed by pointer jumping: in every round each copy takes the entry of
+    its source, which halves the length of chains. O(m) if the copied entries are random, because
+    chains are then short, and O(m log m) at worst.
     """
     copies = np.flatnonzero(entries < 0)
     while copies.size:
@@ -70,7 +80,7 @@ def resolve(entries: Entries) -> None:
 
 
 def simple_pairs(u: Array, v: Array) -> Words:
-    """Return each pair of different vertices once, in canonical order. One sort."""
+    """Pack the pairs (u, v), drop self-loops and duplicates, and sort the rest canonically."""
     proper = u != v
     pairs = pairs_of(u, v)
     if not proper.all():
@@ -84,7 +94,10 @@ def simple_pairs(u: Array, v: Array) -> Words:
 def graph_of_pairs(
     n: int, pairs: Words, weights: Array, *, coordinates: Array | None = None
 ) -> Graph:
-    """Make a graph of distinct pairs in canonical order; its edge ids count them."""
+    """Make a graph of packed pairs, which must be distinct and in canonical order.
+
+    `weights` has a weight for each pair. Edge ids are 0, 1, 2, ... in this order.
+    """
     low, high = endpoints(pairs)
     return Graph.unchecked(
         indptr=row_starts(low.astype(np.int64), n), indices=high.astype(np.uint32), weights=weights,
@@ -95,16 +108,17 @@ def graph_of_pairs(
 def weighted_graph(
     n: int, u: Array, v: Array, *, weights: str, seed: int, coordinates: Array | None = None
 ) -> Graph:
-    """Make a simple graph of any pairs: loops left out, duplicates merged, weights as chosen."""
+    """Make a simple graph of any pairs: drop self-loops, merge duplicates, and choose weights."""
     pairs = simple_pairs(u, v)
     chosen = choose_weights(pairs, n, choice=weights, seed=seed)
     return graph_of_pairs(n, pairs, chosen, coordinates=coordinates)
 
 
 def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
-    """Weigh distinct pairs in canonical order, as :func:`clmst.generate` says.
+    """Choose a weight for each of some distinct packed pairs in canonical order.
 
-    On a path, ``ruler`` makes Borůvka's algorithm do no better than halve the trees in every round.
+    :func:`clmst.generate` lists the choices. On a path, ``ruler`` makes every round of Borůvka's
+    algorithm only halve the number of trees, which is its worst case.
     """
     check_choice("weights", choice, get_args(WeightChoice))
     stream = Stream.named(seed, "weights")

@@ -1,7 +1,7 @@
-"""Randomness without state: every number is a hash of (seed, stream, counter).
+"""Random numbers without state: every number is a hash of (seed, stream, counter).
 
-Only unsigned 64-bit arithmetic and exact conversions are used, so that the same seed gives the
-same numbers on every platform and with every version of NumPy.
+Only unsigned 64-bit arithmetic and exact conversions are used. Therefore a seed gives the same
+numbers on every platform and with every version of NumPy.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from clmst.core.weight_keys import Array
 Words = npt.NDArray[np.uint64]
 
 _MASK = (1 << 64) - 1
-_BLOCK = 1 << 14  # words hashed at a time: the temporaries stay in the second-level cache
+_BLOCK = 1 << 14  # words hashed at a time; their temporaries fit the second-level cache
 _PERMUTATION_ROUNDS = 5
 
 
-_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: successive counters land far apart
+_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 / golden ratio, which spreads successive counters
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
 
 
 def mix(word: int) -> int:
-    """Scramble one 64-bit word: the finaliser "mix13" of SplitMix64 (Steele et al., 2014)."""
+    """Scramble a 64-bit word with the finaliser "mix13" of SplitMix64 (Steele et al., 2014)."""
     word = ((word ^ (word >> 30)) * _FIRST) & _MASK
     word = ((word ^ (word >> 27)) * _SECOND) & _MASK
     return word ^ (word >> 31)
 
 
 def next_word(state: int) -> int:
-    """Return what SplitMix64 gives out next in a state of 64 bits."""
+    """Return the word that SplitMix64 outputs next from `state`, an integer of 64 bits."""
     return mix((state + _GOLDEN) & _MASK)
 
 
 def next_words(states: Words) -> Words:
-    """Turn states into what SplitMix64 gives out next, in place; return them."""
+    """Replace each state, in place, by the word that SplitMix64 outputs next. Return the array."""
     states += np.uint64(_GOLDEN)
     return _finalise(states)
 
 
 def _finalise(words: Words) -> Words:
-    """Scramble words in place, as :func:`mix` does; return them."""
+    """Scramble words in place, each as :func:`mix` does. Return the array."""
     shifted = np.empty_like(words)
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
         words ^= np.right_shift(words, np.uint64(shift), out=shifted)
@@ -62,14 +62,19 @@ class Stream:
     Attributes
     ----------
     key : int
-        64 bits that tell this stream from all others.
+        64 bits that distinguish this stream from all others.
     """
 
     key: int
 
     @classmethod
     def named(cls, seed: int, name: str) -> Stream:
-        """Return the stream of a seed and a purpose; different names are independent."""
+        """Return the stream for a seed and a purpose.
+
+        Streams with different names are independent.
+
+        Raises :class:`InvalidArgumentError` unless `seed` is an integer from 0 to 2**64 - 1.
+        """
         seed = check_integer("seed", seed, low=0, high=_MASK)
         key = mix(int(seed))
         for byte in name.encode():
@@ -77,17 +82,20 @@ class Stream:
         return cls(key=key)
 
     def words(self, counters: Array | int) -> Words:
-        """Return the 64 random bits at each counter, or at 0 .. count - 1 if given a count."""
+        """Return the 64 random bits at each counter.
+
+        An integer n stands for the counters 0 .. n - 1.
+        """
         if isinstance(counters, int):
             counters = np.arange(counters, dtype=np.uint64)
         return _blockwise(self._words, counters.astype(np.uint64, copy=False))
 
     def uniform(self, counters: Array | int) -> npt.NDArray[np.float64]:
-        """Return a float64 in [0, 1) at each counter, a multiple of 2**-53."""
+        """Return a random float64 in [0, 1) at each counter. It is a multiple of 2**-53."""
         return (self.words(counters) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, counters: Array | int, bound: Array | int) -> Words:
-        """Return an integer in [0, bound) at each counter; `bound` may differ by counter."""
+        """Return a random integer in [0, bound) at each counter. `bound` may be an array."""
         return self.words(counters) % np.asarray(bound, dtype=np.uint64)
 
     def permuted(self, values: Array, size: int) -> Words:
@@ -95,10 +103,10 @@ class Stream:
 
         Notes
         -----
-        Rounds that multiply by an odd number, add, and fold high bits onto low ones are bijections
-        of the words of b bits; b is the least with size <= 2**b. A value that leaves the range is
-        sent round again until it is back ("cycle walking", Black and Rogaway, 2002), fewer than
-        two rounds on average. O(len(values)).
+        Let b be the minimum with size <= 2**b. Each round multiplies by an odd number, adds, and
+        folds high bits onto low ones, which is a bijection of words of b bits. A value that leaves
+        the range goes through the rounds again until it is back ("cycle walking", Black and
+        Rogaway, 2002). That takes fewer than two passes on average. O(len(values)).
         """
         bits = max(size - 1, 1).bit_length()
         values = _blockwise(lambda part: self._scrambled(part, bits), values.astype(np.uint64))
@@ -123,7 +131,7 @@ class Stream:
 
 
 def _blockwise(function: Callable[[Words], Words], words: Words) -> Words:
-    """Apply an elementwise function to blocks that fit the cache."""
+    """Apply an elementwise function to blocks of words that fit into the cache."""
     out = np.empty(words.shape, np.uint64)
     for start in range(0, words.size, _BLOCK):
         block = slice(start, start + _BLOCK)

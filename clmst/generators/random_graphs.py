@@ -1,4 +1,4 @@
-"""Random graphs without coordinates: uniform, recursive matrix, clustered, preferential."""
+"""Random graphs without coordinates: uniform, recursive-matrix, clustered, preferential."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from clmst.generators.hashing import Stream, Words
 Chances = tuple[float, float, float]
 
 GTGRAPH: Chances = (0.45, 0.22, 0.22)
-"""Chances of the upper left, upper right and lower left quarter (Bader and Madduri, 2006)."""
+"""Probabilities (a, b, c) of the recursive matrix in GTgraph (Bader and Madduri, 2006)."""
 
-_BLOCK = 1 << 14  # edges drawn at a time: the temporaries stay in the second-level cache
+_BLOCK = 1 << 14  # edges drawn at a time; their temporaries fit the second-level cache
 
 
 def draw(
     count: int, scale: int, chances: Chances, stream: Stream, *, first: int = 0
 ) -> tuple[Array, Array]:
-    """Draw edges of a matrix of 2**scale rows, whose numbers begin at `first`; return (u, v).
+    """Draw `count` edges from a recursive matrix with 2**scale rows, and return arrays (u, v).
 
-    Each edge depends on its number alone. O(count scale).
+    `chances` are the probabilities of the upper left, upper right and lower left quarter. The edges
+    have the numbers `first`, `first` + 1, ... and each edge depends only on its number and the
+    stream. Self-loops and duplicates are included. O(count scale).
     """
     u, v = np.empty(count, np.uint32), np.empty(count, np.uint32)
     for start in range(0, count, _BLOCK):
@@ -43,10 +45,11 @@ def draw(
 
 
 def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
-    """Draw edges of the first n rows and columns of the least matrix that has as many.
+    """Draw `count` edges from the first n rows and columns of a recursive matrix.
 
-    They are the first `count` drawn from the whole matrix that lie there. At least a share of
-    ``chances[0]`` of all do, which must not be 0.
+    The matrix is the smallest with at least n rows. Edges outside the first n rows and columns are
+    drawn too, but discarded. At least a fraction ``chances[0]`` of all edges is kept, so this must
+    not be 0.
     """
     scale = max(n - 1, 0).bit_length()
     parts: list[tuple[Array, Array]] = []
@@ -63,13 +66,16 @@ def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Ar
 
 
 def _descend(edges: Words, scale: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
-    """Choose a quarter of the matrix on every level for each edge; return (u, v) as uint32."""
+    """Place each edge in the recursive matrix by choosing a quarter at every level.
+
+    Returns (u, v) as uint32.
+    """
     a, b, c = chances
     to_b, to_c, to_d = (np.uint32(min(int(p * 2.0**32), 2**32 - 1)) for p in (a, a + b, a + b + c))
     u, v = np.zeros(edges.size, np.uint32), np.zeros(edges.size, np.uint32)
     first_words = edges * np.uint64((scale + 1) // 2)
     for level in range(scale):
-        if level % 2 == 0:  # one word of 64 bits serves two levels
+        if level % 2 == 0:  # one 64-bit word is enough for two levels
             words = stream.words(first_words + np.uint64(level // 2))
         draw = words.astype(np.uint32)
         words >>= np.uint64(32)
@@ -80,7 +86,7 @@ def _descend(edges: Words, scale: int, chances: Chances, stream: Stream) -> tupl
     return u, v
 
 
-_MAX_SCALE = 31  # levels of the recursive matrix: vertices must fit 32 bits
+_MAX_SCALE = 31  # levels of the recursive matrix; vertex numbers must fit into 32 bits
 
 
 def random(
@@ -93,22 +99,29 @@ def random(
     n : int
         Number of vertices.
     average_degree : float
-        Twice the number of edges over the number of vertices, at most n - 1.
+        Average number of neighbours of a vertex, at most n - 1.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: Erdős and Rényi, "On random graphs I" (1959). The edges are the first m images of a
+    Source: Erdős and Rényi, "On random graphs I" (1959). The edges are the first m values of a
     random permutation of all pairs, so no pair is drawn twice. O(m log m).
+
+    Examples
+    --------
+    >>> from clmst.generators import random
+    >>> random(n=1000, average_degree=6)
+    Graph(n_vertices=1000, n_edges=3000, weights=int32)
     """
     n = check_integer("n", n, low=0)
     check_number("average_degree", average_degree, low=0, high=max(n - 1, 0))
     m = min(round(n * average_degree / 2), n * (n - 1) // 2)
     check_sizes(vertices=n, edges=m)
     pairs = Stream.named(seed, "random").permuted(np.arange(m, dtype=np.uint64), n * (n - 1) // 2)
-    # Pair k joins u = k mod n to u + 1 + k div n, round a ring: for every distance below n / 2
-    # each u makes its own pair, and for n / 2 itself the numbers end after the first half.
+    # Pair number k joins u = k mod n to the vertex at distance 1 + k div n from it on a ring. At
+    # every distance below n / 2 each u starts a pair. At the distance n / 2 only the vertices below
+    # n / 2 do, because the numbers end there.
     distance, u = np.divmod(pairs, np.uint64(max(n, 1)))
     v = (u + distance + np.uint64(1)) % np.uint64(max(n, 1))
     return weighted_graph(n, u, v, weights=weights, seed=seed)
@@ -124,28 +137,34 @@ def rmat(
     weights: WeightChoice = "int",
     seed: int = 0,
 ) -> Graph:
-    """Recursive-matrix graph of skewed degrees, 2**scale vertices.
+    """Recursive-matrix (R-MAT) graph with 2**scale vertices and skewed degrees.
 
-    ``edge_factor * 2**scale`` edges are drawn; loops are left out and duplicates merged, so the
-    graph has fewer.
+    ``edge_factor * 2**scale`` edges are drawn. The graph has fewer edges, because self-loops are
+    dropped and duplicates merged.
 
     Parameters
     ----------
     scale : int
         Base-2 logarithm of the number of vertices.
     edge_factor : int
-        Edges drawn for each vertex.
+        Number of edges drawn per vertex.
     a, b, c : float
-        Chances of the upper left, upper right and lower left quarter of the adjacency matrix; the
-        lower right one gets the rest.
+        Probabilities of the upper left, upper right and lower left quarter of the adjacency matrix.
+        The lower right quarter gets the rest.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: Chakrabarti, Zhan and Faloutsos, "R-MAT: a recursive model for graph mining" (2004);
-    the defaults are those of GTgraph (Bader and Madduri, 2006), without its noise.
-    O(m (scale + log m)).
+    Source: Chakrabarti, Zhan and Faloutsos, "R-MAT: a recursive model for graph mining" (2004). The
+    defaults are taken from GTgraph (Bader and Madduri, 2006), without its noise. O(m (scale + log
+    m)).
+
+    Examples
+    --------
+    >>> from clmst.generators import rmat
+    >>> rmat(scale=10).n_vertices
+    1024
     """
     n, u, v = _drawn(scale, edge_factor, (a, b, c), seed, "rmat")
     return weighted_graph(n, u, v, weights=weights, seed=seed)
@@ -161,57 +180,70 @@ def kronecker(
     weights: WeightChoice = "int",
     seed: int = 0,
 ) -> Graph:
-    """Graph500's Kronecker graph: strongly skewed degrees, vertices numbered at random.
+    """Graph500's Kronecker graph with 2**scale randomly numbered vertices and very skewed degrees.
 
-    ``edge_factor * 2**scale`` edges are drawn; loops are left out and duplicates merged, so the
-    graph has fewer, and many isolated vertices.
+    ``edge_factor * 2**scale`` edges are drawn. The graph has fewer edges, because self-loops are
+    dropped and duplicates merged. Many vertices are isolated.
 
     Parameters
     ----------
     scale : int
         Base-2 logarithm of the number of vertices.
     edge_factor : int
-        Edges drawn for each vertex.
+        Number of edges drawn per vertex.
     a, b, c : float
-        Chances of the upper left, upper right and lower left quarter of the adjacency matrix; the
-        lower right one gets the rest.
+        Probabilities of the upper left, upper right and lower left quarter of the adjacency matrix.
+        The lower right quarter gets the rest.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
     Source: Leskovec, Chakrabarti, Kleinberg and Faloutsos, "Realistic, mathematically tractable
     graph generation and evolution, using Kronecker multiplication" (2005), with the parameters of
     the Graph500 benchmark (2010). O(m (scale + log m)).
+
+    Examples
+    --------
+    >>> from clmst.generators import kronecker
+    >>> kronecker(scale=10).n_vertices
+    1024
     """
     n, u, v = _drawn(scale, edge_factor, (a, b, c), seed, "kronecker")
     names = Stream.named(seed, "kronecker names").permuted(np.arange(n, dtype=np.uint64), n)
-    names = names.astype(np.uint32)  # half the cache lines to gather from
+    names = names.astype(np.uint32)  # 32 bits halve the cache lines to gather from
     return weighted_graph(n, names[u], names[v], weights=weights, seed=seed)
 
 
 def preferential(
     *, n: int, edges_per_vertex: int = 4, weights: WeightChoice = "int", seed: int = 0
 ) -> Graph:
-    """Preferential attachment: each vertex joins earlier ones, in proportion to their degree.
+    """Preferential attachment: vertices join earlier ones with probability proportional to degree.
 
-    Connected. Duplicates are merged, so m is a little below (n - 1) edges_per_vertex.
+    The graph is connected. Duplicates are merged, so it has slightly fewer than (n - 1)
+    edges_per_vertex edges.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     edges_per_vertex : int
-        Edges that every vertex but the first draws.
+        Number of edges that each vertex except the first draws.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
     Source: Barabási and Albert, "Emergence of scaling in random networks" (1999), in the form of
-    Sanders and Schulz, "Scalable generation of scale-free graphs" (2016): an edge copies a
-    random end of a random earlier edge, and if that end was itself a copy, the chain is followed.
+    Sanders and Schulz, "Scalable generation of scale-free graphs" (2016). An edge copies a random
+    end of a random earlier edge. If that end was itself a copy, the chain of copies is followed.
     O(m log m) expected.
+
+    Examples
+    --------
+    >>> from clmst.generators import preferential
+    >>> preferential(n=1000).n_vertices
+    1000
     """
     n = check_integer("n", n, low=0)
     edges_per_vertex = check_integer("edges_per_vertex", edges_per_vertex, low=1)
@@ -219,9 +251,9 @@ def preferential(
     check_sizes(vertices=n, edges=m)
     edges = np.arange(m, dtype=np.int64)
     v = 1 + edges // edges_per_vertex
-    # Edge e has ends 2 e, the vertex that draws, and 2 e + 1, the vertex drawn: a copy of another
-    # end, of an earlier vertex's edge. Vertex 1 finds no edge to copy from; end -2, which by the
-    # same rule belongs to vertex 0, stands for its only choice.
+    # End 2 e of edge e is the vertex that draws. End 2 e + 1 is the vertex that is drawn, a copy of
+    # an end of an earlier vertex's edge. Vertex 1 can only draw vertex 0, since there is no earlier
+    # edge. End -2 stands for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
     earlier_ends = 2 * edges_per_vertex * (v - 1)
     copied = Stream.named(seed, "preferential").below(edges, np.maximum(earlier_ends, 1))
     copied = np.where(earlier_ends == 0, -2, copied.astype(np.int64))
@@ -233,7 +265,10 @@ def preferential(
 def _drawn(
     scale: int, edge_factor: int, chances: Chances, seed: int, name: str
 ) -> tuple[int, Array, Array]:
-    """Check the parameters of a recursive matrix; return its size and the edges drawn from it."""
+    """Check the parameters of a recursive matrix, and draw its edges.
+
+    Returns (number of vertices, u, v).
+    """
     scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
     n, edge_factor = 1 << scale, check_integer("edge_factor", edge_factor, low=0)
     check_sizes(vertices=n, edges=edge_factor * n)
@@ -254,33 +289,40 @@ def clustered(
     weights: WeightChoice = "int",
     seed: int = 0,
 ) -> Graph:
-    """Recursive-matrix graph of n vertices, some of which belong to dense clusters, too.
+    """Recursive-matrix graph of n vertices, some of which also belong to dense clusters.
 
-    The vertices of a cluster are anywhere among the n; no vertex belongs to two. Left as they are,
-    the parameters make a graph of 49,152 vertices, 16,384 of them in clusters, and 25.6 million
-    edges.
+    The members of a cluster are chosen at random among the n vertices, and each vertex belongs to
+    one cluster at most. With the default parameters the graph has 49,152 vertices, 16,384 of them
+    in clusters, and 25.6 million edges.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     edge_factor : int
-        Edges drawn from the recursive matrix for each vertex.
+        Number of edges drawn from the recursive matrix per vertex.
     clusters : int
         Number of clusters.
     cluster_size : int
-        Vertices of each.
+        Number of vertices in each cluster.
     density : float
-        Chance of every pair of vertices of a cluster to be an edge, from 0 to 1.
+        Probability that two vertices of a cluster are joined by an edge, from 0 to 1.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
     Source: the workload of Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum
-    Spanning Tree Computation", section 4.3, whose clusters have more than half of the edges that
-    they can have; the sizes of single clusters are ours. The sparse edges are those of
-    :func:`rmat` that join vertices below n. O(n edge_factor log n + clusters cluster_size**2).
+    Spanning Tree Computation", section 4.3. Its clusters have more than half of all possible edges.
+    The paper does not give the sizes of single clusters, which are our choice. The sparse edges are
+    drawn as in :func:`rmat`, keeping those that join vertices below n. O(n edge_factor log n +
+    clusters cluster_size**2).
+
+    Examples
+    --------
+    >>> from clmst.generators import clustered
+    >>> clustered(n=1000, cluster_size=50).n_vertices
+    1000
     """
     n = check_integer("n", n, low=0)
     edge_factor = check_integer("edge_factor", edge_factor, low=0)
@@ -307,9 +349,10 @@ def clustered(
 
 
 def _some_pairs(stream: Stream, first: int, size: int, chance: float) -> tuple[Array, Array]:
-    """Return those pairs low < high of 0 .. size - 1 that a stream chooses, row by row.
+    """Choose each pair low < high of 0 .. size - 1 with probability `chance`.
 
-    Its words from number `first` on belong to all pairs in turn.
+    Pairs are in order of rows. The stream's number `first` decides the first pair, and each
+    following number the next pair. Returns arrays (low, high).
     """
     lows, highs = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for low in range(size - 1):

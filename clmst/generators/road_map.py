@@ -1,4 +1,4 @@
-"""A road network from nothing: streets of several ranks on a lattice with towns and water."""
+"""A generated road network: streets of several ranks on a lattice, with towns and water."""
 
 from __future__ import annotations
 
@@ -26,38 +26,45 @@ Field = npt.NDArray[np.float64]
 Shape = tuple[int, int]
 
 _UNITS = 100.0  # length of an undisturbed edge
-_LAND_SHARE = 0.8  # of the cells of the lattice: the rest is sea and rivers
-_CROSSING_SHARE = 0.62  # of the land that is a vertex: the rest is fields and straight streets
-_SPANS = (40, 200)  # cells that a minor and a major street may run
+_LAND_SHARE = 0.8  # fraction of the cells that are land; the rest is sea and rivers
+_CROSSING_SHARE = 0.62  # fraction of the land cells that are vertices
+_SPANS = (40, 200)  # length in cells of a minor and of a major street
 _TOP_RANK = 5
-_BRIDGE_RANK = 3  # streets from this rank on may cross water
-_LONGEST_BRIDGE = 16  # cells
-_NEEDLESS = 10.0  # scores from here on are for edges that only the spanning tree may use
+_BRIDGE_RANK = 3  # minimum rank of a street that may cross water
+_LONGEST_BRIDGE = 16  # in cells
+_NEEDLESS = 10.0  # edges with at least this score may only be in the spanning tree
 
 
 def road(*, n: int, average_degree: float = 2.7, seed: int = 0) -> Graph:
-    """Road map: a connected, all but planar network that looks like a region's.
+    """Road map: a connected, almost planar network that looks like the roads of a region.
 
-    Coordinates are set; weights are the Euclidean lengths between them, rounded to integers,
-    int32. Streets run along the lines of a lattice that lost its sea and rivers to noise, was
-    thinned out away from towns, and was then bent. They have ranks: the spanning tree prefers
-    high ones, and of what it leaves out the best is added, most of it in towns, until the average
-    degree is met or, in small networks, the lattice has no more. Few edges cross: mostly bridges.
+    Coordinates are set. Weights are the Euclidean lengths of edges, rounded to integers, as int32.
+    Streets run along the lines of a lattice. Noise takes sea and rivers out of the lattice, it is
+    thinned out away from towns, and then it is bent. Streets have ranks, and a spanning tree that
+    prefers high ranks connects all vertices. The best remaining edges, most of them in towns, are
+    added until the average degree is reached. A small network may not have enough of them. The few
+    edges that cross are mostly bridges.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     average_degree : float
-        Twice the number of edges over the number of vertices, 2 to 3.
+        Average number of neighbours of a vertex, from 2 to 3.
     seed : int
-        What all randomness follows from.
+        Determines all randomness.
 
     Notes
     -----
-    Source: this project, after the road networks of the 9th DIMACS Implementation Challenge
-    (Demetrescu, Goldberg and Johnson, 2006), whose average degrees are 2.4 to 2.8; from value
+    Source: this project. It follows the road networks of the 9th DIMACS Implementation Challenge
+    (Demetrescu, Goldberg and Johnson, 2006), whose average degrees are 2.4 to 2.8, and uses value
     noise (Perlin, "An image synthesizer", 1985). O(n log n).
+
+    Examples
+    --------
+    >>> from clmst.generators import road
+    >>> road(n=1000)
+    Graph(n_vertices=1000, n_edges=1350, weights=int32)
     """
     n = check_integer("n", n, low=0)
     check_number("average_degree", average_degree, low=2, high=3)
@@ -75,19 +82,22 @@ def road(*, n: int, average_degree: float = 2.7, seed: int = 0) -> Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lattice:
-    """Cells in rows and columns, some of them vertices, with a street along each row and column."""
+    """Cells in rows and columns, some of which are vertices.
 
-    vertex: npt.NDArray[np.int64]  # number of each cell's vertex, row by row; -1 where it has none
-    ranks: tuple[Array, Array]  # of the streets along the row and along the column, in each cell
-    # Which street passes straight through a cell without a vertex: 0 that of the row, 1 that of
-    # the column, 2 neither, as it is water.
+    A street runs along each row and each column.
+    """
+
+    vertex: npt.NDArray[np.int64]  # the vertex number of each cell, or -1
+    ranks: tuple[Array, Array]  # in each cell, of the street along the row and along the column
+    # Which street passes straight through a cell without a vertex: 0 is the street along the row,
+    # 1 the street along the column, and 2 neither, because the cell is water.
     passing: npt.NDArray[np.int64]
-    urban: Field  # 0 in the country to 1 or more in the middle of towns
-    points: Field  # where the vertices lie, shape (n, 2)
+    urban: Field  # from 0 in the country to 1 or more in the centre of towns
+    points: Field  # coordinates of the vertices, shape (n, 2)
 
     @classmethod
     def of(cls, n: int, seed: int) -> Lattice:
-        """Lay out `n` vertices."""
+        """Lay out a lattice with `n` vertices."""
         n_land = math.ceil(n / _CROSSING_SHARE)
         n_cells = math.ceil(n_land / _LAND_SHARE)
         rows = max(math.isqrt(n_cells * 4 // 5), 1)
@@ -113,9 +123,11 @@ class Lattice:
 
 
 def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
-    """Return the rank of the street along the row in each cell; half as many have each next rank.
+    """Return, for each cell, the rank of the street along its row.
 
-    A street is redrawn after its span of cells; the better of a minor and a major one counts.
+    Half of the streets have rank 0, a quarter rank 1, and so on. A new street begins after a fixed
+    number of cells. A minor and a major street, of different lengths, run along each row, and the
+    higher rank counts.
     """
     lines, cells = shape
     ranks = np.zeros(shape, np.int64)
@@ -131,7 +143,10 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
 
 
 def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
-    """Return how much speaks for a vertex in each cell: towns, villages, high streets, chance."""
+    """Return how suitable each cell is as a vertex.
+
+    Towns, villages, streets of high rank, and chance add to it.
+    """
     shape = urban.shape
     appeal = 1.5 * np.minimum(urban, 0.6) + 0.35 * np.minimum(np.maximum(*ranks), 3)
     appeal += 0.25 * smooth_field(Stream.named(seed, "road villages"), shape, 30)
@@ -140,7 +155,7 @@ def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
 
 
 def _highest(values: Field, count: int) -> npt.NDArray[np.bool_]:
-    """Mark the `count` highest values, the first ones among equals."""
+    """Mark the `count` highest values, the first ones among equals. Returns a mask."""
     chosen = np.zeros(values.shape, bool)
     if count:
         bar = np.partition(values, values.size - count, axis=None)[values.size - count]
@@ -151,7 +166,7 @@ def _highest(values: Field, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
-    """Return the edges that may be built as (u, v, score); the least score is the best."""
+    """Return the edges that may be built as arrays (u, v, score). A low score is good."""
     rows = _along_rows(lattice, 0, Stream.named(seed, "road rows"))
     turned = Lattice(
         vertex=lattice.vertex.T, ranks=(lattice.ranks[1].T, lattice.ranks[0].T),
@@ -164,7 +179,11 @@ def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
 
 
 def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Array, Field]:
-    """Join each vertex to the next of its row, across any cells between."""
+    """Join each vertex to the next vertex of its row, across any cells between them.
+
+    Returns arrays (u, v, score). Edges across water or another street, except bridges, get scores
+    that only the spanning tree uses.
+    """
     is_vertex = lattice.vertex >= 0
     line, cell = np.nonzero(is_vertex)
     here = np.flatnonzero(line[1:] == line[:-1])
@@ -180,9 +199,10 @@ def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Arr
 
 
 def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
-    """Join the first vertex of each row to that of the next, where no column street does.
+    """Join the first vertex of each row to the first vertex of the next row.
 
-    They make the candidates connected on every lattice.
+    Pairs in the same column are left out. These edges make the candidates connected on every
+    lattice. Returns arrays (u, v, score).
     """
     line, cell = np.nonzero(lattice.vertex >= 0)
     first = np.flatnonzero(np.diff(line, prepend=-1))
@@ -192,11 +212,14 @@ def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
 
 
 def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Array:
-    """Return the positions of the spanning tree of least scores and of the best other edges."""
+    """Choose edges: the spanning tree with the lowest scores, and the best other edges.
+
+    Returns the indices of at most `n_edges` edges, best first.
+    """
     order = np.argsort(scores, kind="stable")
     rank = np.empty(order.size)
     rank[order] = np.arange(1, order.size + 1)
-    ends = u.astype(np.int32), v.astype(np.int32)  # csgraph of older SciPy takes no others
+    ends = u.astype(np.int32), v.astype(np.int32)  # older versions of csgraph take only int32
     tree = minimum_spanning_tree(sparse.coo_array((rank, ends), shape=(n, n)).tocsr())
     chosen = np.zeros(order.size, bool)
     chosen[tree.data.astype(np.int64) - 1] = True
@@ -208,37 +231,49 @@ def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Arra
 # -------------------------------------------------------------------------- the ground
 
 _TOWNS = 14
-_TOWN_PULL = 0.5  # by how much distances shrink in the middle of a town
-_HILLS = ((3, 1.0), (7, 0.6), (16, 0.35), (40, 0.15), (100, 0.07))  # bumps to a side, height
-_RIVER = 4  # bumps to a side of the field whose middle contour is the river
+_TOWN_PULL = 0.5  # by what fraction distances shrink in the centre of a town
+_HILLS = (
+    (3, 1.0),
+    (7, 0.6),
+    (16, 0.35),
+    (40, 0.15),
+    (100, 0.07),
+)  # bumps along a side, height
+_RIVER = 4  # bumps along a side of the noise whose middle contour is the river
 _RIVER_WIDTH = 0.006
-_JITTER = 0.3  # of a cell, to either side; up to 0.5, edges between neighbours cannot cross
-# Bumps to a side, and height over width. Smooth steps rise by up to 1.5 times that ratio; as the
-# ratios add up to less than 1 / 3, every partial derivative stays below 1 / 2 in magnitude, and
-# the bent plane never folds.
+_JITTER = 0.3  # in cells, to either side; up to 0.5, edges between neighbours cannot cross
+# Number of bumps along a side, and the ratio of height to width. A smooth step rises by up to 1.5
+# times that ratio. The ratios add up to less than 1 / 3, so every partial derivative stays below
+# 1 / 2 in magnitude, and the bent plane never folds.
 _BENDS = ((3, 0.12), (9, 0.11), (30, 0.09))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Town:
-    """A town, where vertices crowd and streets turn; lengths in cells of the lattice."""
+    """A town, towards which vertices crowd and around which streets turn.
 
-    row: float  # of the middle
+    All lengths are in cells of the lattice.
+    """
+
+    row: float  # of the centre
     column: float
-    radius: float  # where its pull has fallen to a quarter
-    turn: float  # tangent of half the angle by which its middle is turned
+    radius: float  # distance at which its pull has fallen to a quarter
+    turn: float  # tangent of half the angle by which its centre is turned
 
     def nearness(self, y: Array, x: Array) -> Field:
-        """Return 1 in the middle, falling to 0 far away, at each point."""
+        """Return, for each point, a number that falls from 1 in the centre to 0 far away."""
         dy, dx = y - self.row, x - self.column
         near = 1.0 / (1.0 + (dy * dy + dx * dx) / (self.radius * self.radius))
         return np.asarray(near * near)
 
     def attract(self, y: Field, x: Field) -> tuple[Field, Field]:
-        """Move points towards the middle and round it; order by distance is kept."""
+        """Move points towards the centre and around it, and return their new (y, x).
+
+        A point that was nearer to the centre than another one stays nearer.
+        """
         near = self.nearness(y, x)
         shrink = 1.0 - _TOWN_PULL * near
-        half = self.turn * near  # rational functions of it are exact where sin and cos are not
+        half = self.turn * near  # rational functions round alike everywhere, sin and cos do not
         cosine = shrink * (1.0 - half * half) / (1.0 + half * half)
         sine = shrink * 2.0 * half / (1.0 + half * half)
         dy, dx = y - self.row, x - self.column
@@ -246,7 +281,7 @@ class Town:
 
 
 def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
-    """Choose towns, each smaller than the one before, the first near the middle."""
+    """Choose the towns. Each is smaller than the previous one, and the first is near the middle."""
     chances = Stream.named(seed, "road towns").uniform(3 * _TOWNS).reshape(_TOWNS, 3)
     chances[0, :2] = 0.3 + 0.4 * chances[0, :2]
     size = max(shape)
@@ -262,7 +297,7 @@ def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
 
 
 def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
-    """Return how urban each cell is: 0 far out, 1 and more in the middle of towns."""
+    """Return how urban each cell is: 0 far away from towns, 1 or more in their centres."""
     y, x = np.ogrid[: shape[0], : shape[1]]
     field = np.zeros(shape)
     for town in towns:
@@ -271,7 +306,7 @@ def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
 
 
 def elevation(shape: Shape, urban: Field, seed: int) -> Field:
-    """Return how high each cell lies: low towards the rim, lower still where the river runs."""
+    """Return the height of each cell, which is low near the border and lower along the river."""
     field = 0.35 * urban
     for bumps, height in _HILLS:
         field += height * smooth_field(Stream.named(seed, f"road hills {bumps}"), shape, bumps)
@@ -284,7 +319,10 @@ def elevation(shape: Shape, urban: Field, seed: int) -> Field:
 
 
 def bend(rows: Array, columns: Array, shape: Shape, seed: int) -> tuple[Field, Field]:
-    """Bend lattice points smoothly, without folds; return (y, x) before any town's attraction."""
+    """Move lattice points along a smooth bending without folds, and return their new (y, x).
+
+    The attraction of towns is not part of this.
+    """
     axes = []
     for name, lattice in (("y", rows), ("x", columns)):
         jitter = Stream.named(seed, f"road jitter {name}").uniform(lattice.size)
@@ -297,7 +335,10 @@ def bend(rows: Array, columns: Array, shape: Shape, seed: int) -> tuple[Field, F
 
 
 def smooth_field(stream: Stream, shape: Shape, bumps: int) -> Field:
-    """Return value noise in [0, 1): random at knots, `bumps` to the longer side, smooth between."""
+    """Return value noise in [0, 1), which is random at knots and smooth between them.
+
+    There are `bumps` knots along the longer side.
+    """
     spacing = max(max(shape) / bumps, 1.0)
     knots = tuple(int(size / spacing) + 2 for size in shape)
     field = stream.uniform(knots[0] * knots[1]).reshape(knots)

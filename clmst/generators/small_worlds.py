@@ -1,4 +1,4 @@
-"""Graphs of near neighbours and a few far ones: rewired rings, and cliques by their distance."""
+"""Small-world graphs: rings with rewired edges, and cliques joined by distance."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def watts_strogatz(
     weights: WeightChoice = "int",
     seed: int = 0,
 ) -> Graph:
-    """Ring whose vertices meet their nearest neighbours, some of these edges sent elsewhere.
+    """Ring in which vertices are joined to their nearest neighbours, with some edges rewired.
 
-    A rewired edge keeps its first vertex and ends at a random one; loops are left out and
+    A rewired edge keeps its first vertex and ends at a random one. Self-loops are dropped and
     duplicates merged, so a few edges are lost.
 
     Parameters
@@ -30,16 +30,22 @@ def watts_strogatz(
     n : int
         Number of vertices.
     neighbours : int
-        Nearest vertices that each meets, an even number below n.
+        Number of nearest vertices to which each vertex is joined, an even number below n.
     rewired : float
-        Chance of an edge to be rewired, from 0 to 1.
+        Probability that an edge is rewired, from 0 to 1.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
-    Source: Watts and Strogatz, "Collective dynamics of 'small-world' networks" (1998).
-    O(m log m), m = n neighbours / 2.
+    Source: Watts and Strogatz, "Collective dynamics of 'small-world' networks" (1998). O(m log m),
+    where m = n neighbours / 2.
+
+    Examples
+    --------
+    >>> from clmst.generators import watts_strogatz
+    >>> watts_strogatz(n=1000).n_vertices
+    1000
     """
     n = check_integer("n", n, low=1)
     neighbours = check_integer("neighbours", neighbours, low=0, high=n - 1)
@@ -64,30 +70,36 @@ def ssca2(
     weights: WeightChoice = "int",
     seed: int = 0,
 ) -> Graph:
-    """Cliques of random sizes, joined the more rarely the farther apart; the graphs of SSCA#2.
+    """Cliques of random sizes, which are joined less often the farther apart they are (SSCA#2).
 
-    Cliques stand in a ring. Each vertex has an edge to a random vertex of the next clique with the
-    chance `between`, of the second with half of it, of the fourth with a quarter, and so on.
-    Vertices are numbered at random. The average degree is about
-    ``2 / 3 * (largest_clique - 1) + 4 * between``.
+    The cliques form a ring. Each vertex has an edge to a random vertex of the next clique with
+    probability `between`, to the second next clique with half of that probability, to the fourth
+    with a quarter, and so on. Vertices are numbered at random. The average degree is about ``2 / 3
+    * (largest_clique - 1) + 4 * between``.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     largest_clique : int
-        Sizes of cliques are uniform from 1 to this.
+        Maximum number of vertices in a clique. Sizes are uniform from 1 to this number.
     between : float
-        Chance of an edge from a vertex to the next clique, from 0 to 1.
+        Probability of an edge from a vertex to the next clique, from 0 to 1.
     weights, seed
-        As of :func:`clmst.generate`.
+        See :func:`clmst.generate`.
 
     Notes
     -----
     Source: Bader and Madduri, "Design and Implementation of the HPCS Graph Analysis Benchmark on
-    Symmetric Multiprocessors" (2005), and their GTgraph, whose usual chance is 0.5 and whose
-    largest clique has ``2 ** (log2(n) / 3)`` vertices; directions and parallel edges are left out.
-    O(n (largest_clique + log n)).
+    Symmetric Multiprocessors" (2005), and their GTgraph, whose default probability is 0.5 and whose
+    largest clique has ``2 ** (log2(n) / 3)`` vertices. Unlike theirs, this graph is undirected and
+    without parallel edges. O(n (largest_clique + log n)).
+
+    Examples
+    --------
+    >>> from clmst.generators import ssca2
+    >>> ssca2(n=1000).n_vertices
+    1000
     """
     n = check_integer("n", n, low=0)
     largest = check_integer("largest_clique", largest_clique, low=1)
@@ -97,7 +109,7 @@ def ssca2(
     ends = np.append(starts[1:], n)
     clique = np.repeat(np.arange(starts.size), ends - starts)
     vertices = np.arange(n, dtype=np.int64)
-    inside = ends[clique] - vertices - 1  # members after this one
+    inside = ends[clique] - vertices - 1  # number of members after this one
     first = np.cumsum(inside) - inside
     u = np.repeat(vertices, inside)
     v = u + 1 + np.arange(u.size, dtype=np.int64) - np.repeat(first, inside)
@@ -115,7 +127,10 @@ def ssca2(
 
 
 def _clique_starts(n: int, largest: int, stream: Stream) -> Array:
-    """Cut 0 .. n - 1 into cliques of uniform sizes, the last one cut short; return their starts."""
+    """Cut 0 .. n - 1 into cliques of uniformly random sizes, and return the first vertex of each.
+
+    The last clique may be cut short.
+    """
     starts, stop, drawn = [np.zeros(0, np.int64)], 0, 0
     while stop < n:
         count = 2 * (n - stop) // (largest + 1) + 1

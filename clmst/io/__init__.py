@@ -1,12 +1,14 @@
-"""Readers and writers of graph files.
+"""Read and write graphs, forests and tables of points as files.
 
 >>> from clmst.io import read_graph, write_graph
->>> write_graph(read_graph("roads.gr.gz"), "roads.egr")
+>>> write_graph(read_graph("roads.gr.gz"), "roads.egr")  # doctest: +SKIP
 
-The suffix of a path gives the format; a further ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` means that
-it is compressed. :data:`FORMATS` lists the formats. Instead of a path an open binary file will do,
-as ``sys.stdin.buffer``. Files hold simple graphs: edges between the same two vertices are read, and
-written, as one, with the least of their weights.
+The suffix of a path decides the format. A second suffix ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` says
+that the file is compressed. :data:`FORMATS` lists the formats. An open binary file, such as
+``sys.stdin.buffer``, can be passed instead of a path.
+
+Files hold simple graphs. If a file or a graph has several edges between the same two vertices, the
+lightest one is kept.
 """
 
 from __future__ import annotations
@@ -48,41 +50,56 @@ def read_graph(
     format: str | None = None,  # noqa: A002
     columns: Sequence[Hashable] | None = None,
 ) -> Graph:
-    """Read a graph.
+    r"""Read a graph from a file.
 
     Parameters
     ----------
     path : str, Path or binary file
-        A file; compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+        The file to read. It is decompressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
     format : str, optional
-        The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
+        The name of one of :data:`FORMATS`. By default the suffix of `path` decides.
     columns : list or tuple of str, optional
-        Of a CSV file with a header row, or a Parquet file: the names of two columns with the edges'
-        ends, and of one with weights, which are 1 where it is left out. By default ``("source",
-        "target", "weight")``, or all columns of a table of two or three that have other names.
+        The names of the columns to read from a table: a CSV or TSV file with a header row, a
+        Parquet file, or the edge attributes of GraphML and GEXF. The first two name the ends of
+        each edge, and an optional third one names the weights. Without the third name every weight
+        is 1. The default is ``("source", "target", "weight")``. A table of two or three columns
+        with other names is read in the order of its columns.
 
     Returns
     -------
     Graph
-        Weights are int64, or float64 if one is no integer; binary formats keep their own dtype,
-        and missing weights are 1 in uint8. Edge ids are positions in the file: lines that hold
-        edges, rows of a table, or slots of a matrix. In DIMACS files two opposite arcs that follow
-        each other, the first in an even row from 0 on, have one id together, and so they have in
-        a file whose arcs are all paired. `vertex_labels` are the numbers of an edge
-        list or table that are not 0 .. n - 1, or the names that a table has.
+        The weights are int64, or float64 if at least one of them is not an integer. Binary formats
+        keep the dtype of their weights. If the file has no weights, each is 1, stored as uint8.
+
+        Edge ids are positions in the file: lines that hold edges, rows of a table, or slots of a
+        matrix. In a DIMACS file two opposite arcs share one id if they follow each other and the
+        first one is in an even row, counted from 0, or if all arcs of the file are paired.
+
+        `vertex_labels` holds the names that a table gives to its vertices, or the vertex numbers of
+        an edge list or table if these are not 0 .. n - 1.
 
     Raises
     ------
     MissingFileError
-        There is no such file; a :class:`FileNotFoundError` too.
+        The file does not exist. This is also a :class:`FileNotFoundError`.
     InvalidArgumentError
-        There is no such format, or the file cannot be opened.
+        The format is unknown or cannot hold a graph, or the file cannot be opened.
     FileFormatError
-        The file is truncated, mislabelled or breaks the rules of its format.
+        The file is truncated, is in another format, or breaks the rules of its format.
 
     Notes
     -----
-    O(size of the file). Sizes in a header alone never cause an allocation.
+    Takes O(size of the file). Memory is allocated for what the file contains, never only because
+    its header declares large sizes.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from clmst.io import read_graph
+    >>> graph = read_graph(BytesIO(b"source,target,weight\na,b,5\nb,c,7\n"), format="csv")
+    >>> graph.vertex_labels
+    ('a', 'b', 'c')
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format, registry.able("reader"))
@@ -104,27 +121,46 @@ def read_points(
     metric: Metric | None = None,
     columns: Sequence[Hashable] | None = None,
 ) -> Points | DenseGraph:
-    """Read a complete graph without listing its edges: points, or a matrix of weights.
+    r"""Read a complete graph as points or as a matrix of distances, without listing its edges.
 
     Parameters
     ----------
-    path, format
-        As of :func:`read_graph`; the format is ``csv``, ``parquet``, ``npy`` or ``tsplib``.
+    path : str, Path or binary file
+        The file to read. It is decompressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
+    format : str, optional
+        ``csv``, ``tsv``, ``parquet``, ``npy`` or ``tsplib``. By default the suffix of `path`
+        decides.
     metric : str, optional
-        Instead of the file's, or "euclidean" for a table, one of :class:`clmst.Points`: "haversine"
-        for coordinates in decimal degrees, which TSPLIB's own GEO takes for degrees and minutes.
+        One of the metrics of :class:`clmst.Points`. By default it is the metric that the file
+        states, or "euclidean" for a table. "haversine" takes coordinates in decimal degrees,
+        whereas TSPLIB's GEO takes degrees and minutes.
     columns : list or tuple of str, optional
-        Of a table, whose rows are points: the names of the columns of coordinates, by default all.
+        The columns of a table that hold the coordinates. By default all columns are coordinates.
+        Each row of the table is one point.
 
     Returns
     -------
     Points or DenseGraph
-        A DenseGraph if the file lists the distances themselves.
+        A DenseGraph if the file lists the distances themselves, else Points.
 
     Raises
     ------
-    MissingFileError, InvalidArgumentError, FileFormatError
-        As of :func:`read_graph`; of another format, too, and of distances of another kind.
+    MissingFileError
+        The file does not exist.
+    InvalidArgumentError
+        The format does not hold points, the metric is unknown, or the file cannot be opened.
+    FileFormatError
+        The file breaks the rules of its format, a column is not numeric, or the file states
+        distances that clmst does not support.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from clmst.io import read_points
+    >>> read_points(BytesIO(b"x,y\n0,0\n3,4\n"), format="csv").coordinates
+    array([[0., 0.],
+           [3., 4.]])
     """
     if metric is not None:
         check_choice("metric", metric, get_args(Metric))
@@ -143,7 +179,11 @@ def read_rows(
     metric: Metric | None = None,
     columns: Sequence[Hashable] | None = None,
 ) -> Array | Points | DenseGraph:
-    """Read as :func:`read_points`, but return a table as the array that it is."""
+    """Read points as :func:`read_points` does, but return a table as a NumPy array.
+
+    The array has one row for each point. A TSPLIB file is not a table, so it still gives Points or
+    a DenseGraph. `metric` matters only for TSPLIB.
+    """
     path = check_file("path", path, "read")
     columns = check_names(columns)
     chosen = registry.find(path, format, registry.POINT_FORMATS)
@@ -165,25 +205,41 @@ def write_graph(
 ) -> None:
     """Write a graph, so that reading the file gives the same vertices, edges and weights.
 
-    Of parallel edges the lightest is written; self-loops are not. Vertices are written as numbers;
-    only edge lists and CSV keep labels, if these are integers, and CSV if these are strings. An
-    existing file is replaced only after all is written.
+    Of parallel edges only the lightest is written. Self-loops are not written. Vertices are written
+    as numbers, except that edge lists keep labels that are integers, and CSV, TSV and Parquet keep
+    labels that are integers or strings. An existing file is replaced only after everything has been
+    written.
 
     Parameters
     ----------
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
-    path, format
-        As of :func:`read_graph`.
+    graph : Graph or other graph in host memory
+        Any graph that :func:`clmst.minimum_spanning_forest` accepts, unless its arrays are on a
+        device. The edges of a complete graph are listed one by one.
+    path : str, Path or binary file
+        Where to write. The file is compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
+    format : str, optional
+        The name of one of :data:`FORMATS`. By default the suffix of `path` decides.
     symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+        Whether a matrix that is not symmetric is accepted, as in
+        :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
     InvalidGraphError
-        There is no graph, or it is malformed.
+        `graph` is not a graph, or it is malformed.
     InvalidArgumentError
-        There is no such format, it cannot hold these weights, or the file cannot be made.
+        The format is unknown, it cannot hold these weights, or the file cannot be created.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> import clmst
+    >>> from clmst.io import write_graph
+    >>> file = BytesIO()
+    >>> write_graph(clmst.Graph.from_edges([0, 1], [1, 2], [5, 7]), file, format="dimacs")
+    >>> print(file.getvalue().decode().splitlines()[:2])
+    ['p sp 3 4', 'a 1 2 5']
     """
     path = check_file("path", path, "write")
     chosen = registry.find(path, format, registry.able("writer"))
@@ -194,19 +250,36 @@ def write_graph(
 
 
 def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | None = None) -> None:  # noqa: A002
-    """Write a forest: its edges, or a summary as JSON.
+    """Write the edges of a forest, or a summary of the forest as JSON.
 
     Parameters
     ----------
     forest : Forest
-    path, format
-        As of :func:`write_graph`; the format is ``csv``, which does not say whether the forest is a
-        maximum, ``edge-list``, ``matrix-market``, ``npz``, ``parquet`` or ``json``.
+        The forest to write.
+    path : str, Path or binary file
+        Where to write. The file is compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
+    format : str, optional
+        ``csv``, ``tsv``, ``edge-list``, ``matrix-market``, ``npz``, ``parquet`` or ``json``. By
+        default the suffix of `path` decides. CSV and TSV do not record whether the forest is a
+        maximum. JSON has the sizes and the total weight, but not the edges.
 
     Raises
     ------
     InvalidArgumentError
-        There is no such format, it cannot hold a forest, or the file cannot be made.
+        The format is unknown, it cannot hold a forest, `forest` is not a Forest, or the file cannot
+        be created.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> import clmst
+    >>> from clmst.io import write_forest
+    >>> forest = clmst.minimum_spanning_forest(clmst.Graph.from_edges([0, 1], [1, 2], [5, 7]))
+    >>> file = BytesIO()
+    >>> write_forest(forest, file, format="csv")
+    >>> print(file.getvalue().decode().split())
+    ['source,target,weight', '0,1,5', '1,2,7']
     """
     path = check_file("path", path, "write")
     chosen = registry.find(path, format, registry.able("forest_writer"))
@@ -224,30 +297,50 @@ def read_forest(
     format: str | None = None,  # noqa: A002
     symmetrize: bool = False,
 ) -> Forest:
-    """Read a forest of `graph`.
+    r"""Read a forest from a file, and find its edges in `graph`.
 
-    Edges are found in the graph by their ids where the file has them (npz), else by endpoints and
-    weight. Any format that holds a graph can hold a forest.
+    If the file has edge ids (npz and Parquet), they identify the edges. Otherwise the two endpoints
+    and the weight do. Every format that holds a graph can hold a forest.
 
     Parameters
     ----------
-    path, format
-        As of :func:`read_graph`.
-    graph, symmetrize
-        As of :func:`clmst.minimum_spanning_forest`; any graph that lies on the host.
+    path : str, Path or binary file
+        The file to read. It is decompressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
+    graph : Graph or other graph in host memory
+        The graph to which the forest belongs: any graph that :func:`clmst.minimum_spanning_forest`
+        accepts, unless its arrays are on a device.
+    format : str, optional
+        The name of one of :data:`FORMATS`. By default the suffix of `path` decides.
+    symmetrize : bool
+        Whether a matrix that is not symmetric is accepted, as in
+        :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
     Forest
-        In the graph's canonical order. :meth:`Forest.verify` checks whether it spans the graph and
-        is a minimum.
+        Its edges are in the canonical order of `graph`. The edges are known to belong to the graph,
+        but not to be a spanning forest of minimum weight. :meth:`Forest.verify` checks that.
 
     Raises
     ------
-    MissingFileError, InvalidArgumentError, FileFormatError
-        As of :func:`read_graph`.
+    MissingFileError
+        The file does not exist.
+    InvalidArgumentError
+        The format is unknown or cannot hold a forest, or the file cannot be opened.
+    FileFormatError
+        The file is truncated, is in another format, or breaks the rules of its format.
     InvalidForestError
         An edge of the file is not in the graph, or has another weight there.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> import clmst
+    >>> from clmst.io import read_forest
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [5, 7, 9])
+    >>> read_forest(BytesIO(b"0 1 5\n1 2 7\n"), graph, format="edge-list").total_weight
+    12
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format, registry.able("reader"))

@@ -1,7 +1,7 @@
-"""Compressed files, by the end of their names: what decompresses them, and what compresses.
+"""Compression of files, chosen by the end of the file's name.
 
-gzip, bzip2 and xz are in Python's standard library. Zstandard is there from Python 3.14 on; before,
-pyarrow does it.
+gzip, bzip2 and xz are in Python's standard library. Zstandard is there from Python 3.14 on. In
+earlier versions pyarrow does it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from clmst.core.errors import FileFormatError, optional_import
 
 _PIECE_BYTES = 1 << 18
 _GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent
-# An .xz file says how much memory its decompression takes: 65 MiB after `xz -9`.
+# Memory that decompressing an .xz file may take. The file declares it: 65 MiB after `xz -9`.
 XZ_MEMORY = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """A way of compression: the end of such files' names, and a reader and a writer of streams.
+    """A method of compression: the suffix of its files, and functions that wrap a stream.
 
-    What a reader returns gives up to n bytes by ``read(n)``, and none at the end. What a writer
-    returns has written all bytes once it is closed.
+    The object that `reader` returns has ``read(n)``, which gives up to n decompressed bytes, and
+    none at the end. The object that `writer` returns compresses what is written to it, and has
+    written all bytes once it is closed.
     """
 
     suffix: str
@@ -43,7 +44,10 @@ class Codec:
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
-        """Raise what decoders raise as an error of the file."""
+        """Turn errors of the decoder in the body into :class:`FileFormatError`.
+
+        Errors of the system, as when a disk fails, pass unchanged.
+        """
         try:
             yield
         except FileFormatError:
@@ -60,10 +64,10 @@ class Codec:
 
 
 class _Streams:
-    """The decompressed bytes of one stream after the other, as such files have them.
+    """A reader of a compressed file that consists of one or more compressed streams.
 
-    Python's own readers of these files take what follows the last stream for its end, even if it is
-    no compressed data.
+    Python's own readers of bzip2 and xz files treat whatever follows the last stream as the end of
+    the file, even if it is not compressed data. This one raises.
     """
 
     def __init__(self, file: BinaryIO, new: Callable[[], Any], padding: bytes = b"") -> None:
@@ -90,7 +94,7 @@ class _Streams:
 
 
 def _zstd(file: BinaryIO, mode: str) -> Any:
-    """Return a reader ("r") or a writer ("w")."""
+    """Return a reader of Zstandard data if `mode` is "r", or a writer if it is "w"."""
     if find_spec("compression"):
         zstd: Any = optional_import("compression.zstd", extra="frames")
         return _Streams(file, zstd.ZstdDecompressor) if mode == "r" else zstd.ZstdFile(file, "wb")
@@ -100,7 +104,7 @@ def _zstd(file: BinaryIO, mode: str) -> Any:
 
 
 class _Unclosed(io.RawIOBase):
-    """A file that stays open when a stream above it is closed."""
+    """A file that stays open when a stream that wraps it is closed."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -124,7 +128,7 @@ CODECS: tuple[Codec, ...] = (
         suffix=".gz",
         name="gzip",
         reader=lambda file: gzip.GzipFile(fileobj=file),
-        # No name and no time in the header: equal contents make equal files.
+        # The header has neither name nor time, so equal contents make equal files.
         writer=lambda file: gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0),
     ),
     Codec(
@@ -151,6 +155,6 @@ CODECS: tuple[Codec, ...] = (
 
 
 def codec_of(path: Path) -> Codec | None:
-    """Return how a file is compressed by the end of its name; None if it is not."""
+    """Return the codec for the suffix of a file's name, or None if the file is not compressed."""
     suffix = path.suffix.lower()
     return next((one for one in CODECS if one.suffix == suffix), None)

@@ -1,9 +1,10 @@
-"""DIMACS ``.gr`` and SteinLib ``.stp``, which PACE calls ``.gr`` too.
+"""DIMACS ``.gr`` files, and SteinLib ``.stp`` files, which PACE also calls ``.gr``.
 
-Of DIMACS these are the shortest path challenge, ``p edge`` files and the formats of PACE: ``c``
-starts a comment, ``p WORD n m`` declares n vertices and m arcs, ``a u v w`` or ``e u v`` is an arc;
-PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge once, others in
-both directions: arcs between the same two vertices are one edge, with the least of their weights.
+Three DIMACS formats are read: the shortest path challenge, ``p edge`` files, and the formats of
+PACE. ``c`` starts a comment. ``p WORD n m`` declares n vertices and m arcs. ``a u v w`` or ``e u
+v`` is an arc, and PACE leaves out the letter. Vertices are numbered from 1. Some files list every
+edge once, others in both directions. All arcs between two vertices are one edge, with the minimum
+of their weights.
 
 SteinLib files are recognised by their first line. Only the graph section is read: ``Nodes n``,
 ``Edges m``, and lines ``E u v w`` with vertices numbered from 1. Other sections (terminals,
@@ -28,7 +29,7 @@ from clmst.io.file_edges import FileEdges, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.text import line_error, word_error, words_of
 
-_BOTH_WAYS = "sp"  # the problem whose files have both arcs of an edge as a rule
+_BOTH_WAYS = "sp"  # shortest paths: files usually have both arcs of each edge
 _LONGEST_LINE = 1 << 16
 
 
@@ -76,9 +77,10 @@ class _Arcs(EdgeText):
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a DIMACS or SteinLib graph; missing weights are 1.
+    """Read a graph from a DIMACS or SteinLib file. Missing weights are 1.
 
-    A file of the shortest path challenge is read again if some arcs have no opposite ones.
+    For a file of the shortest path challenge, one of two opposite arcs is dropped at once. If it
+    turns out that some arcs do not have an opposite arc, the file is read again without that.
     """
     if _first_word(source.stream).lower() in (_MAGIC.encode(), b"section"):
         return read_steinlib(source)
@@ -92,7 +94,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def _first_word(stream: BinaryIO) -> bytes:
-    """Return the first word of the first line that is no comment."""
+    """Return the first word of the first line that is not a comment."""
     words: list[bytes] = []
     while (not words or words[0].startswith(b"c")) and (line := stream.readline(_LONGEST_LINE)):
         words = line.removeprefix(codecs.BOM_UTF8).split(None, 1)
@@ -101,7 +103,7 @@ def _first_word(stream: BinaryIO) -> bytes:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write both arcs of every edge, for readers that take the graph as directed."""
+    """Write both arcs of every edge, so that readers of directed graphs see an undirected graph."""
     u, v, weights = listing.rows_from_one()
     stream.write(b"p sp %d %d\n" % (listing.n_vertices, 2 * u.size))
     write_rows(stream, "a %d %d %r\na %d %d %r\n", u, v, weights, v, u, weights)
@@ -112,12 +114,12 @@ _GRAPH = "graph"
 
 
 def read_steinlib(source: SourceFile) -> Graph:
-    """Read the graph section of a SteinLib file; missing weights are 1."""
+    """Read the graph section of a SteinLib file. Missing weights are 1."""
     return _Sections.read(source).graph()
 
 
 class _Sections(EdgeText):
-    """The position in a SteinLib file, and the sizes that the graph section declared."""
+    """The reader of a SteinLib file, which knows the current section and the declared sizes."""
 
     letters = tuple("EeAa")
 
@@ -125,15 +127,15 @@ class _Sections(EdgeText):
         super().__init__(source)
         self.has_begun = True
         self._sizes: dict[str, str] = {}
-        self._section = ""  # its name in lower case; empty outside of sections
+        self._section = ""  # its name in lower case; empty outside sections
 
     def add_plain(self, text: bytes) -> bool:
-        """Take a block that has nothing but edges, inside of the graph section alone."""
+        """Collect a block that contains only edges, if it lies inside the graph section."""
         is_inside = self._section == _GRAPH and "nodes" in self._sizes
         return is_inside and not text[:1].isdigit() and super().add_plain(text)
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
-        """Keep the edges of the graph section; follow all other lines."""
+        """Keep the edges of the graph section, and follow the section keywords on other lines."""
         lines = text.split(b"\n")
         for at, one in enumerate(lines):
             word = "".join(words_of(one)[:1])
@@ -193,7 +195,7 @@ class _Sections(EdgeText):
 
 
 def write_steinlib(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write the graph section, every edge once."""
+    """Write the graph section of a SteinLib file, with every edge once."""
     u, v, weights = listing.rows_from_one()
     stream.write(b"33D32945 STP File, STP Format Version 1.0\n\nSECTION Graph\n")
     stream.write(b"Nodes %d\nEdges %d\n" % (listing.n_vertices, u.size))
@@ -201,35 +203,38 @@ def write_steinlib(listing: FileEdges, stream: BinaryIO) -> None:
     stream.write(b"END\n\nEOF\n")
 
 
-Arcs: TypeAlias = tuple[Array, Array, Array | None]  # ends u and v, and weights if there are any
+Arcs: TypeAlias = tuple[Array, Array, Array | None]  # ends u and v, and weights or None
 
 _BITS = 64
 _HALF = np.uint64(32)
 
 
 class _OppositeArcs:
-    """Arcs of a file, block by block, without what is known from opposite ones.
+    """A filter that drops one of two opposite arcs while a file is read block by block.
 
-    Two opposite arcs in rows 2 k and 2 k + 1 of the file are joined. If a block ends between the
-    two rows, its last arc is held back for the next block. So which arcs are kept, and the ids of
-    edges, do not depend on where blocks begin. With `leaves_out`, those that stand apart
-    and go from the greater vertex to the lesser are left out. A balance tells at the end whether
-    each of them has an opposite arc of the same weight. It is a sum of hashes by secret keys of
-    this process, so a file whose arcs are not paired passes with a probability of 2**-64.
+    Opposite arcs in rows 2 k and 2 k + 1 of the file are joined to one edge. If a block ends
+    between the two rows, its last arc is held back until the next block. Therefore neither the arcs
+    that are kept nor the ids of edges depend on where blocks begin.
+
+    If `leaves_out` is set, arcs from the greater to the lesser vertex that are not joined are
+    dropped, in the expectation that their opposites are elsewhere in the file. :attr:`are_paired`
+    tells at the end whether each of them had an opposite arc of equal weight. It compares sums of
+    hashes with random keys of this process, so a file whose arcs are not paired passes with a
+    probability of 2**-64.
     """
 
     def __init__(self) -> None:
         self.leaves_out = False
         self._balance = 0
-        self._held: list[Arcs] = []  # the arc in the last row, if it has an even number
+        self._held: list[Arcs] = []  # the last arc, if its row number is even
 
     @property
     def are_paired(self) -> bool:
-        """Whether each arc that was left out has an opposite one of the same weight."""
+        """Whether each dropped arc has an opposite arc of equal weight in the file."""
         return self._balance % (1 << _BITS) == 0
 
     def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
-        """Yield the arcs of a block that are to be kept, without one that is held back."""
+        """Yield the arcs of a block that are kept. The last arc may be held back."""
         if self._held and u.size:
             following = u[:1], v[:1], None if w is None else w[:1]
             yield from self._kept_across(self._held.pop(), following)
@@ -240,14 +245,14 @@ class _OppositeArcs:
         yield self._kept(u[:even], v[:even], None if w is None else w[:even])
 
     def held_back(self) -> Iterator[Arcs]:
-        """Yield the arc that is held back at the end of the file, if it is to be kept."""
+        """Yield the arc that was held back at the end of the file, if it is kept."""
         for arc in self._held:
             yield self._kept(*arc)
 
     def _kept_across(self, first: Arcs, second: Arcs) -> Iterator[Arcs]:
-        """Yield which of two arcs are to be kept: the last one of a block, the first of the next.
+        """Yield the arcs that are kept of the last arc of one block and the first of the next.
 
-        Their weights may have different dtypes, so they are compared as Python's numbers.
+        Their weights may have different dtypes, so they are compared as Python numbers.
         """
         if first[0][0] == second[1][0] and first[1][0] == second[0][0]:
             w = first[2]
@@ -269,15 +274,15 @@ class _OppositeArcs:
         is_forth, is_back = is_open & (u < v), is_open & (u > v)
         hashes = _hashes(np.minimum(u, v), np.maximum(u, v), w)
         self._balance += int(hashes[is_forth].sum()) - int(hashes[is_back].sum())
-        left = is_forth | ~is_open  # no loops either: they are no edges
+        left = is_forth | ~is_open  # drops self-loops too, which are not edges
         return u[left], v[left], None if w is None else w[left]
 
 
 def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
     """Join opposite arcs in rows 2 k and 2 k + 1.
 
-    Return which rows are kept, which are in pairs, and the weights: the first row of a pair has the
-    lesser one.
+    Returns a mask of the rows that are kept, a mask of the rows that are in pairs, and the weights,
+    in which the first row of a pair has the minimum of both.
     """
     end = u.size - u.size % 2
     first, second = slice(0, end, 2), slice(1, end, 2)
@@ -293,7 +298,7 @@ def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | 
 
 
 def _hashes(lesser: Array, greater: Array, w: Array | None) -> Array:
-    """Return a hash of 64 bits for each edge and its weight; sums and products wrap around."""
+    """Return a 64-bit hash of each edge with its weight. Arithmetic wraps around."""
     keys = _secret_keys()
     hashes = lesser.astype(np.uint64) * keys[0]
     hashes ^= hashes >> _HALF
@@ -312,6 +317,6 @@ def _mixed(words: Array, key: np.uint64) -> Array:
 
 @cache
 def _secret_keys() -> list[np.uint64]:
-    """Return four random odd words, the same ones throughout the process."""
+    """Return four random odd 64-bit words, which stay unchanged throughout the process."""
     words = np.frombuffer(os.urandom(32), np.uint64) | np.uint64(1)
     return list(words)

@@ -1,8 +1,9 @@
-"""ECL ``.egr``: the arrays of a symmetric CSR as in memory.
+"""ECL ``.egr`` files: the arrays of a symmetric CSR as they are in memory.
 
-Little-endian 32-bit numbers: n, m, n + 1 row starts, m columns and, if there are any, m weights.
-Other programs read all of them as signed. Here the sizes, starts and columns are unsigned, which is
-the same below 2**31. The length of the file confirms the sizes.
+A file consists of little-endian 32-bit integers: n, m, n + 1 row starts, m columns and, optionally,
+m weights. The length of the file tells whether there are weights, and must fit the sizes. Other
+programs read all numbers as signed. Here sizes, starts and columns are read as unsigned, which
+makes a difference only from 2**31 on.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _HEADER_BYTES = 8
 
 
 def read(source: SourceFile) -> Graph:
-    """Read an ECL graph; missing weights are 1.
+    """Read a graph from an ECL file. Missing weights are 1.
 
-    A file that is not symmetric is read as a SciPy matrix is: the two directions of an edge are one
-    edge, with the lesser weight.
+    If the matrix is not symmetric, it is read as a SciPy matrix would be: the two directions of an
+    edge are one edge, with the lesser weight.
     """
     header = source.stream.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
@@ -37,7 +38,7 @@ def read(source: SourceFile) -> Graph:
         is_weighted = _check_length(n, m, _HEADER_BYTES + len(body))
         words = np.frombuffer(body, _UNSIGNED)
         indptr, indices, weights = words[: n + 1], words[n + 1 : n + 1 + m], words[n + 1 + m :]
-    else:  # three arrays: SciPy would copy what are parts of a longer one
+    else:  # three separate arrays, since SciPy would copy slices of one
         is_weighted = _check_length(n, m, source.size)
         indptr, indices = (np.fromfile(source.stream, _UNSIGNED, size) for size in (n + 1, m))
         weights = np.fromfile(source.stream, _UNSIGNED, m if is_weighted else 0)
@@ -46,7 +47,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def _check_length(n: int, m: int, size: int) -> bool:
-    """Return whether a file of `size` bytes holds weights; raise if it fits neither case."""
+    """Return whether a file of `size` bytes has weights. Raises if the size fits neither case."""
     plain = _HEADER_BYTES + 4 * (n + 1 + m)
     if size not in (plain, plain + 4 * m):
         raise FileFormatError(
@@ -57,7 +58,11 @@ def _check_length(n: int, m: int, size: int) -> bool:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write an ECL graph with weights; other programs read numbers from 2**31 on as negative."""
+    """Write an ECL graph with weights.
+
+    Raises :class:`InvalidArgumentError` if the weights are not integers of 32 bits, or if there are
+    2**31 or more vertices or CSR entries, which other programs would read as negative.
+    """
     _check_weights(listing.weights)
     if max(listing.n_vertices, 2 * listing.u.size) >= 1 << 31:
         raise InvalidArgumentError(
@@ -68,9 +73,9 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 
 
 def write_csr(indptr: Array, indices: Array, weights: Array, stream: BinaryIO) -> None:
-    """Write the arrays of a symmetric CSR without loops or parallel edges.
+    """Write the arrays of a symmetric CSR that has neither self-loops nor parallel edges.
 
-    The arguments are not checked; :func:`write` takes any graph.
+    The arguments are not checked. :func:`write` takes any graph.
     """
     stream.write(np.array([indptr.size - 1, indices.size], _UNSIGNED).tobytes())
     for array, dtype in ((indptr, _UNSIGNED), (indices, _UNSIGNED), (weights, _SIGNED)):

@@ -1,19 +1,20 @@
-"""Edge lists in text: ``u v`` or ``u v weight``, between spaces, tabs or commas.
+"""Edge lists in text files: ``u v`` or ``u v weight``, separated by spaces, tabs or commas.
 
-Lines that start with ``#`` or ``%`` are comments. Vertices are the numbers that occur; where they
-are not 0 .. n - 1, the graph has as many vertices as there are numbers, in rising order, and keeps
-the numbers as its `vertex_labels`. A vertex without neighbours is written as a loop ``u u 0``: so
-its number occurs, and loops are never edges.
+Lines that start with ``#`` or ``%`` are comments. The vertices are the numbers that occur in the
+file. If these are not 0 .. n - 1, they are renumbered in rising order, and the graph keeps the
+numbers as its `vertex_labels`. An isolated vertex u is written as a self-loop ``u u 0``, so that
+its number occurs. Self-loops are never edges.
 
-Three headers are read. That of :func:`write` is a comment whose counts must be right. That of the
-algs4 collection is two lines with one number each: n, which also counts vertices that do not occur,
-and m. SNAP's is a comment, ``# Nodes: n Edges: m``: there must be m lines at least, since some of
-its files list an edge in both directions and count it once.
+Three kinds of header are recognised. The header that :func:`write` writes is a comment with counts,
+which must be right. The header of the algs4 collection is two lines with one number each, n and m.
+Its n also counts vertices that do not occur. SNAP's header is a comment, ``# Nodes: n Edges: m``.
+The file must have at least m lines, because some of SNAP's files list an edge in both directions
+and count it once.
 
-CSV and TSV files with a header row have a row for each edge, and columns found by their names, as
-of :func:`clmst.core.columns.choose`. Vertices are the ids that occur, integers or text; one without
-neighbours is a row with itself at both ends. A CSV file whose first line is a comment or has
-numbers is an edge list: so are the files that earlier versions wrote.
+A CSV or TSV file with a header row has a row for each edge, and :func:`clmst.core.columns.choose`
+finds the columns by their names. Vertices are the ids that occur, integers or text. An isolated
+vertex is a row with the vertex at both ends. A CSV file whose first line is a comment or contains
+numbers is read as an edge list. The files that earlier versions of clmst wrote are like this.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from clmst.io.text import Word, word_error
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
 _SNAP_COUNTS = re.compile(rb"^#\s*Nodes:\s*(\d{1,19})\s+Edges:\s*(\d{1,19})\b", re.MULTILINE)
-_HEAD_BYTES = 4096  # where SNAP's counts are
+_HEAD_BYTES = 4096  # SNAP's counts are in this many bytes at the start
 _COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and (\d{1,19}) edges ")
 
 
 class _Lines(EdgeText):
-    """The lines of an edge list, before vertices are numbered."""
+    """The reader of an edge list, whose edges have the vertex numbers of the file."""
 
     first_vertex = 0
     comments = (b"#", b"%")
@@ -50,12 +51,13 @@ class _Lines(EdgeText):
 
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
-        self._n_vertices: Word | None = None  # of a header of algs4
+        self._n_vertices: Word | None = None  # the first line of an algs4 header
 
     def begin(self, text: bytes) -> None:
-        """Look for counts in comments.
+        """Look for counts in the comments of the first block.
 
-        A Matrix Market file is refused: its banner reads as a comment, its sizes as an edge.
+        Raises :class:`FileFormatError` for a Matrix Market file, which would otherwise be misread:
+        its banner looks like a comment, and its line of sizes like an edge.
         """
         self.comment = text[:256].partition(b"\n")[0]
         if self.comment.lower().startswith(b"%%matrixmarket"):
@@ -64,7 +66,7 @@ class _Lines(EdgeText):
         self.least_edges = int(counts[2]) if counts else 0
 
     def header(self, line: int, words: list[str]) -> bool:
-        """Take the header of algs4, if there is one."""
+        """Take a line of the header of algs4, and return whether it was one."""
         if self.declared is None and self._n_vertices is None and words[0][:1].isalpha():
             rule = "is not a vertex number; a table with a header row is of format csv"
             raise word_error((line, words[0]), rule)
@@ -91,7 +93,10 @@ class _Lines(EdgeText):
 
 
 def read(source: SourceFile) -> Graph:
-    """Read an edge list; missing weights are 1, parallel edges are one of the least weight."""
+    """Read a graph from an edge list.
+
+    Missing weights are 1. Of parallel edges the lightest is kept.
+    """
     lines = _Lines.read(source)
     if lines.declared is not None:
         return lines.graph()
@@ -99,7 +104,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest under the caller's vertex numbers."""
+    """Read the edges of a forest, whose ends are the caller's vertex numbers."""
     lines = _Lines.read(source)
     u, v, weights = lines.arrays()
     n_occurring = rank(u, v)[2].size
@@ -113,9 +118,11 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
-    """Raise unless the counts of a header are right; return its number of vertices.
+    """Check the counts of a header that clmst wrote, and return its number of vertices.
 
-    The list of a forest has no isolated vertices.
+    Returns None if the comment is another one. Raises :class:`FileFormatError` if the counts are
+    missing or wrong. For a forest the number of vertices is not compared, because the file does not
+    list isolated vertices.
     """
     if not comment.startswith(_HEADER):
         return None
@@ -135,7 +142,7 @@ def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write every edge once, with the caller's vertex numbers if there are any."""
+    """Write every edge once, with the caller's vertex numbers if the graph has integer labels."""
     sizes = f"{listing.n_vertices} vertices and {listing.u.size} edges"
     header = f"clmst graph: {sizes} as u v weight; an isolated vertex is u u 0"
     stream.write(f"# {listing.headline or header}\n".encode())
@@ -148,13 +155,14 @@ _NUMBER = re.compile(r"\s*[-+]?(\d|\.\d|inf|nan)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _VERTEX = re.compile(r"\s*\d{1,19}\s*")
 _ROWS_AT_ONCE = 1 << 16
-OF_CSV, OF_TSV = ",;\t", "\t,;"  # separators of fields, the usual one first
+OF_CSV, OF_TSV = ",;\t", "\t,;"  # possible separators of fields, the default first
 
 
 class Head:
-    """The first two lines of a file: whether there is a header, and what it names.
+    """The first two lines of a table, which tell whether it has a header row, and the column names.
 
-    The first of `separators` that occurs on the first line separates the fields of all lines.
+    The fields of all lines are separated by the first of `separators` that occurs on the first
+    line.
     """
 
     def __init__(self, stream: BinaryIO, separators: str) -> None:
@@ -170,7 +178,10 @@ class Head:
         )
 
     def fields(self, line: bytes) -> list[str]:
-        """Return what is between the separators of a line."""
+        """Split a line at the separator and return its fields, without surrounding spaces.
+
+        Raises :class:`FileFormatError` if the line is not UTF-8, or is not a row of CSV.
+        """
         try:
             text = line.decode()
         except UnicodeDecodeError as error:
@@ -178,12 +189,16 @@ class Head:
         lines = csv.reader([text.rstrip("\r\n")], delimiter=self.separator, quotechar='"')
         try:
             row = next(lines, [])
-        except csv.Error as error:  # as of a carriage return among the names
+        except csv.Error as error:  # for example a carriage return among the names
             raise FileFormatError(f"line 1 is no row of CSV ({error}); it must be") from error
         return [name.strip() for name in row] or [""]
 
     def is_plain(self, columns: Columns) -> bool:
-        """Return whether all columns are needed in order, and ids of the first row are integers."""
+        """Return whether the fast reader of integer edges can read the table.
+
+        It can if all columns are needed in their order, and if the ids in the first row are
+        integers.
+        """
         simple = columns.names == self.names and self.separator != ";" and not self.has_mark
         ends = self.second.decode(errors="replace").strip("\r\n").split(self.separator)[:2]
         return simple and (not self.second.strip() or all(map(_VERTEX.fullmatch, ends)))
@@ -192,7 +207,12 @@ class Head:
 def read_csv(
     source: SourceFile, columns: Sequence[Any] | None = None, separators: str = OF_CSV
 ) -> Graph:
-    """Read a graph from a CSV file; pandas reads ids that are text, or more columns."""
+    """Read a graph from a CSV file.
+
+    `columns` are the names of source, target and, optionally, weight. A file without a header row
+    is read as an edge list. pandas is needed if ids are text, or if the file has more columns than
+    are read.
+    """
     head = Head(source.stream, separators)
     if not head.is_header and columns is None:
         return read(source)
@@ -203,7 +223,7 @@ def read_csv(
 
 
 def read_csv_forest(source: SourceFile, separators: str = OF_CSV) -> ForestEdges:
-    """Read the edges of a forest from a CSV file under the caller's names of vertices."""
+    """Read the edges of a forest from a CSV file, whose ends are the caller's vertex names."""
     head = Head(source.stream, separators)
     if not head.is_header:
         return read_forest(source)
@@ -227,7 +247,10 @@ def _chosen(head: Head, columns: Sequence[Any] | None) -> Columns:
 
 
 class _PlainRows(EdgeText):
-    """Rows of two integers, and perhaps a weight, below a header row of `n_fields` names."""
+    """The reader of the rows below a header row of `n_fields` names.
+
+    Each row has two integers, and perhaps a weight.
+    """
 
     first_vertex = 0
     commas = True
@@ -242,9 +265,10 @@ class _PlainRows(EdgeText):
 
 
 def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEdges:
-    """Read other rows by pandas.
+    """Read the rows of any table with pandas, and number the vertices.
 
-    All columns are read, since pandas does not count the fields of a row where it is to read some.
+    All columns are read, even those that are not needed, since pandas does not count the fields of
+    a row if it is asked for only some of them.
     """
     pandas = optional_import("pandas", extra="frames")
     with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):
@@ -253,7 +277,7 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
             keep_default_na=False, na_values=[""], encoding="utf-8-sig", **_exact_floats(pandas),
             low_memory=False,
         )  # fmt: skip
-    if not isinstance(frame.index, pandas.RangeIndex):  # made of fields that have no name
+    if not isinstance(frame.index, pandas.RangeIndex):  # pandas made an index from surplus fields
         raise FileFormatError(
             f"rows have more fields than the {len(head.names)} of the header; there must be as many"
         )
@@ -262,19 +286,25 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
 
 
 def _exact_floats(pandas: Any) -> dict[str, Any]:
-    """Return what makes pandas read the nearest float, as it does by default from 3.1 on."""
+    """Return the keyword arguments that make pandas round floats correctly.
+
+    From 3.1 on pandas does so by default, and the result is empty.
+    """
     version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
     return {"float_precision": "round_trip"} if version < (3, 1) else {}
 
 
 def write_csv(listing: FileEdges, stream: BinaryIO, separator: str = OF_CSV[0]) -> None:
-    """Write a header and every edge once, with the caller's labels if they are integers or text."""
+    """Write a header row and every edge once.
+
+    The ends are the caller's labels if all are integers or all are text, else vertex numbers.
+    """
     u, v, weights = listing.named_rows(takes_text=True)
     stream.write(separator.join([SOURCE, TARGET, WEIGHT]).encode() + b"\n")
     if u.dtype != object:
         write_rows(stream, separator.join(["%d", "%d", "%r"]) + "\n", u, v, weights)
         return
-    for start in range(0, u.size, _ROWS_AT_ONCE):  # text, in quotes
+    for start in range(0, u.size, _ROWS_AT_ONCE):  # labels that are text are quoted
         part = slice(start, start + _ROWS_AT_ONCE)
         text = StringIO(newline="")
         writer = csv.writer(
@@ -285,5 +315,5 @@ def write_csv(listing: FileEdges, stream: BinaryIO, separator: str = OF_CSV[0]) 
 
 
 def write_tsv(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write as :func:`write_csv`, with tabs for commas."""
+    """Write as :func:`write_csv` does, with tabs in place of commas."""
     write_csv(listing, stream, OF_TSV[0])

@@ -1,6 +1,6 @@
-"""The reader of texts with an edge on each line, ``u v`` or ``u v weight``.
+"""The reader of text files with one edge on each line, ``u v`` or ``u v weight``.
 
-pyarrow, if it is installed, reads blocks that have nothing but rows, in half the time of NumPy.
+If pyarrow is installed, it reads blocks that contain only rows of edges, in half the time of NumPy.
 """
 
 from __future__ import annotations
@@ -31,42 +31,45 @@ from clmst.io.text import (
     words_of,
 )
 
-ARROW_BYTES = 1 << 17  # of a block: below, pyarrow's import would take longer than it saves
+ARROW_BYTES = 1 << 17  # smaller blocks: importing pyarrow would take longer than it saves
 _NO_VERTEX = "is not a vertex number"
 _EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
 _FRACTION = re.compile(rb"[.eEnNiI]")
 
 
 class EdgeText:
-    """The edges of a text, gathered block by block.
+    """A reader that collects the edges of a text file block by block.
 
-    A format says by class attributes how lines are read, and by its methods what stands before the
-    first edge and which lines are no edges.
+    A format is a subclass. Its class attributes say how a line is split into fields. Its methods
+    say what comes before the first edge and which lines are not edges.
     """
 
-    first_vertex: ClassVar[int] = 1  # its number in the file, 0 or 1; in `arrays` it is 0
-    comments: ClassVar[tuple[bytes, ...]] = ()  # what begins a line that is passed over
-    commas: ClassVar[bool] = False  # whether commas separate fields, too; two in a row are an error
-    letters: tuple[str, ...] = ()  # one of these words may begin a line with an edge
-    noun: ClassVar[str] = "edges"  # what messages call them
-    like: ClassVar[str] = "the edges before it"  # what says how many fields a line must have
-    no_header: ClassVar[str] = ""  # the error of a file without a header, if it must have one
+    first_vertex: ClassVar[int] = 1  # the first number in the file, 0 or 1; 0 in `arrays`
+    comments: ClassVar[tuple[bytes, ...]] = ()  # a line that begins with one is skipped
+    commas: ClassVar[bool] = False  # whether commas, too, separate fields
+    letters: tuple[str, ...] = ()  # one of these words may precede an edge on its line
+    noun: ClassVar[str] = "edges"  # what messages call the edges
+    like: ClassVar[str] = "the edges before it"  # for messages: what sets the number of fields
+    no_header: ClassVar[str] = ""  # the message if a required header is missing
 
     def __init__(self, source: SourceFile) -> None:
-        self.declared: DeclaredSizes | None = None  # what a header says
-        self.n_rows = 0  # lines with edges so far
-        self.has_begun = False  # whether the header is over
+        self.declared: DeclaredSizes | None = None  # the sizes that the header declares
+        self.n_rows = 0  # lines with edges read so far
+        self.has_begun = False  # whether the first edge has been reached
         self._source = source
-        self.n_fields = 0  # of a line with an edge; 0 before the first one
+        self.n_fields = 0  # fields of each edge; 0 before the first edge
         self._u, self._v, self._w = (GrowingArray() for _ in range(3))
 
     @classmethod
     def read(cls, source: SourceFile) -> Self:
-        """Read a text to its end, or raise :class:`FileFormatError` at the first wrong line."""
+        """Read a text file to its end.
+
+        Raises :class:`FileFormatError` at the first wrong line.
+        """
         return cls(source).gathered()
 
     def gathered(self) -> Self:
-        """Gather the edges of all blocks."""
+        """Read all blocks of the file, and return this object with their edges."""
         for first, block in blocks(self._source.stream):
             if first == 1:
                 self.begin(block)
@@ -79,25 +82,38 @@ class EdgeText:
     # ----------------------------------------------------- what a format says
 
     def begin(self, text: bytes) -> None:
-        """Look at the first block of the file."""
+        """Look at the first block of the file.
+
+        Subclasses override this to check how the file begins.
+        """
 
     def header(self, line: int, words: list[str]) -> bool:
-        """Take a line that is no comment; return whether it is one of the header."""
+        """Take a line before the first edge, and return whether it belongs to the header.
+
+        The line is neither empty nor a comment. Subclasses override this.
+        """
         return False
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
-        """Return the lines of a block, whose first number is given; those without edges empty."""
+        """Split a block of text into lines, with an empty line in place of each that holds no edge.
+
+        `line` is the number of the first line, for error messages.
+        """
         lines = text.split(b"\n")
         if any(comment in text for comment in self.comments):
             return [b"" if one.lstrip().startswith(self.comments) else one for one in lines]
         return lines
 
     def edge_words(self, line: int, words: list[str]) -> list[str]:
-        """Return the words of an edge, without what its line has before the first vertex."""
+        """Return the fields of an edge: its words without any that precede the first vertex."""
         return words
 
     def finish(self) -> None:
-        """Raise unless there are as many edges as the header says."""
+        """Check at the end of the file that its header is complete.
+
+        Raises :class:`FileFormatError` if a required header is missing, or declares another number
+        of edges.
+        """
         if self.declared is None and self.no_header:
             raise FileFormatError(self.no_header)
         if self.declared is not None:
@@ -106,13 +122,19 @@ class EdgeText:
     # ----------------------------------------------------------------- reading
 
     def declare(self, line: int, n_vertices: str, n_edges: str) -> None:
-        """Take the sizes that a line of the header declares."""
+        """Record the sizes that a header line declares.
+
+        Raises :class:`FileFormatError` if they are not valid.
+        """
         self.declared = DeclaredSizes.parse(
             n_vertices, n_edges, line=line, file_bytes=self._source.stored
         )
 
     def _behind_header(self, line: int, text: bytes) -> tuple[int, bytes]:
-        """Return what comes after the comments and lines of the header at the start of a block."""
+        """Skip the comments and header lines at the start of a block.
+
+        Returns the number of the first line after them, and the text from there on.
+        """
         at = 0
         while at < len(text):
             end = text.find(b"\n", at) + 1 or len(text)
@@ -129,12 +151,18 @@ class EdgeText:
         return line, text[at:]
 
     def add_plain(self, text: bytes) -> bool:
-        """Gather the edges of a block by pyarrow, if it has nothing but rows and all are sound."""
+        """Collect the edges of a block with pyarrow, and return whether that was possible.
+
+        It is possible only if every line of the block is a row with valid vertices and weights.
+        """
         rows = arrow_rows(text, self.letters)
         return rows is not None and self._take_sound(rows)
 
     def add_lines(self, line: int, lines: list[bytes]) -> None:
-        """Gather the edges on lines from the given one on; empty ones are none."""
+        """Collect the edges on some lines. Empty lines are skipped.
+
+        `line` is the number of the first line. Raises :class:`FileFormatError` if a line is wrong.
+        """
         first = next((one for one in lines if one.strip()), None)
         if first is None:
             return
@@ -148,7 +176,7 @@ class EdgeText:
     def _table(
         self, lines: list[bytes], n_letters: int, n_fields: int, delimiter: str | None
     ) -> list[Array] | None:
-        """Return the columns of some lines by NumPy; None if not all are as they should be."""
+        """Convert lines to columns with NumPy, or return None if a line does not fit."""
         if n_fields not in (2, 3):
             return None
         names = [*["letter"][:n_letters], *"uvw"[:n_fields]]
@@ -161,7 +189,10 @@ class EdgeText:
         return None
 
     def _exact(self, line: int, lines: list[bytes]) -> list[Array]:
-        """Return the columns of some lines, word by word; raise at the first wrong line."""
+        """Convert lines to columns word by word.
+
+        Raises :class:`FileFormatError` at the first wrong line.
+        """
         edges: list[list[Word]] = []
         for number, one in enumerate(lines, line):
             if words := words_of(one):
@@ -188,20 +219,24 @@ class EdgeText:
         return rows
 
     def fields_error(self, line: int, n_fields: int) -> FileFormatError:
-        """Make the error of a line whose number of fields is wrong."""
+        """Make the error about a line with a wrong number of fields. The caller raises it."""
         rule = "an edge has two, or three with its weight"
         if self.n_fields:
             rule = f"it must have {self.n_fields}, as {self.like}"
         return line_error(line, f"the edge has {n_fields} fields; {rule}")
 
     def _range(self) -> tuple[int, int]:
-        """Return the least and the greatest number that a vertex may have in the file."""
+        """Return the minimum and the maximum number that a vertex may have in the file."""
         least = self.first_vertex
         n = (1 << 63) - least if self.declared is None else self.declared.n_vertices
         return least, least + n - 1
 
     def _take_sound(self, rows: list[Array]) -> bool:
-        """Gather rows, if vertices are in range and weights certainly exact; return whether."""
+        """Collect rows if all vertices are in range and all weights are exact.
+
+        Returns whether the rows were collected. A float of 1e18 or more is not certain to be exact,
+        because it may be an integer that was rounded.
+        """
         least, greatest = self._range()
         if len(rows) != (self.n_fields or len(rows)) or not all(
             least <= int(ends.min()) and int(ends.max()) <= greatest for ends in rows[:2]
@@ -214,7 +249,7 @@ class EdgeText:
         return True
 
     def _take(self, rows: list[Array]) -> None:
-        """Gather rows, vertices counted from 0, in 32 bits where all of them fit."""
+        """Collect rows, with vertices numbered from 0, as uint32 if all of them fit."""
         self.n_rows += rows[0].size
         for k in (0, 1):
             fits = self.declared is not None or int(rows[k].max()) < 1 << 32
@@ -224,7 +259,10 @@ class EdgeText:
         self.gather(*rows)
 
     def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
-        """Take the edges of a block."""
+        """Append the edges of a block to the arrays.
+
+        Subclasses override this to leave out some edges.
+        """
         self._u.append(u)
         self._v.append(v)
         if w is not None:
@@ -233,22 +271,27 @@ class EdgeText:
     # ------------------------------------------------------------------ result
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
-        """Return the endpoints u and v and the weights, in file order; then none are left here.
+        """Return the endpoints u and v and the weights in file order, and leave this object empty.
 
-        Weights are int64, uint64 or float64, or None if the file has none.
+        Weights are int64, uint64 or float64, or None if the file has no weights.
         """
         weights = self._w.take() if self.n_fields == 3 and self.n_rows else None
         return self._u.take(), self._v.take(), weights
 
     def graph(self) -> Graph:
-        """Return the graph of all edges, parallel ones merged; then no edges are left here."""
+        """Return the graph of all edges, with parallel edges merged, and leave this object empty.
+
+        A header must have declared the sizes.
+        """
         assert self.declared is not None
         return graph_of([*self.arrays()], self.declared.n_vertices)
 
     def relabelled_graph(self, check: Callable[[int, int], object] | None = None) -> Graph:
-        """Return the graph of the vertices that occur; numbers with gaps become its labels.
+        """Return the graph of the vertices that occur in the file, and leave this object empty.
 
-        `check` is given the numbers of vertices and of edges that are no loops.
+        Vertices are renumbered from 0 in rising order. If the numbers in the file have gaps, they
+        become the `vertex_labels` of the graph. `check` is called with the number of vertices and
+        the number of edges without self-loops. It may raise.
         """
         u, v, weights = self.arrays()
         u, v, names = rank(u, v)
@@ -262,12 +305,18 @@ class EdgeText:
 
 
 def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:
-    """Return the graph of endpoints u and v and weights, which are taken out of the list."""
+    """Return the graph of the endpoints u and v and the weights in a list, and empty the list.
+
+    Emptying the list lets the memory of the arrays be reused. Parallel edges are merged.
+    """
     return Graph.unchecked(**of_owned(arrays, n_vertices))
 
 
 def _without_commas(line: int, lines: list[bytes]) -> list[bytes]:
-    """Return lines with spaces for commas; raise if a field is empty."""
+    """Replace commas by spaces in some lines.
+
+    Raises :class:`FileFormatError` if a field is empty.
+    """
     text = b"\n".join(lines)
     if b"," not in text:
         return lines
@@ -282,7 +331,7 @@ def _without_commas(line: int, lines: list[bytes]) -> list[bytes]:
 
 @cache
 def _pyarrow() -> tuple[Any, Any] | None:
-    """Return pyarrow and its parser of CSV, if they are installed."""
+    """Return pyarrow and its CSV module, or None if they are not installed."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.csv")
     except ImportError:
@@ -290,11 +339,14 @@ def _pyarrow() -> tuple[Any, Any] | None:
 
 
 def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None:
-    """Return the columns of a text that has nothing but rows; None where pyarrow may not read it.
+    """Parse a text that contains only rows with pyarrow, and return its columns.
 
-    Two columns are int64, and perhaps one is int64 or float64. One of the letters begins each row,
-    unless a digit does. pyarrow's parser would take 0x1f for a number, and a single carriage return
-    for the end of a row.
+    Two columns are int64. A third, if there is one, is int64 or float64. If `letters` are given,
+    one of them begins each row, unless the text begins with a digit.
+
+    Returns None if the text is short, if pyarrow is not installed, if a row does not fit, or if
+    pyarrow would misread the text: it takes 0x1f for a number, and a single carriage return for the
+    end of a row.
     """
     modules = _pyarrow() if len(text) >= ARROW_BYTES else None
     if modules is None or b"x" in text or b"X" in text:
@@ -316,7 +368,7 @@ def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None
     try:
         rows = csv.read_csv(
             pyarrow.BufferReader(text),
-            # One block has nothing to share out: threads took 1.3 times the processor time.
+            # With a single block, threads only cost: 1.3 times the processor time.
             csv.ReadOptions(column_names=[*types], block_size=len(text), use_threads=False),
             csv.ParseOptions(delimiter=delimiter.decode(), quote_char=False),
             csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False),

@@ -1,9 +1,9 @@
-"""The edges that a file lists of a graph or a forest: what is written, and what was read.
+"""The edges of a graph or forest as files hold them: those to write, and those that were read.
 
-Most formats hold every pair of neighbours once: a matrix has one entry for a pair of vertices, and
-two lines of an arc list are one edge in its two directions. So of parallel edges the lightest is
-listed, and the minimum spanning forest stays the same. Self-loops are never in a forest and are
-not listed.
+Most formats hold every pair of neighbours once. A matrix has one entry for a pair of vertices, and
+two lines of an arc list are the two directions of one edge. Therefore only the lightest of parallel
+edges is listed, which leaves the minimum spanning forest unchanged. Self-loops are never in a
+forest and are not listed.
 """
 
 from __future__ import annotations
@@ -29,18 +29,21 @@ _ROWS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileEdges:
-    """Edges to be written, u < v, in rising order of (u, v); of a graph no pair is there twice."""
+    """Edges to write to a file, with u < v, sorted by (u, v).
+
+    The edges of a graph contain each pair of vertices once. A forest of a graph is listed as it is.
+    """
 
     n_vertices: int
     u: Array
     v: Array
     weights: Array  # in the dtype of the graph or forest, but bool becomes uint8
-    labels: Sequence[Hashable] | None  # the caller's names of all vertices
-    forest: Forest | None = None  # what is listed, unless it is a graph
+    labels: Sequence[Hashable] | None  # the caller's name of each vertex
+    forest: Forest | None = None  # the forest that is listed; None if it is a graph
 
     @classmethod
     def of_graph(cls, graph: Graph) -> FileEdges:
-        """List the edges of a graph. O(n_slots)."""
+        """List the edges of a graph, the lightest of parallel ones. O(n_slots)."""
         u, v, w, _ = graph.edges()
         if ((u[1:] == u[:-1]) & (v[1:] == v[:-1])).any():
             merged = Graph.from_edges(u, v, w, n_vertices=graph.n_vertices, merge_parallel=True)
@@ -59,7 +62,7 @@ class FileEdges:
 
     @property
     def headline(self) -> str:
-        """The comment that describes a forest in a text; empty of a graph."""
+        """The comment that describes a forest in a text file. It is empty for a graph."""
         if self.forest is None:
             return ""
         kind = "maximum" if self.forest.maximum else "minimum"
@@ -69,18 +72,20 @@ class FileEdges:
         )
 
     def symmetric_csr(self) -> tuple[Array, Array, Array]:
-        """Return (indptr, indices, weights) with both directions of every edge."""
+        """Return (indptr, indices, weights) of the CSR with both directions of every edge."""
         mirrored = canonical.mirror(self.n_vertices, self.u, self.v)
         return mirrored.indptr, mirrored.indices, self.weights[mirrored.positions]
 
     def rows_from_one(self) -> tuple[Array, Array, Array]:
-        """Return u, v and weights, with the first vertex called 1."""
+        """Return u, v and weights, with vertices numbered from 1."""
         return self.u.astype(np.int64) + 1, self.v.astype(np.int64) + 1, self.weights
 
     def named_rows(self, *, takes_text: bool) -> tuple[Array, Array, Array]:
-        """Return u, v and weights, vertices by their labels if all are integers, or all text.
+        """Return u, v and weights, with the caller's labels in place of vertex numbers if possible.
 
-        A vertex of a graph without neighbours is a row with itself at both ends.
+        Labels are used if all are non-negative integers or, if `takes_text`, all are strings. Each
+        isolated vertex of a graph gets a row of weight 0 with the vertex at both ends. A forest
+        gets no such rows.
         """
         u, v, weights = self.u, self.v, self.weights
         if self.forest is None:
@@ -96,7 +101,11 @@ class FileEdges:
 def written_labels(
     labels: Sequence[Hashable] | None, *, takes_text: bool
 ) -> Sequence[Hashable] | Array | None:
-    """Return vertex labels if all are integers or, where a file takes them, all text; else None."""
+    """Return the vertex labels that a file can hold, or None if it must hold vertex numbers.
+
+    A file can hold labels that are all non-negative integers and, if `takes_text`, labels that are
+    all strings.
+    """
     integers = integer_labels(labels)
     if integers is not None or not (takes_text and labels is not None and len(labels)):
         return integers
@@ -117,10 +126,10 @@ def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
 
 
 def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:
-    """Write one line for each entry of `columns`, as ``row % (entries)``.
+    """Write one line for each entry of `columns`, formatted as ``row % (entries)``.
 
-    Weights take ``%r``: it writes integers exactly, and each float as the shortest decimal number
-    that reads back as the same float64.
+    Use ``%r`` for weights. It writes integers exactly, and each float as the shortest decimal
+    number that reads back as the same float64.
     """
     for start in range(0, columns[0].size, _ROWS_AT_ONCE):
         lists = [column[start : start + _ROWS_AT_ONCE].tolist() for column in columns]
@@ -128,53 +137,60 @@ def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:
         stream.write((row * len(lists[0]) % entries).encode("ascii"))
 
 
-# --------------------------------------------------------------- forests that are read
+# --------------------------------------------------------------- forests read from files
 
 _MAXIMUM = b"clmst maximum spanning forest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForestEdges:
-    """The edges of a forest that was read, in any order; those without a value are None."""
+    """The edges of a forest that was read from a file, in any order.
+
+    A field is None if the file does not have it.
+    """
 
     n_vertices: int | None
-    u: Array  # vertices or, as objects, their names
+    u: Array  # vertex numbers or, with dtype object, names
     v: Array
     weights: Array | None
-    edge_ids: Array | None = None  # positions in the input that the graph was made of
+    edge_ids: Array | None = None  # positions in the input from which the graph was made
     maximum: bool = False
     are_labels: bool = False  # whether `u` and `v` are labels of the graph's vertices
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Make it of all edges of a file that was read as a graph."""
+        """Take all edges of a file that was read as a graph."""
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
     @classmethod
     def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
-        """Make it of the rows of a table, under the caller's names of vertices."""
+        """Take the rows of a table, with the table's names of vertices as ends."""
         u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
         return cls(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True, **more)
 
     def refuse(self, is_wrong: Array, fact: Callable[[int], str]) -> None:
-        """Raise if some edges are wrong; `fact` says what is wrong with the first of them."""
+        """Raise :class:`InvalidForestError` if an edge is wrong.
+
+        `is_wrong` has one flag for each edge. `fact` gets the index of the first wrong edge and
+        returns the end of the message.
+        """
         if is_wrong.any():
             at = int(is_wrong.argmax())
             raise InvalidForestError(f"edge ({self.u[at]}, {self.v[at]}) of the forest {fact(at)}")
 
 
 def says_maximum(comment: bytes) -> bool:
-    """Return whether a comment is the headline of a maximum spanning forest."""
+    """Return whether a comment is the headline that a maximum spanning forest is written with."""
     return _MAXIMUM in comment
 
 
 def attach(listed: ForestEdges, graph: Graph) -> Forest:
-    """Find each listed edge among the edges of `graph`; return them as a forest of the graph.
+    """Find each edge of a forest that was read in `graph`, and return the forest.
 
-    Whether it is a spanning forest of least weight is not checked here. An edge with these ends,
-    this weight or this id that is not there raises :class:`InvalidForestError`.
-    O((n_slots + k) log n_slots).
+    The edges are not checked to be a spanning forest of minimum weight. Raises
+    :class:`InvalidForestError` if the graph does not have an edge with these ends, this weight or
+    this id. O((n_slots + k) log n_slots) for k edges.
     """
     u, v, w, ids = graph.edges()
     low, high = _vertices(listed, graph)
@@ -190,7 +206,11 @@ def attach(listed: ForestEdges, graph: Graph) -> Forest:
 
 
 def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
-    """Return the endpoints as vertices of `graph`, the lesser first."""
+    """Return the endpoints of each edge as vertices of `graph`, the lesser one first.
+
+    Raises :class:`InvalidForestError` if the graph does not have such a vertex, or another number
+    of vertices than the file states.
+    """
     n = graph.n_vertices
     if listed.n_vertices not in (None, n):
         raise InvalidForestError(
@@ -218,7 +238,7 @@ def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
 
 
 def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
-    """Return the position of each wanted value in `values`, and whether it exists."""
+    """Return the index in `values` of each wanted value, and whether the value is there at all."""
     if values.size == 0:
         return np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, bool)
     order = np.argsort(values, kind="stable")
@@ -228,7 +248,11 @@ def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
 
 
 def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
-    """Return the canonical edge of each listed one, by endpoints and weight."""
+    """Find each edge in the canonical order of the graph by its endpoints and weight.
+
+    Returns the indices. Raises :class:`InvalidForestError` if the graph does not have the edge, or
+    has it with another weight.
+    """
     u, v, w, _ = graph.edges()
     n = np.uint64(graph.n_vertices)
     keys = u * n + v
@@ -246,7 +270,11 @@ def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) ->
 
 
 def _by_ids(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
-    """Return the canonical edge of each listed one, by id; endpoints and weight must agree."""
+    """Find each edge in the canonical order of the graph by its id, and return the indices.
+
+    Raises :class:`InvalidForestError` if an id is not in the graph, or belongs to an edge with
+    other endpoints or another weight.
+    """
     u, v, w, ids = graph.edges()
     given: Any = listed.edge_ids
     edges, exist = _look_up(ids, given)
@@ -272,7 +300,7 @@ def _check_weights(listed: ForestEdges, weights: Array) -> None:
 
 
 def _equals(listed: Array, weights: Array) -> Array:
-    """Compare weights of a file with those of a graph, in the graph's precision."""
+    """Compare weights from a file with weights of a graph, rounded to the dtype of the graph."""
     if weights.dtype.kind == "f":
         return np.asarray(np.asarray(listed).astype(weights.dtype) == weights)
     return np.asarray(listed == weights)
@@ -282,7 +310,7 @@ def _equals(listed: Array, weights: Array) -> Array:
 
 
 def write_summary(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write sizes, total weight and statistics of a forest as JSON, without its edges."""
+    """Write the sizes, total weight and statistics of a forest as JSON, without its edges."""
     forest = listing.forest
     assert forest is not None
     summary = {
@@ -294,15 +322,17 @@ def write_summary(listing: FileEdges, stream: BinaryIO) -> None:
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON, which has no infinities and no NaN: these are strings, as ``"inf"``.
+    """Return a value as JSON text.
 
-    Integers are exact, and floats the shortest decimals that read back the same.
+    JSON cannot express infinities and NaN, so these become strings, such as ``"inf"``. Integers are
+    written exactly, and floats as the shortest decimals that read back as the same float. Objects
+    of unknown types are written as ``str`` of them.
     """
     return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
-    """Return `value` in the types of JSON."""
+    """Convert `value`, with all that it contains, to the types that JSON has."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):

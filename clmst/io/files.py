@@ -1,4 +1,8 @@
-"""Files from anywhere: opened, decompressed, replaced as a whole, and believed within limits."""
+"""Open files for readers and writers of graphs, and limit what a file can make them allocate.
+
+A file is decompressed while it is read. A file that is written replaces the old one as a whole. A
+compressed file may expand, and a header may declare sizes, only up to limits.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,8 @@ from clmst.core.long_work import LongWork
 from clmst.core.machine import physical_memory
 from clmst.io.compression import Codec, codec_of
 
-# A compressed file may expand to FREE_EXPANSION bytes, or to MAX_EXPANSION times its own size.
+# A compressed file may expand to FREE_EXPANSION bytes or to MAX_EXPANSION times its own size,
+# whichever is more.
 FREE_EXPANSION = 1 << 28
 MAX_EXPANSION = 200
 _PIECE_BYTES = 1 << 20
@@ -41,15 +46,19 @@ _HEAD_BYTES = 1 << 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that is being read: a seekable stream, decompressed if the file is compressed."""
+    """A file that a format's reader reads: a seekable stream of its uncompressed bytes."""
 
     stream: BinaryIO
-    size: int | None  # bytes in `stream`, if it is an uncompressed file on a disk
-    stored: int | None = None  # bytes of the file on the disk, or from a pipe
+    size: int | None  # bytes in `stream`; None unless it is an uncompressed file on disk
+    stored: int | None = None  # bytes before decompression, on disk or from a pipe
 
 
 class Decompressed(io.RawIOBase):
-    """A compressed file that is read up to a limit: a few kilobytes may expand to gigabytes."""
+    """A stream that decompresses another file, up to a limit on its size.
+
+    The limit (:func:`check_expansion`) is there because a few kilobytes may expand to gigabytes.
+    Reading beyond it, or reading damaged data, raises :class:`FileFormatError`.
+    """
 
     def __init__(self, file: BinaryIO, stored: int, codec: Codec) -> None:
         super().__init__()
@@ -63,15 +72,18 @@ class Decompressed(io.RawIOBase):
             self._inner = self._codec.reader(self._file)
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return that it can be read again from any byte on, counted from the first."""
+        """Return True, because :meth:`seek` works from the start and from the current position."""
         return True
 
     def readinto(self, into: Any) -> int:
-        """Store the next bytes."""
+        """Store the next bytes in `into` and return their number.
+
+        At the end of the file it is 0.
+        """
         with self._codec.errors_named():
             found = self._inner.read(len(into))
         self._at += len(found)
@@ -84,11 +96,14 @@ class Decompressed(io.RawIOBase):
         return b"".join(iter(lambda: self.read(_PIECE_BYTES) or b"", b""))
 
     def tell(self) -> int:
-        """Return how many bytes come before the next one."""
+        """Return the current position: the number of decompressed bytes before the next one."""
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a byte; backwards by decompressing anew."""
+        """Move to a decompressed position and return it; backwards, the file is decompressed anew.
+
+        The end of the file stops the move. Raises `io.UnsupportedOperation` for ``SEEK_END``.
+        """
         if whence == os.SEEK_END:
             raise io.UnsupportedOperation("only reading all of a compressed file tells its end")
         target = offset + (self._at if whence == os.SEEK_CUR else 0)
@@ -100,7 +115,7 @@ class Decompressed(io.RawIOBase):
 
 
 def check_expansion(n_bytes: int, stored: int) -> None:
-    """Raise if a compressed file expands beyond the limit."""
+    """Raise :class:`FileFormatError` if `stored` compressed bytes expand beyond the limit."""
     if n_bytes > max(FREE_EXPANSION, MAX_EXPANSION * stored):
         raise FileFormatError(
             f"{stored} compressed bytes expand to {n_bytes} or more; there may be "
@@ -110,7 +125,11 @@ def check_expansion(n_bytes: int, stored: int) -> None:
 
 
 def read_whole(file: BinaryIO) -> bytes:
-    """Return all bytes of a pipe, at most half of this machine's memory."""
+    """Read a pipe to its end and return the bytes. Blocks until the pipe is closed.
+
+    Raises :class:`FileFormatError` if there are more bytes than half of this machine's memory, and
+    :class:`InvalidArgumentError` if the file is open in text mode.
+    """
     memory = physical_memory()
     most = 1 << 63 if memory is None else memory // 2
     pieces, n_bytes = [], 0
@@ -131,11 +150,12 @@ def read_whole(file: BinaryIO) -> bytes:
 
 @contextmanager
 def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
-    """Open `path`, and put its name before the message of each error of its reader.
+    """Open `path` for the body of the ``with`` statement, and name the file in every error.
 
-    An :class:`InvalidGraphError` from the body of the ``with`` statement is one of the file's. If
-    the system cannot read the file at `path`, that is an :class:`InvalidArgumentError`. What the
-    caller's own open file raises passes unchanged.
+    An :class:`InvalidGraphError` raised in the body becomes a :class:`FileFormatError` whose
+    message begins with the name of the file. An error of the system while the file at `path` is
+    read becomes an :class:`InvalidArgumentError`. If the caller passed an open file, errors that
+    this file itself raises pass unchanged.
     """
     if not isinstance(path, Path):
         with LongWork(f"reading {named(path)}"), explained(path):
@@ -152,7 +172,11 @@ def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
 
 @contextmanager
 def system_errors_named(path: Path) -> Iterator[None]:
-    """Raise :class:`InvalidArgumentError` with the name of a file that the system cannot read."""
+    """Turn an error of the system in the body into an error that names the file `path`.
+
+    The error is an :class:`InvalidArgumentError`. An OSError that a decoder raises for damaged data
+    passes unchanged.
+    """
     try:
         yield
     except OSError as error:
@@ -163,7 +187,7 @@ def system_errors_named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def explained(path: Path | BinaryIO) -> Iterator[None]:
-    """Raise an :class:`InvalidGraphError` as one of a file, whose name comes first."""
+    """Turn an :class:`InvalidGraphError` in the body into a FileFormatError that names the file."""
     try:
         yield
     except InvalidGraphError as error:
@@ -172,9 +196,10 @@ def explained(path: Path | BinaryIO) -> Iterator[None]:
 
 
 def unreadable(message: str) -> AbstractContextManager[None]:
-    """Raise :class:`FileFormatError` where another library's reader fails; ``{}`` is what it says.
+    """Turn the errors of another library's reader in the body into :class:`FileFormatError`.
 
-    The end of compressed data stays an :class:`EOFError`.
+    `message` is the text of the error, in which ``{}`` stands for what the library says. An
+    :class:`EOFError`, which means the end of compressed data, passes unchanged.
     """
     return errors_as(lambda error: FileFormatError(
         message.format(" ".join(str(error).split())[:200] or type(error).__name__)
@@ -182,7 +207,11 @@ def unreadable(message: str) -> AbstractContextManager[None]:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file that is to be read."""
+    """Open a file for reading, in binary mode.
+
+    Raises :class:`MissingFileError` if the file does not exist, and :class:`InvalidArgumentError`
+    if it is a directory or cannot be opened.
+    """
     try:
         return path.open("rb")
     except FileNotFoundError as error:
@@ -198,13 +227,16 @@ def _unread(path: Path, error: OSError) -> InvalidArgumentError:
 
 
 def named(file: BinaryIO) -> str:
-    """Return the name of an open file, or what stands for it in messages."""
+    """Return the name of an open file for messages, or "the stream" if it has none."""
     name = getattr(file, "name", None)
     return str(name) if isinstance(name, str | Path) else "the stream"
 
 
 def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
-    """Make a seekable source from an open file, or raise if it is empty or is UTF-16 text."""
+    """Make a seekable source from an open file, reading a pipe to its end first.
+
+    Raises :class:`FileFormatError` if the file is empty or is UTF-16 text.
+    """
     on_disk = _is_on_disk(file)
     stream: BinaryIO = file if on_disk else BytesIO(read_whole(file))
     stored = os.fstat(file.fileno()).st_size if on_disk else stream.seek(0, os.SEEK_END)
@@ -219,7 +251,7 @@ def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
 
 
 def _check_begin(stream: BinaryIO) -> None:
-    """Raise if a file holds nothing but white space, or begins as UTF-16 text does."""
+    """Raise if a file contains only white space, or begins like UTF-16 text."""
     piece = stream.read(_HEAD_BYTES)
     if piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and b"\0" in piece[:4]:
         raise FileFormatError(
@@ -233,19 +265,24 @@ def _check_begin(stream: BinaryIO) -> None:
 
 
 def _is_on_disk(file: BinaryIO) -> bool:
-    """Return whether an open file is one on a disk, of which nothing has been read."""
+    """Return whether an open file is a regular file from which nothing has been read yet."""
     try:
         return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.tell() == 0
-    except (OSError, AttributeError, ValueError):  # what is no file of the system has no number
+    except (
+        OSError,
+        AttributeError,
+        ValueError,
+    ):  # not a file of the system
         return False
 
 
 @contextmanager
 def writing(path: Path | BinaryIO) -> Iterator[BinaryIO]:
-    """Open a stream whose bytes replace `path` at the end of the ``with`` statement.
+    """Open a stream whose bytes replace the file `path` at the end of the ``with`` statement.
 
-    As :func:`clmst.core.atomic_file.replacing`; compressed where the name says so. An open file is
-    written to, and flushed.
+    If the body raises, the old file stays as it was; see :func:`clmst.core.atomic_file.replacing`.
+    The bytes are compressed if the name of the file says so. If `path` is an open file, the bytes
+    go directly into it, without compression, and it is flushed at the end.
     """
     if not isinstance(path, Path):
         with LongWork(f"writing {named(path)}"):
@@ -266,17 +303,19 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, stream)
 
 
-# A header may declare FREE_VERTICES, or VERTICES_PER_BYTE for each byte of its file: vertices
-# without an edge take no text. Declared edges cost nothing until they are read.
+# A header may declare FREE_VERTICES vertices, or VERTICES_PER_BYTE for each byte of its file. Some
+# are allowed beyond the bytes because vertices without an edge take no text. Declared edges cost
+# nothing until they are read.
 VERTICES_PER_BYTE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredSizes:
-    """The numbers of vertices and edges that a header declares.
+    """The numbers of vertices and edges that the header of a file declares.
 
-    More than a graph may have, than this machine's memory could hold, or than a file of
-    `file_bytes` may declare are refused, before any allocation of that size.
+    Creating one checks the numbers, before anything of that size is allocated. It raises
+    :class:`FileFormatError` if they exceed what a graph may have, what this machine's memory can
+    hold, or what a file of `file_bytes` bytes may declare.
     """
 
     n_vertices: int
@@ -307,7 +346,10 @@ class DeclaredSizes:
     def parse(
         cls, n_vertices: str, n_edges: str, *, line: int, file_bytes: int | None = None
     ) -> DeclaredSizes:
-        """Read the two numbers of a header on line `line`."""
+        """Read the two numbers of a header. `line` is its line number, for error messages.
+
+        Raises :class:`FileFormatError` if a word is not a number, or if a number is too large.
+        """
         counts = []
         for word in (n_vertices, n_edges):
             if not (word.isascii() and word.isdigit()):
@@ -323,7 +365,7 @@ class DeclaredSizes:
             raise FileFormatError(f"line {line}: {error}") from error
 
     def check_edges(self, n_edges: int, *, what: str = "edges") -> None:
-        """Raise unless the file has as many edges as declared."""
+        """Raise :class:`FileFormatError` unless the file has as many edges as declared."""
         if n_edges != self.n_edges:
             raise FileFormatError(
                 f"the header declares {self.n_edges} {what} but the file holds {n_edges}; "

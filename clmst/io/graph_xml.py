@@ -1,7 +1,8 @@
-"""GraphML and GEXF files, by NetworkX's readers.
+"""GraphML and GEXF files, which NetworkX reads.
 
-Arcs of directed graphs are edges, as in DIMACS files. Vertices have the names that the file has;
-numbers where all are such. An edge weighs its attribute "weight", or another one that is named.
+The arcs of a directed graph are edges, as in DIMACS files. Vertices have the names that the file
+gives them. The names become integers if all of them look like integers. The weight of an edge is
+its attribute "weight", or the attribute that the caller names.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ from clmst.core.weight_keys import as_weights
 from clmst.io.files import SourceFile, unreadable
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
-_OWN = ("id", "key")  # what GEXF and GraphML number edges by
+_OWN = ("id", "key")  # attributes by which GEXF and GraphML number edges
 
 
 def read_graphml(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a GraphML file; `columns` are source, target and the attribute of weights."""
+    """Read a graph from a GraphML file.
+
+    `columns` is ("source", "target"), which gives every edge the weight 1, or ("source", "target",
+    attribute), which names the attribute that holds the weights.
+    """
     return _read("read_graphml", "GraphML", source, columns)
 
 
 def read_gexf(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a GEXF file; else as :func:`read_graphml`."""
+    """Read a graph from a GEXF file, with `columns` as in :func:`read_graphml`."""
     return _read("read_gexf", "GEXF", source, columns)
 
 
@@ -54,7 +59,11 @@ def _read(name: str, form: str, source: SourceFile, columns: Sequence[Any] | Non
 
 
 def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:
-    """Return the attribute of weights, None if there is none; raise if nothing tells which."""
+    """Return the attribute that holds the weights, or None if every weight is 1.
+
+    Raises :class:`FileFormatError` if the wanted attribute is not there, or if the caller names
+    none and there are numeric attributes but no "weight".
+    """
     if columns is not None and tuple(columns[:2]) != (SOURCE, TARGET):
         raise FileFormatError(
             f"the ends of an edge are called {shown(columns[0])} and {shown(columns[1])}; they are "
@@ -80,7 +89,7 @@ def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return a number, also one that is stored as text, as some writers do; None for all else."""
+    """Return a number, which some writers store as text, or None if the value is not a number."""
     if isinstance(value, int | float):
         return None if isinstance(value, bool) or value != value else value  # noqa: PLR0124 - NaN
     for kind in (int, float) if isinstance(value, str) else ():
@@ -102,7 +111,10 @@ def _weight(edge: tuple[int, int, Any], nodes: list[Any], name: str | None) -> i
 
 
 def _labels(nodes: list[Any]) -> Any:
-    """Return the names of vertices, as numbers if all are such; None if each is its own."""
+    """Return the names of the vertices as labels, or None if the names are 0 .. n - 1 in order.
+
+    The labels are integers if all names look like integers, else strings.
+    """
     names: list[Any] = list(map(str, nodes))
     if all(map(_INTEGER.fullmatch, names)):
         names = list(map(int, names))

@@ -1,11 +1,12 @@
-"""Matrix Market ``.mtx``: the coordinate format, with one entry a line.
+"""Matrix Market ``.mtx`` files in coordinate format, with one entry on each line.
 
-The first line is the banner, ``%%MatrixMarket matrix coordinate FIELD SYMMETRY``; the first that
-does not start with ``%`` gives rows, columns and entries; then come lines ``i j value``, or
-``i j`` of a pattern, numbered from 1.
+The first line is the banner, ``%%MatrixMarket matrix coordinate FIELD SYMMETRY``. Further lines
+that start with ``%`` are comments. The next line gives the numbers of rows, columns and entries.
+Then come lines ``i j value``, or ``i j`` if FIELD is ``pattern``. Rows and columns are numbered
+from 1.
 
-SciPy's reader and writer are not used: ``scipy.io.mmread`` reads 1.5 in an integer matrix as 1 and
-1e400 as infinity, and ignores surplus fields; ``scipy.io.mmwrite`` aborts the whole process when a
+SciPy's reader and writer are not used. ``scipy.io.mmread`` reads 1.5 in an integer matrix as 1 and
+1e400 as infinity, and ignores surplus fields. ``scipy.io.mmwrite`` aborts the whole process when a
 write to a Python stream fails.
 """
 
@@ -23,7 +24,7 @@ from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.text import line_error, words_of
 
-# The fields of each entry; unsigned-integer is SciPy's own extension, for uint64.
+# Number of words of an entry. unsigned-integer is an extension of SciPy, for uint64.
 _FIELDS = {"pattern": 2, "integer": 3, "unsigned-integer": 3, "real": 3, "double": 3}
 _REAL = ("real", "double")
 
@@ -77,7 +78,7 @@ class _Entries(EdgeText):
                 f"the matrix is {self.field} but its entries have {found} fields; "
                 f"they must have {_FIELDS[self.field]}"
             )
-        if self.field in _REAL:  # even if all are written as integers, or there are none
+        if self.field in _REAL:  # even if all values look like integers, or there are none
             return u, v, np.asarray([] if weights is None else weights, np.float64)
         if weights is not None and weights.dtype.kind == "f":
             at = int((weights != np.trunc(weights)).argmax())
@@ -89,7 +90,7 @@ class _Entries(EdgeText):
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a square matrix as a graph; the entries of a pattern are 1.
+    """Read a square matrix as a graph. The entries of a pattern have the weight 1.
 
     Entries (i, j) and (j, i), stored or implied by symmetry, are one edge with the lesser weight.
     """
@@ -97,7 +98,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest from a matrix."""
+    """Read the edges of a forest from a matrix, and whether its comment calls it a maximum."""
     source.stream.readline()
     is_maximum = says_maximum(source.stream.readline(256))
     source.stream.seek(0)
@@ -105,7 +106,7 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write a symmetric matrix, integer or real by the weights' dtype."""
+    """Write a symmetric matrix, whose FIELD is integer or real, depending on the weights' dtype."""
     n, (u, v, weights) = listing.n_vertices, listing.rows_from_one()
     field = "real" if weights.dtype.kind == "f" else "integer"
     if weights.dtype == np.uint64 and int(weights.max(initial=0)) >= 1 << 63:
@@ -113,5 +114,5 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
     comment = f"% {listing.headline}".rstrip()
     banner = f"%%MatrixMarket matrix coordinate {field} symmetric\n{comment}\n"
     stream.write(f"{banner}{n} {n} {u.size}\n".encode())
-    # A symmetric matrix is its lower triangle: the greater number comes first.
+    # Only the lower triangle of a symmetric matrix is stored, so the greater number comes first.
     write_rows(stream, "%d %d %r\n", v, u, weights)

@@ -1,10 +1,10 @@
-"""METIS ``.graph``: line i lists the neighbours of vertex i.
+"""METIS ``.graph`` files, in which line i lists the neighbours of vertex i.
 
-The header is ``n m [fmt [ncon]]``; the digits of fmt say whether a line starts with the size of the
-vertex (100) and its ncon weights (10), which are skipped, and whether each neighbour is followed by
-the weight of the edge (1). ``%`` starts a comment; a blank line is a vertex without neighbours.
-Vertices are numbered from 1, and every edge is in the lines of both of its vertices, with the same
-weight.
+The header is ``n m [fmt [ncon]]``. The three digits of fmt say whether a line starts with the size
+of the vertex (100), whether its ncon weights follow (10), and whether each neighbour is followed by
+the weight of the edge (1). Sizes and weights of vertices are skipped. ``%`` starts a comment. A
+blank line is a vertex without neighbours. Vertices are numbered from 1. Every edge is in the lines
+of both of its vertices, with equal weights.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _VERTICES_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Header:
-    """The first line: the sizes, and what a line has in addition to neighbours."""
+    """The first line of a file: the sizes, and which numbers a line has besides neighbours."""
 
     declared: DeclaredSizes
-    skip: int  # numbers before the first neighbour
+    skip: int  # how many numbers come before the first neighbour
     weighted: bool
 
     @classmethod
@@ -62,7 +62,7 @@ class _Header:
 
 
 class _VertexLines:
-    """The lines of vertices, gathered block by block."""
+    """The reader of the lines of vertices, which collects them block by block."""
 
     def __init__(self, header: _Header) -> None:
         self._header = header
@@ -70,7 +70,11 @@ class _VertexLines:
         self._degrees, self._columns, self._weights = (GrowingArray() for _ in range(3))
 
     def add(self, lines: list[bytes], at: Sequence[int]) -> None:
-        """Gather some lines; `at` has their numbers."""
+        """Collect some lines, each of which is a vertex. `at` has their line numbers.
+
+        Raises :class:`FileFormatError` if a line is wrong, or if there are more lines than
+        vertices.
+        """
         n, skip = self._header.declared.n_vertices, self._header.skip
         left = n - self.n_rows
         for line, one in zip(at[left:], lines[left:], strict=True):
@@ -86,7 +90,7 @@ class _VertexLines:
             begins = np.cumsum(counts) - counts
             kept[(begins[:, None] + np.arange(skip)).ravel()] = False
             values = values[kept]
-        if self._header.weighted:  # a neighbour and its weight by turns
+        if self._header.weighted:  # neighbours and weights alternate
             self._weights.append(values[1::2])
             values = values[::2]
         if values.size and not 1 <= int(values.min()) <= int(values.max()) <= n:
@@ -105,7 +109,7 @@ class _VertexLines:
         self.n_rows += len(lines)
 
     def _degrees_of(self, counts: Array, at: Sequence[int]) -> Array:
-        """Return how many neighbours lines of some numbers of words list."""
+        """Return the number of neighbours of each line, given its number of words."""
         rest = counts - self._header.skip
         if (rest < 0).any():
             wrong = int((rest < 0).argmax())
@@ -126,7 +130,10 @@ class _VertexLines:
         return rest // 2
 
     def csr(self) -> tuple[Array, Array, Array]:
-        """Return (indptr, indices, weights), rows as the file lists them."""
+        """Return (indptr, indices, weights) with the neighbours in the order of the file.
+
+        Raises :class:`FileFormatError` if the header declares other sizes. Missing weights are 1.
+        """
         declared = self._header.declared
         if self.n_rows != declared.n_vertices:
             raise FileFormatError(
@@ -147,7 +154,7 @@ class _VertexLines:
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a METIS graph; missing weights are 1."""
+    """Read a graph from a METIS file. Missing weights are 1."""
     rows: _VertexLines | None = None
     for first, text in blocks(source.stream):
         lines = text.removesuffix(b"\n").split(b"\n")
@@ -168,9 +175,10 @@ def read(source: SourceFile) -> Graph:
 
 
 def _symmetric(parts: list[Array]) -> Graph:
-    """Return the graph of a CSR; raise unless it is the adjacency of a simple undirected graph.
+    """Return the graph of a CSR. Raises unless it is the adjacency of a simple undirected graph.
 
-    The arrays are taken out of the list, so that their memory is free as soon as it can be.
+    `parts` is [indptr, indices, weights]. The list is emptied, so that the memory of the arrays can
+    be freed early.
     """
     n, n_slots = parts[0].size - 1, parts[1].size
     check_shape((n, n))
@@ -211,10 +219,11 @@ def _symmetric(parts: list[Array]) -> Graph:
 
 
 def _check_simple(indptr: Array, indices: Array) -> None:
-    """Raise on a self-loop, or a neighbour listed twice, in sorted rows."""
+    """Raise if a row, which must be sorted, contains its own vertex or a neighbour twice."""
     twice = indices[1:] == indices[:-1]
     starts = indptr[1:-1].astype(np.int64)
-    twice[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # the rows differ
+    # The last neighbour of a row may equal the first one of the next row.
+    twice[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     if twice.any():
         u, v = csr.endpoints_of(indptr, indices, int(twice.argmax()))
         raise FileFormatError(f"vertex {u + 1} lists {v + 1} twice; each neighbour is listed once")
@@ -230,7 +239,10 @@ def _slot_keys(indptr: Array, indices: Array) -> Array:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write a METIS graph with edge weights, which must be positive integers."""
+    """Write a METIS graph with edge weights.
+
+    Raises :class:`InvalidArgumentError` unless all weights are positive integers.
+    """
     weights = listing.weights
     is_integer = weights.dtype.kind in "iu"
     wrong = np.flatnonzero(weights <= 0 if is_integer else np.ones(weights.size, bool))

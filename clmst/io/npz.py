@@ -1,7 +1,8 @@
-"""Arrays in NumPy's formats: SciPy's ``.npz``, and single arrays ``.npy``.
+"""SciPy's ``.npz`` files of sparse matrices, and ``.npy`` files of single arrays.
 
-SciPy's are what ``scipy.sparse.save_npz`` writes and ``load_npz`` reads. A forest has one array
-more than a matrix, ``edge_ids``; SciPy ignores it. Nothing is ever unpickled.
+The files are those that ``scipy.sparse.save_npz`` writes and ``load_npz`` reads. The file of a
+forest has one more array, ``edge_ids``, and a flag ``maximum``, which SciPy ignores. Nothing is
+ever unpickled.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from clmst.io.files import DeclaredSizes, SourceFile, check_expansion
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a sparse matrix of any format as a graph, as :meth:`Graph.from_scipy` does."""
+    """Read a sparse matrix in any of SciPy's formats as a graph, as :meth:`Graph.from_scipy`."""
     return Graph.from_scipy(_matrix(_arrays(source), source.stored))
 
 
 def _arrays(source: SourceFile) -> dict[str, Array]:
-    """Return all arrays of an archive, after checking their lengths."""
+    """Return all arrays of an archive by name, after checking their declared lengths."""
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
         raise FileFormatError("the file is no whole zip archive; a SciPy .npz file is one")
@@ -49,7 +50,7 @@ def _arrays(source: SourceFile) -> dict[str, Array]:
 
 
 def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
-    """Return the matrix of an archive; its arrays are checked before SciPy gets them."""
+    """Build the SciPy matrix of an archive, after checking its arrays."""
     with _damage_named():
         shape = [index(extent) for extent in arrays["shape"].tolist()]
         kind = arrays["format"].item()
@@ -65,9 +66,9 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
 
 
 def _damage_named() -> AbstractContextManager[None]:
-    """Raise :class:`FileFormatError` where NumPy, SciPy or `zipfile` cannot read an archive.
+    """Turn errors of NumPy, SciPy or `zipfile` in the body into :class:`FileFormatError`.
 
-    They have no closed list of errors: for a damaged archive they raise even SystemError.
+    Any exception is expected, because for damaged archives these libraries raise even SystemError.
     """
     return errors_as(_damaged)
 
@@ -92,7 +93,7 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
 
 
 def _check_member(archive: ZipFile, name: str) -> None:
-    """Raise unless an array of the archive has the length that its header declares."""
+    """Raise :class:`FileFormatError` unless an array has the length that its header declares."""
     with archive.open(name) as member:
         shape, dtype = header(member)
         found = archive.getinfo(name).file_size - member.tell()
@@ -110,10 +111,10 @@ def _first_line(error: BaseException) -> str:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write the symmetric CSR array of a graph, in the dtype of its weights, not compressed.
+    """Write a graph as a symmetric CSR array, or a forest as its upper triangle, uncompressed.
 
-    SciPy has no sparse float16: such weights become float32. Of a forest the upper triangle is
-    written, and one more array, the id of each entry's edge.
+    The weights keep their dtype, except that float16 becomes float32, because SciPy's sparse arrays
+    cannot hold float16. A forest also gets the edge id of each entry and whether it is a maximum.
     """
     forest, archive, more = listing.forest, BytesIO(), cast(Any, {})
     if forest is not None:
@@ -132,7 +133,7 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest, and their ids if the file has them."""
+    """Read the edges of a forest, with their ids if the file has them."""
     arrays = _arrays(source)
     matrix = _matrix(arrays, source.stored)
     if "edge_ids" not in arrays:
@@ -158,10 +159,10 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Read the header of an array; return the shape and dtype that it declares.
+    """Read the header of an ``.npy`` file, and return the shape and dtype that it declares.
 
-    What Python's parser, `tokenize`, NumPy and decompressors raise for a damaged one is no closed
-    list: all of it becomes :class:`ValueError`.
+    Raises :class:`ValueError` if the header is damaged, whatever Python's parser, `tokenize`, NumPy
+    or a decompressor raised.
     """
     try:
         shape, dtype = _header(stream)
@@ -185,7 +186,10 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def load(path: Path, *, mmap_mode: Literal["r"] | None = None) -> Array:
-    """Return the array of a ``.npy`` file, or raise ValueError, EOFError or OSError."""
+    """Return the array of an ``.npy`` file. With `mmap_mode` "r" it is mapped, not read.
+
+    Raises ValueError, EOFError or OSError if the file cannot be read.
+    """
     with path.open("rb") as file:
         header(file)
     found: Array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)

@@ -1,6 +1,7 @@
-"""Parquet files as graphs; and Parquet and mapped ``.npy`` files of edges piece by piece.
+"""Parquet files as graphs, and large Parquet and ``.npy`` files of edges read in parts.
 
-They have a row for each edge, and columns found by their names as in CSV files.
+A file has a row for each edge. Its columns are found by their names, as in CSV files. An ``.npy``
+file must hold a structured array, whose fields are the columns.
 """
 
 from __future__ import annotations
@@ -33,23 +34,23 @@ from clmst.io.files import SourceFile, check_expansion, system_errors_named, unr
 
 _BYTES_PER_VALUE = 8
 _EDGE_ID = "edge_id"
-_KIND = b"clmst.forest"  # in the metadata of a forest
+_KIND = b"clmst.forest"  # key in the metadata of a file that holds a forest
 
 
 def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a graph from a Parquet file; missing weights are 1."""
+    """Read a graph from a Parquet file. Missing weights are 1."""
     table, chosen = _table(source, columns)
     return numbered_table(table, chosen).merged(Graph)
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest under their vertices' names, and their ids, from Parquet."""
+    """Read the edges of a forest from a Parquet file, with the vertex names and the edge ids."""
     table, chosen = _table(source, None, and_maybe=_EDGE_ID)
     edges = numbered_table(table, chosen)
     ids = None
     if _EDGE_ID in table.column_names:
         ids = table[_EDGE_ID].to_numpy()
-        if ids.dtype.kind not in "iu":  # floats where some are missing
+        if ids.dtype.kind not in "iu":  # pyarrow returns floats if some ids are missing
             raise FileFormatError(f"the column {_EDGE_ID!r} is {ids.dtype}; ids are integers")
     is_maximum = (table.schema.metadata or {}).get(_KIND) == b"maximum"
     return ForestEdges.named(edges, edge_ids=ids, maximum=is_maximum)
@@ -58,7 +59,10 @@ def read_forest(source: SourceFile) -> ForestEdges:
 def _table(
     source: SourceFile, columns: Sequence[Any] | None, *, and_maybe: str = ""
 ) -> tuple[Any, Columns]:
-    """Return the columns that are needed, and which these are."""
+    """Read the columns that are needed, and return them with the choice of columns.
+
+    `and_maybe` names one more column to read if the file has it.
+    """
     chosen: Columns | None = None
 
     def wanted(schema: Any) -> list[str]:
@@ -72,34 +76,41 @@ def _table(
 
 
 def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
-    """Return the columns of a Parquet file that a function of its schema wants, as a table."""
+    """Read some columns of a Parquet file into a pyarrow table.
+
+    `wanted` gets the schema of the file and returns the names of the columns. Raises
+    :class:`FileFormatError` if the file is damaged, or would expand beyond the limit.
+    """
     parquet = optional_import("pyarrow.parquet", extra="frames")
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     with unreadable("pyarrow cannot read it ({}); it must be a whole Parquet file"):
         file = parquet.ParquetFile(stream)
         names = wanted(file.schema_arrow)
-        if source.stored is not None:  # a few bytes may stand for many equal rows
+        if source.stored is not None:  # a few bytes can encode many equal rows
             check_expansion(file.metadata.num_rows * len(names) * _BYTES_PER_VALUE, source.stored)
         table = file.read(columns=names)
-        table.validate(full=True)  # else letters and codes of a damaged file raise later
+        table.validate(full=True)  # otherwise damaged text and dictionary codes raise later
         return table
 
 
 def are_numbers(kind: Any) -> bool:
-    """Return whether a type of Arrow is one of numbers that NumPy has."""
+    """Return whether an Arrow type is a type of integers, floats or booleans."""
     types = optional_import("pyarrow", extra="frames").types
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
 
 
 def are_lists(kind: Any) -> bool:
-    """Return whether a type of Arrow is one of lists of numbers."""
+    """Return whether an Arrow type holds lists of numbers."""
     types = optional_import("pyarrow", extra="frames").types
     are = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(are and are_numbers(kind.value_type))
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write every edge once as Parquet; of a forest the ids, too, and whether it is a maximum."""
+    """Write every edge once as a Parquet file.
+
+    A forest also gets its edge ids as a column, and metadata that say whether it is a maximum.
+    """
     pyarrow = optional_import("pyarrow", extra="frames")
     parquet = optional_import("pyarrow.parquet", extra="frames")
     columns = dict(
@@ -117,24 +128,29 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 
 SUFFIXES = (".npy", ".parquet", ".pq")
 
-_ROWS = 1 << 20  # of a Parquet file, read together
+_ROWS = 1 << 20  # rows of a Parquet file that are read at once
 
 Rows: TypeAlias = tuple[Array, Array, Array | None]
-"""Arrays (u, v, weights) of consecutive rows."""
+"""Arrays (u, v, weights) of consecutive rows; weights is None if each is 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePart:
-    """Consecutive rows of a file, which can be read while another thread reads another part."""
+    """Consecutive rows of a file, which one thread can read while others read other parts."""
 
     first_row: int
-    read: Callable[[], Iterator[Rows]]  # some rows at a time
+    read: Callable[[], Iterator[Rows]]  # yields some rows at a time
 
 
 def listed(path: str | PathLike[str]) -> list[Path]:
-    """Return the files that a path means: itself, or those of a folder or of a pattern, by names.
+    """Return the files that a path stands for, sorted by name.
 
-    A pattern has ``*``, ``?`` or ``[...]`` and is no file's own name; ``**`` is any folders.
+    `path` is a file, a folder, or a pattern with ``*``, ``?`` or ``[...]``, in which ``**`` matches
+    any number of folders. A file that exists is never taken for a pattern. Of a folder or a
+    pattern, only files with one of SUFFIXES are returned.
+
+    Raises :class:`MissingFileError` if the file does not exist, and :class:`InvalidArgumentError`
+    if no file can be streamed.
     """
     given = check_path("the path of a stream", path)
     try:
@@ -156,7 +172,10 @@ def listed(path: str | PathLike[str]) -> list[Path]:
 
 
 def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
-    """Return the files among some paths that can be streamed; raise if there are none."""
+    """Return those of some paths that can be streamed. Raises if none can.
+
+    `what` is the beginning of the message.
+    """
     found = [one for one in paths if one.suffix in SUFFIXES and one.is_file()]
     if not found:
         raise InvalidArgumentError(
@@ -167,17 +186,19 @@ def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
 
 
 def n_rows(path: Path, columns: Any = None) -> int:
-    """Return the number of rows of a file, by its header alone."""
+    """Return the number of rows of a file. Only its header is read."""
     if path.suffix == ".npy":
         return int(_mapped(path, columns)[0].shape[0])
     return int(_parquet(path).metadata.num_rows)
 
 
 def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
-    """Yield the parts of a file: row groups of Parquet, small ones together; all of an ``.npy``.
+    """Yield the parts of a file that can be read independently.
 
-    `columns` are as of :func:`clmst.read_graph`. Damage, a column that is not there, and a missing
-    value raise :class:`FileFormatError`, some of it only when a part is read.
+    The parts of a Parquet file are its row groups, with small ones joined. An ``.npy`` file is one
+    part. `columns` names source, target and, optionally, weight, as in :func:`clmst.read_graph`.
+    Raises :class:`FileFormatError` if the file is damaged, a column is missing, or a value is
+    missing. Some of these errors are raised only when a part is read.
     """
     if path.suffix == ".npy":
         array, chosen = _mapped(path, columns)
@@ -201,17 +222,20 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
 def _read_groups(
     path: Path, chosen: Columns, groups: list[int], first_row: int, metadata: Any
 ) -> Iterator[Rows]:
-    """Yield the rows of some row groups of a Parquet file; the first row's number is given."""
+    """Yield the rows of some row groups of a Parquet file.
+
+    `first_row` is the number of the first row, for error messages.
+    """
     file = _parquet(path, metadata)
     with _readable(path):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
-            batch.validate(full=True)  # as in read_whole
+            batch.validate(full=True)  # for the same reason as in read_whole
             yield _batch(batch, chosen, path, first_row)
             first_row += batch.num_rows
 
 
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
-    """Map a structured array into memory; return it and the names of its fields."""
+    """Map a structured array into memory, and return it with the names of the fields to read."""
     with _readable(path):
         array = npz.load(path, mmap_mode="r")
     if array.dtype.names is None or array.ndim != 1:
@@ -236,7 +260,7 @@ def _parquet(path: Path, metadata: Any = None) -> Any:
 
 
 def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
-    """Return the columns of a record batch as arrays."""
+    """Return the columns of a record batch as arrays. Raises if a value is missing."""
     arrays: list[Any] = []
     for name in (chosen.source, chosen.target, chosen.weight):
         column = None if name is None else batch.column(name)
@@ -251,7 +275,7 @@ def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Raise what another library's reader raises as an error that names the file."""
+    """Turn the errors of another library's reader in the body into errors that name the file."""
     with system_errors_named(path), errors_as(lambda error: FileFormatError(
         f"{path} cannot be read ({' '.join(str(error).split())[:200]}); it must be a whole "
         "Parquet file, or an .npy file of a structured array"

@@ -1,7 +1,7 @@
-"""Tables of points: a row for each, and columns of numbers, of CSV, Parquet and ``.npy`` files.
+"""Tables of points in CSV, Parquet and ``.npy`` files, with a row for each point.
 
-All columns are coordinates, or those that a caller names. A column that has no numbers is refused,
-not passed over.
+The coordinates are all columns, or the columns that a caller names. A column that does not hold
+numbers raises an error. It is not skipped silently.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from clmst.io import npz, pieces
 from clmst.io.edge_list import OF_CSV, Head
 from clmst.io.files import SourceFile, check_expansion, unreadable
 
-_INDEX = "__index_level_"  # what pandas calls the labels of rows that have no name
+_INDEX = "__index_level_"  # pandas stores an index without a name under this name
 _MOST_NAMED = 20
 _RULE = "points are rows of numbers"
 
@@ -30,9 +30,9 @@ _RULE = "points are rows of numbers"
 def read_csv(
     source: SourceFile, columns: Sequence[Hashable] | None, separators: str = OF_CSV
 ) -> Array:
-    """Read a CSV file; its header row may be missing where no columns are named.
+    """Read the coordinates of points from a CSV file, as an array with a row for each point.
 
-    Empty cells are NaN.
+    The header row may be missing if `columns` is None. Empty cells become NaN.
     """
     head = Head(source.stream, separators)
     chosen = None
@@ -57,19 +57,20 @@ def read_csv(
             text.detach()
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that there are no rows
+        warnings.simplefilter("ignore", UserWarning)  # a warning that there are no rows
         try:
             return rows()
         except ValueError as error:
             try:
-                return rows(lambda cell: float(cell or "nan"))  # gaps; a call a cell
+                # Empty cells are NaN. This is slow: it makes one call for each cell.
+                return rows(lambda cell: float(cell or "nan"))
             except ValueError:
                 said = " ".join(str(error).split())[:200]
                 raise FileFormatError(f"it has no table of numbers ({said}); {_RULE}") from error
 
 
 def _refuse_text(head: Head, chosen: list[int]) -> None:
-    """Raise if the first row of points has text in a chosen column."""
+    """Raise :class:`FileFormatError` if the first row of points has text in a chosen column."""
     cells = dict(enumerate(head.fields(head.second)))
     numbers = [name for k, name in enumerate(head.names) if not _is_text(cells.get(k, ""))]
     for k in chosen:
@@ -86,9 +87,10 @@ def _is_text(cell: str) -> bool:
 
 
 def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
-    """Read a Parquet file; a column of lists that are equally long, alone, is a table as well.
+    """Read the coordinates of points from a Parquet file, as an array with a row for each point.
 
-    Missing numbers are NaN.
+    If the only column contains lists of equal length, each list is a point. Missing numbers become
+    NaN.
     """
 
     def wanted(schema: Any) -> list[str]:
@@ -111,7 +113,7 @@ def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Arra
 
 
 def _of_lists(name: str, column: Any) -> Array:
-    """Return a column of lists, as embeddings are stored, as an array of two dimensions."""
+    """Convert a column of lists of equal length, such as embeddings, to a two-dimensional array."""
     if column.null_count:
         row = column.is_null().to_numpy().argmax()
         raise FileFormatError(f"row {row} of column {name!r} is missing; each point needs a list")
@@ -127,7 +129,10 @@ def _of_lists(name: str, column: Any) -> Array:
 
 
 def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
-    """Read an array of two dimensions, or a structured one, whose fields are columns."""
+    """Read the coordinates of points from an ``.npy`` file of a 2-dimensional or structured array.
+
+    The fields of a structured array are its columns. `columns` may name some of them.
+    """
     stream = source.stream
     with unreadable("it is no whole .npy file ({})"):
         shape, dtype = npz.header(stream)
@@ -155,7 +160,10 @@ def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
 
 
 def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
-    """Return where the columns are that a caller wants; all if he names none."""
+    """Return the indices of the columns that a caller names, or of all columns without names.
+
+    Raises :class:`FileFormatError` if a name does not occur exactly once.
+    """
     if columns is None:
         return list(range(len(names)))
     for name in columns:
@@ -168,13 +176,13 @@ def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
 
 
 def _no_numbers(name: str, what: str, numbers: list[str]) -> FileFormatError:
-    """Make the error of a column without numbers, which says how to leave it out."""
+    """Make the error about a column that is not numeric, which says how to leave the column out."""
     remedy = f"columns (--columns) names those to take, as {_listed(numbers)}" if numbers else ""
     return FileFormatError(f"column {name!r} has {what}; {_RULE}{': ' if remedy else ''}{remedy}")
 
 
 def _listed(names: list[str]) -> str:
-    """Return names as --columns takes them."""
+    """Return names joined by commas, as the option --columns takes them."""
     row = io.StringIO()
     csv.writer(row, lineterminator="").writerow(names[:_MOST_NAMED])
     return row.getvalue() + (",..." if len(names) > _MOST_NAMED else "")

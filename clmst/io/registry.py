@@ -1,4 +1,4 @@
-"""The file formats, and the choice of one by path or name."""
+"""The table of file formats, and the choice of a format by name or by the suffix of a path."""
 
 from __future__ import annotations
 
@@ -41,22 +41,35 @@ ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A file format, and the functions that it has."""
+    """A file format: its name, its suffixes, and the functions that read and write it.
+
+    A function is None if the format cannot do that. For example, ``json`` has only a
+    `forest_writer`.
+
+    Examples
+    --------
+    >>> from clmst.io import FORMATS
+    >>> next(form.name for form in FORMATS if ".gr" in form.suffixes)
+    'dimacs'
+    """
 
     name: str
-    suffixes: tuple[str, ...]  # in lower case; each also with that of a compression after it
+    suffixes: tuple[str, ...]  # in lower case; the suffix of a compression may follow
     description: str
     reader: Reader | None = None
     writer: Writer | None = None
-    points_reader: PointsReader | None = None  # of a complete graph that is all of the file
-    rows_reader: RowsReader | None = None  # of a table, a row a point, whose columns are named
+    points_reader: PointsReader | None = None  # of a file that is one complete graph
+    rows_reader: RowsReader | None = None  # of a table with one point a row and named columns
     forest_reader: ForestReader | None = None
     forest_writer: Writer | None = None
-    table_reader: TableReader | None = None  # of columns that are named
-    takes_text: bool | None = None  # as labels of vertices, not integers alone; None: no labels
+    table_reader: TableReader | None = None  # of a table whose columns a caller can name
+    takes_text: bool | None = None  # whether labels may be strings; None: no labels
 
     def keeps(self, labels: Sequence[Any] | None) -> bool:
-        """Return whether what is written has these labels of vertices, or names no vertices."""
+        """Return whether a file of this format keeps these vertex labels.
+
+        True also if there are no labels, or if the format does not name vertices at all, as JSON.
+        """
         if labels is None or self.reader is None:
             return True
         text = self.takes_text
@@ -64,7 +77,7 @@ class Format:
 
 
 def _of_tsv(reader: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a reader of CSV as one of TSV."""
+    """Turn a reader of CSV into a reader of TSV."""
     return partial(reader, separators=edge_list.OF_TSV)
 
 
@@ -154,16 +167,19 @@ POINT_FORMATS = tuple(one for one in FORMATS if one.points_reader or one.rows_re
 
 
 def able(ability: str) -> tuple[Format, ...]:
-    """Return the formats that have the function of this name, as "reader"."""
+    """Return the formats that have the function `ability`, the name of a field such as "reader"."""
     return tuple(one for one in FORMATS if getattr(one, ability))
 
 
 def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
-    """Return the format called `name`, or else the one of the suffix of `path`, or of its name.
+    """Return the format called `name`, or, without a name, the format that the suffix tells.
 
-    A name may be a suffix, too, with or without its dot. Errors list `formats`, those that the
-    caller can use. Another one is returned all the same, so that :func:`ability` can say what it
-    lacks, unless points are wanted.
+    The suffix is taken from `path`, or from the name of an open file. `name` may also be a suffix,
+    with or without its dot. `formats` are the formats that the caller can use, and error messages
+    list them. A format that is not among them is returned nevertheless, so that :func:`ability` can
+    say what it lacks, except if `formats` is POINT_FORMATS.
+
+    Raises :class:`InvalidArgumentError` if no format fits.
     """
     are_points = formats is POINT_FORMATS
     kind = "format of points" if are_points else "format"
@@ -186,7 +202,7 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
             f"{path} has no suffix that tells its format; format= (--format, --output-format, "
             f"--forest-format) must name it: {listed}"
         )
-    if os.path.isdir(path):  # pathlib's raises if a name is too long
+    if os.path.isdir(path):  # pathlib's is_dir raises if a name is too long
         raise InvalidArgumentError(
             f"{path} is a folder; it must be a file (a stream takes folders: "
             "stream_minimum_spanning_forest, clmst solve --stream)"
@@ -197,7 +213,10 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
 
 
 def ability(chosen: Format, name: str, action: str) -> Any:
-    """Return the function of a format that an attribute names, or raise: clmst `action` in it."""
+    """Return the function `name` of a format, or raise :class:`InvalidArgumentError` if it is None.
+
+    `action` is what the message says that clmst does in this format, such as "reads no graph".
+    """
     function = getattr(chosen, name)
     if function is None:
         able = ", ".join(each.name for each in FORMATS if getattr(each, name))

@@ -1,7 +1,7 @@
-"""Text in blocks of whole lines, and the numbers in it.
+"""Reading text files in blocks of whole lines, and converting the numbers in them.
 
-NumPy reads all numbers of a block at once. Where it refuses one, or one may be beyond 64 bits,
-words are read one at a time, exactly, and the wrong one is named.
+NumPy converts all numbers of a block at once. If NumPy refuses a word, or if a number may not fit
+into 64 bits, the words are converted one at a time and exactly, and an error names the wrong word.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy.typing as npt
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
 
-BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes half as long again
-EXACT = 1e18  # greater integers may be beyond 64 bits
+BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes 1.5 times as long
+EXACT = 1e18  # integers above this may not fit into 64 bits
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BARE_SIGN = re.compile(rb"[-+](?:\s|\Z)")
@@ -27,13 +27,13 @@ _INT64, _UINT64 = range(-(1 << 63), 1 << 63), range(1 << 64)
 _SPACE, _NEWLINE = b" \n"
 
 Word: TypeAlias = tuple[int, str]
-"""The number of a line, counted from 1, and a word on it."""
+"""A line number, counted from 1, and a word on that line."""
 
 
 def blocks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield whole lines of a text in blocks, each after the number of its first line.
+    """Yield the text in blocks of whole lines, each as (number of its first line, bytes).
 
-    A byte order mark is left out; a zero byte is an error.
+    A byte order mark is left out. Raises :class:`FileFormatError` if the text contains a zero byte.
     """
     line = 1
     for text in _whole_lines(stream):
@@ -61,7 +61,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def words_of(line: bytes) -> list[str]:
-    """Return the words of a line."""
+    """Split a line at white space and return its words as strings."""
     return [word.decode("latin-1") for word in line.split()]
 
 
@@ -75,12 +75,12 @@ def word_counts(lines: Sequence[bytes]) -> Array:
 
 
 def line_error(line: int, message: str) -> FileFormatError:
-    """Make an error that names a line."""
+    """Make an error whose message begins with a line number. The caller raises it."""
     return FileFormatError(f"line {line}: {message}")
 
 
 def word_error(word: Word, message: str) -> FileFormatError:
-    """Make an error about a word; `message` comes after the word itself."""
+    """Make a :class:`FileFormatError` about a word. `message` continues the quoted word."""
     line, text = word
     shown = text if len(text) <= 40 else f"{text[:40]}..."
     return line_error(line, f"{shown!r} {message}")
@@ -92,14 +92,14 @@ def word_error(word: Word, message: str) -> FileFormatError:
 def table(
     lines: Sequence[bytes], dtype: npt.DTypeLike, delimiter: str | None = None
 ) -> Array | None:
-    """Return the rows of some lines, or None if these have anything else.
+    """Convert lines to a NumPy array of rows, or return None if a line does not fit the dtype.
 
-    Fields stand between spaces and tabs, or delimiters.
+    Spaces and tabs separate the fields of a line, unless a `delimiter` is given.
     """
-    if not all(map(bytes.isascii, lines)):  # other letters may be spaces, or digits, elsewhere
+    if not all(map(bytes.isascii, lines)):  # NumPy may take other letters for spaces or digits
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of no rows; of integers, by NumPy 1.26, with a fraction
+        warnings.simplefilter("error")  # no rows; fractions of integers in NumPy 1.26
         try:
             return np.loadtxt(
                 lines, dtype, comments=None, delimiter=delimiter, encoding="latin-1", ndmin=1
@@ -109,10 +109,12 @@ def table(
 
 
 def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> Array:
-    """Return all numbers on some lines, whose own numbers are `at`.
+    """Return all numbers on some lines as one flat array. `at` has the line numbers.
 
-    They are int64, or uint64 if one needs it, if all are integers, else float64, correctly rounded.
-    If all must be integers, `no_integer` is what is said of a word that is none.
+    The dtype is int64 if all numbers are integers, or uint64 if one of them needs it, else float64,
+    correctly rounded. A non-empty `no_integer` means that all must be integers, and it is the end
+    of the message about a word that is not. Raises :class:`FileFormatError` if a word is not a
+    number.
     """
     text = b" ".join(lines).replace(b"\r", b" ")
     if text.isspace() or not text:
@@ -128,21 +130,27 @@ def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> 
 
 
 def _integers(text: bytes) -> Array | None:
-    """Return the integers of a text, or None unless all are such, in half the time of a table."""
+    """Convert a text of integers, in half the time of :func:`table`.
+
+    Returns None if a word is not an integer, or if an integer may not fit into int64.
+    """
     if (b"-" in text or b"+" in text) and _BARE_SIGN.search(text):
-        return None  # NumPy takes it for the sign of the next number
+        return None  # NumPy would read a bare sign as part of the next number
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # what NumPy raises from 2.3 on
+        warnings.simplefilter("error", DeprecationWarning)  # NumPy 2.3 raises ValueError
         try:
             found = np.fromstring(text, np.int64, sep=" ")
         except (ValueError, DeprecationWarning):
             return None
     is_inside = _INT64[0] < int(found.min()) and int(found.max()) < _INT64[-1]
-    return found if is_inside else None  # NumPy takes an end for what lies beyond
+    return found if is_inside else None  # NumPy clips numbers beyond int64 to its ends
 
 
 def exact(words: Sequence[Word], no_integer: str = "") -> Array:
-    """Read words one at a time, or find the one that is wrong; as :func:`numbers`, but slow."""
+    """Convert words one at a time, exactly. Slow, but an error names the word that is wrong.
+
+    The dtype of the result and `no_integer` are as in :func:`numbers`.
+    """
     integers = [int(text) if _is_integer(text) else None for _, text in words]
     is_signed = any(text.startswith("-") and text.strip("-0") for _, text in words)
     held = _INT64 if is_signed else _UINT64
@@ -161,14 +169,14 @@ def exact(words: Sequence[Word], no_integer: str = "") -> Array:
 
 
 def _is_integer(text: str) -> bool:
-    """Return whether a word is an integer of not too many digits to be computed."""
+    """Return whether a word is an integer with few enough digits to convert (at most 20)."""
     return bool(_INTEGER.fullmatch(text)) and len(text.lstrip("+-0")) <= 20
 
 
 def _float(word: Word) -> float:
     _, text = word
     try:
-        if "_" in text or not text.isascii():  # which Python takes for numbers
+        if "_" in text or not text.isascii():  # which Python would accept in a number
             raise ValueError  # noqa: TRY301
         number = float(text)
     except ValueError:
@@ -181,24 +189,25 @@ def _float(word: Word) -> float:
 # --------------------------------------------------------------------------- growing
 
 _LEAST = 1 << 10
-_GROWTH = 8  # by an eighth each time: the system moves the memory without copying it
+_GROWTH = 8  # grows by an eighth: the system remaps the memory without copying
 
 
 class GrowingArray:
-    """Numbers of a file, part after part; of a dtype that holds each of them as it was read.
+    """A one-dimensional array to which the numbers of a file are appended part by part.
 
-    It takes the memory that the numbers need in the end. A list of parts that are joined takes
-    twice as much, and the memory of small parts, once freed, does not go back to the system.
+    Its dtype grows so that it holds every number exactly as it was read. It takes only as much
+    memory as the numbers need in the end. A list of parts that are joined would take twice as much,
+    and the memory of small parts, once freed, does not go back to the system.
     """
 
     def __init__(self) -> None:
         self._array: Array | None = None
         self._kinds: set[str] = set()
-        self._low, self._high = 0, 0  # of integers
+        self._low, self._high = 0, 0  # the range of the integers
         self.size = 0
 
     def append(self, part: Array) -> None:
-        """Add numbers behind the others."""
+        """Append the numbers of a part."""
         self._kinds.add(part.dtype.kind)
         if part.dtype.kind in "iu" and part.size:
             self._low = min(self._low, int(part.min()))
@@ -206,7 +215,7 @@ class GrowingArray:
         size, old = self.size + part.size, self._array
         dtype = part.dtype if old is None else np.promote_types(old.dtype, part.dtype)
         if dtype.kind == "f" and self._kinds <= {"i", "u"} and self._low >= 0:
-            dtype = np.dtype(np.uint64)  # NumPy makes floats of int64 together with uint64
+            dtype = np.dtype(np.uint64)  # NumPy promotes int64 with uint64 to float64
         if old is None or old.dtype != dtype:
             self._array = np.empty(max(size + size // _GROWTH, _LEAST), dtype)
             if old is not None:
@@ -218,7 +227,10 @@ class GrowingArray:
         self.size = size
 
     def take(self) -> Array:
-        """Return the numbers; then there are none here any more."""
+        """Return the numbers as an array, and leave this object empty.
+
+        Raises :class:`FileFormatError` if the integers fit neither into int64 nor into uint64.
+        """
         if {"i", "u"} == self._kinds and self._low < 0 and self._high >= 1 << 63:
             raise FileFormatError(
                 f"the integers range from {self._low} to {self._high}; "

@@ -1,7 +1,7 @@
-"""TSPLIB ``.tsp``: points, or a matrix, as the complete graph of their distances.
+"""TSPLIB ``.tsp`` files: points, or a matrix of distances, as a complete graph.
 
 A file has a specification, with a line ``KEYWORD : value`` for each key, and sections of numbers.
-The distances EUC_2D, EUC_3D, GEO and EXPLICIT, in each of its matrix formats, are supported.
+The distances EUC_2D, EUC_3D and GEO are supported, and EXPLICIT with each of its matrix formats.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ _FULL = "FULL_MATRIX"
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a TSPLIB file as the graph of all pairs; see :func:`read_points`."""
+    """Read a TSPLIB file as a graph that lists all pairs of points; see :func:`read_points`."""
     return read_points(source).to_graph()
 
 
 def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Points | DenseGraph:
-    """Read a TSPLIB file as the complete graph that it describes; weights are int64.
+    """Read a TSPLIB file as the complete graph that it describes, with int64 weights.
 
-    Points are in the order in which the file lists them. Their metric is `chosen_metric`, if it is
-    given, instead of the file's.
+    Points are in the order of the file. If `chosen_metric` is given, it replaces the file's metric.
+    Raises :class:`FileFormatError` if `chosen_metric` is given for a file that lists distances.
     """
     file = _File(file_bytes=source.stored)
     for line, text in blocks(source.stream):
@@ -102,7 +102,7 @@ def _check_names(names: Array) -> None:
 
 
 def _matrix(n: int, values: Array, layout: str) -> Array:
-    """Return the symmetric matrix whose cells, in the order of a layout, are `values`."""
+    """Return the symmetric n x n matrix whose cells are `values`, in the order of a layout."""
     is_upper, has_diagonal = _TRIANGLES.get(layout, (True, True))
     n_cells = n * n if layout == _FULL else n * (n - 1) // 2 + n * has_diagonal
     _check_count(values.size, n_cells, "EDGE_WEIGHT_SECTION")
@@ -117,17 +117,17 @@ def _matrix(n: int, values: Array, layout: str) -> Array:
 
 @dataclass(slots=True)
 class _File:
-    """The content of a file so far."""
+    """The contents of a file, as far as it has been read."""
 
     specified: dict[str, str] = field(default_factory=dict)
     sections: dict[str, GrowingArray] = field(default_factory=dict)
     section: str = ""
     ended: bool = False
-    line: int = 1  # of the dimension
+    line: int = 1  # the line that declares the dimension, for messages
     file_bytes: int | None = None
 
     def take(self, first: int, text: bytes) -> None:
-        """Read the lines of a block: keyword lines, and numbers of sections."""
+        """Read the lines of a block, from line `first` on: keywords, and numbers of sections."""
         lines, start = text.split(b"\n"), 0
         for k, line in enumerate([*lines, b"EOF"]):
             if b"A" <= line.lstrip()[:1] <= b"z":
@@ -138,7 +138,7 @@ class _File:
                 start = k + 1
 
     def _take_numbers(self, lines: list[bytes], at: range) -> None:
-        """Read lines whose words are all numbers; `at` has the numbers of the lines."""
+        """Read lines that consist of numbers. `at` has their line numbers."""
         if not self.section:
             for line, one in zip(at, lines, strict=True):
                 for word in words_of(one):
@@ -149,7 +149,7 @@ class _File:
             self.sections[self.section].append(numbers(lines, at))
 
     def _take_words(self, line: int, words: list[str]) -> None:
-        """Read a line that begins with a keyword: a specification, a section, or the end."""
+        """Read a line that begins with a keyword: a specification, a section's name, or EOF."""
         key, _, value = " ".join(words).partition(":")
         key = key.strip().upper()
         if key == "EOF":
@@ -173,7 +173,11 @@ class _File:
         return DeclaredSizes.parse(n, "0", line=self.line, file_bytes=self.file_bytes).n_vertices
 
     def value(self, key: str, known: Iterable[str] = ()) -> str:
-        """Return the header's value of `key`, which must be one of `known` if that is given."""
+        """Return the value that the header gives for `key`.
+
+        Raises :class:`FileFormatError` if the key is missing, or if the value is not one of
+        `known`.
+        """
         if key not in self.specified:
             raise FileFormatError(f"there is no line '{key} : ...'; it must be there")
         value = self.specified[key]
@@ -184,7 +188,7 @@ class _File:
         return value.upper() if known else value
 
     def numbers(self, section: str) -> Array:
-        """Return the numbers of a section."""
+        """Return the numbers of a section, and drop them here. Raises if the section is missing."""
         if section not in self.sections:
             raise FileFormatError(f"there is no {section}; it must be there")
         return self.sections[section].take()

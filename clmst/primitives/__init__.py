@@ -1,8 +1,20 @@
-"""Reusable device primitives, usable without any graph: host side of ``cl/primitives``.
+"""Data-parallel operations on arrays of a device: sort, scan, reduce, select, gather and others.
 
-All take and return :class:`clmst.DeviceArray`; none waits for the device. Results that only the
-device knows, such as the number of records that a compaction keeps, stay there as arrays of one
-element.
+They are usable without any graph. All take and return :class:`clmst.DeviceArray`. None blocks: each
+call enqueues its work and returns. Results whose size only the device knows, such as the number of
+records that a compaction keeps, stay on the device as arrays of one element. The kernels are in
+``cl/primitives``.
+
+Examples
+--------
+>>> import clmst
+>>> import numpy as np
+>>> from clmst import primitives
+>>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+>>> primitives.sort(values).to_host().tolist()
+[1, 2, 3]
+>>> primitives.inclusive_scan(values).to_host().tolist()
+[3, 4, 6]
 """
 
 from typing import TYPE_CHECKING
@@ -51,6 +63,6 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
-if not TYPE_CHECKING:  # it would lose their types
+if not TYPE_CHECKING:  # type checkers see the plain functions, with their types
     for _name in FAMILY_OF:
         globals()[_name] = gated(globals()[_name])

@@ -1,4 +1,4 @@
-"""Checks of the arguments of primitives, before anything is enqueued."""
+"""Checks of the arguments of primitives, made before anything is enqueued."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ MAX_LENGTH = 2**32 - 1
 def check_array(
     name: str, array: Any, dtype: npt.DTypeLike | None = None, *, like: DeviceArray | None = None
 ) -> None:
-    """Raise unless `array` is a :class:`DeviceArray` of this dtype, on the device of `like`."""
+    """Raise unless `array` is a DeviceArray.
+
+    It must have the `dtype`, if that is given, and be in the context of the array `like`, if that
+    is given.
+    """
     if not isinstance(array, DeviceArray):
         raise InvalidArgumentError(
             f"{name} is a {type(array).__name__}; primitives work on device arrays: make one with "
@@ -36,7 +40,10 @@ def check_array(
 
 
 def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
-    """Return `launch`, checked to be of the array's context, or one for its device's own queue."""
+    """Return `launch`, or a launcher for the device's own queue if it is None.
+
+    Raises InvalidArgumentError if `launch` is for another context than the array's.
+    """
     if launch is None:
         return Launcher(array.device, array.device.queue)
     check_kind("launch", launch, Launcher)
@@ -49,13 +56,13 @@ def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
 
 
 def check_length(name: str, array: DeviceArray, length: int) -> None:
-    """Raise unless `array` has exactly `length` elements."""
+    """Raise InvalidArgumentError unless `array` has exactly `length` elements."""
     if array.size != length:
         raise InvalidArgumentError(f"{name} has {array.size} elements; it must have {length}")
 
 
 def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
-    """Raise unless `flags` are byte flags, one for each element of `of`."""
+    """Raise unless `flags` are of uint8 or bool, with one flag for each element of `of`."""
     check_array("flags", flags, like=of)
     if flags.dtype not in (np.uint8, np.bool_):
         raise InvalidArgumentError(f"flags is of {flags.dtype}; it must be of uint8 or bool")
@@ -64,7 +71,7 @@ def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
 
 
 def check_fits(name: str, array: DeviceArray, length: int) -> None:
-    """Raise unless `array` has at least `length` elements."""
+    """Raise InvalidArgumentError unless `array` has at least `length` elements."""
     if array.size < length:
         raise InvalidArgumentError(
             f"{name} has {array.size} elements; it must have at least {length}"
@@ -74,7 +81,7 @@ def check_fits(name: str, array: DeviceArray, length: int) -> None:
 def output_for(
     name: str, array: DeviceArray | None, dtype: npt.DTypeLike, length: int, *, like: DeviceArray
 ) -> DeviceArray:
-    """Return `array`, checked for its dtype and length, or a new one if it is None."""
+    """Return `array` after checking its dtype and length, or a new array if it is None."""
     if array is None:
         return DeviceArray.empty(length, dtype, like.device)
     check_array(name, array, dtype, like=like)
@@ -83,7 +90,7 @@ def output_for(
 
 
 def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> None:
-    """Raise if `array`, an output, overlaps one of the others."""
+    """Raise InvalidArgumentError if the output `array` overlaps one of the other arrays."""
     for other_name, other in others.items():
         if other is not None and array.overlaps(other):
             raise InvalidArgumentError(
@@ -92,7 +99,7 @@ def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> 
 
 
 def check_in_place(name: str, array: DeviceArray, other_name: str, other: DeviceArray) -> None:
-    """Raise if the two overlap without being the same."""
+    """Raise if two arrays overlap, unless they begin at the same byte."""
     if not array.is_at(other) and array.overlaps(other):
         raise InvalidArgumentError(
             f"{name} and {other_name} overlap without being equal; work in place or apart"

@@ -1,6 +1,8 @@
-"""Selection: compaction, positions, partition, heads of runs; host side of ``compact.cl``.
+"""Selection of records: compact, positions, partition, unique_by_key.
 
-All are stable, and leave the count on the device.
+Host side of ``compact.cl``.
+
+All keep the order of the records, and leave the number of selected records on the device.
 """
 
 from __future__ import annotations
@@ -28,60 +30,77 @@ def compact(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, ...]:
-    """Select the records that have a flag, or that satisfy a predicate, in order.
+    """Select the records that have a flag, or that satisfy a predicate, and keep their order.
 
     Parameters
     ----------
     records : DeviceArray, shape (n,)
-        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most; with a predicate,
-        of its dtype.
+        Records of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64. With a
+        predicate, they must have the predicate's dtype.
     flags : DeviceArray of uint8 or bool, shape (n,), optional
-        Not 0 for each selected record.
+        Nonzero for each record to select.
     predicate : Predicate, optional
-        The condition for selected records, with its arguments if it has any: ``below(limit=3)``.
-        Either this or `flags` must be given.
+        The condition that selected records satisfy. If it has arguments, give them by a call:
+        ``below(limit=3)``. Either `predicate` or `flags` must be given.
     values : DeviceArray, shape (n,), optional
-        A value for each record, of any dtype as of `records`.
+        A value for each record, which is selected together with the record. The dtypes allowed are
+        those allowed for `records`.
     out, values_out : DeviceArray, shape (n,) or more, optional
-        Outputs for the selected records and values. They overlap neither each other nor an input.
+        Outputs for the selected records and values. They must not overlap each other or an input.
+        By default they are allocated.
     at_most : int, optional
-        An upper bound on the number of selected records, declared by the caller. `out` and
-        `values_out` then need only this length. If more records are selected, those beyond the
-        bound are not written; `count` is the full number.
+        An upper bound on the number of selected records. `out` and `values_out` then need only this
+        length. If more records are selected, those beyond the bound are not written, and `count` is
+        the full number.
     count : DeviceArray of uint32, shape (1,) or more, optional
         Output for the number of selected records.
     strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
+        "sequential" runs on a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; by default the device's own. Finish another one before a result is
-        read: :meth:`DeviceArray.to_host` waits for the device's own.
+        The queue to use. By default it is the device's own. With another queue, call its
+        ``finish()`` before a result is read, because :meth:`DeviceArray.to_host` waits only for the
+        device's own queue.
 
     Returns
     -------
     out : DeviceArray, shape (n,) or (at_most,), whichever is less
-        The selected records first. The rest is not written, so it is undefined in a new array. Not
-        waited for.
-    values_out : DeviceArray of the same shape
-        What goes along with them; only if there are `values`.
+        The selected records. Elements after them are not written, so they are undefined in a new
+        array. The call returns without waiting for the device.
+    values_out : DeviceArray, shape of `out`
+        The values of the selected records. Returned only if `values` are given.
     count : DeviceArray of uint32, shape (1,)
-        How many are selected.
+        The number of selected records.
 
     Raises
     ------
     InvalidArgumentError
-        Both or neither of flags and predicate; a wrong dtype, length or device; an output that is
-        too short; an output that overlaps another array.
+        Both or neither of `flags` and `predicate` are given; an array has a wrong dtype, length or
+        device; an output is too short, or overlaps another array.
     KernelBuildError
-        The predicate does not compile; with the compiler's log.
+        The predicate does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    One launch on devices whose work-groups have lanes, by decoupled look-back and fallback
-    (Merrill, Garland 2016; Smith, Levien, Owens 2025): reads the flags, or the records if there is
-    a predicate, once, and those that are selected again while they are in the cache. Else
-    reduce-then-scan (Merrill, Grimshaw 2009): three launches for any length, one for short arrays;
-    reads the flags or records twice. GPUs read only the selected ones of records with flags, and of
-    values. O(work-groups) extra memory, or 8 bytes a tile.
+    On devices whose work-groups have lanes, it takes one launch, a single pass with decoupled
+    look-back and fallback (Merrill, Garland 2016; Smith, Levien, Owens 2025). It reads the flags
+    once, or the records if there is a predicate, and reads the selected records again while they
+    are in the cache.
+
+    On other devices it is reduce-then-scan (Merrill, Grimshaw 2009), in three launches for any
+    length, or one for short arrays. It reads the flags, or the records, twice.
+
+    On GPUs, values, and records that have flags, are read only if they are selected. The extra
+    memory is O(work-groups), or 8 bytes per tile in a single pass.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> import numpy as np
+    >>> records = clmst.DeviceArray.from_host(np.array([5, 6, 7, 8], np.uint32))
+    >>> flags = clmst.DeviceArray.from_host(np.array([1, 0, 0, 1], np.uint8))
+    >>> out, count = compact(records, flags)
+    >>> out.to_host()[: count.to_host()[0]].tolist()
+    [5, 8]
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), predicate=predicate, values=values, out=out,
@@ -100,21 +119,38 @@ def positions(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find the positions of set flags; else as :func:`compact`.
+    """Find the positions of the nonzero flags, in rising order.
 
     Parameters
     ----------
     flags : DeviceArray of uint8 or bool, shape (n,)
+        The flags.
     out : DeviceArray of uint32, shape (n,) or more, optional
+        Output for the positions. It must not overlap `flags`.
     at_most, count, strategy, launch
-        As of :func:`compact`.
+        See :func:`compact`.
 
     Returns
     -------
     out : DeviceArray of uint32, shape (n,) or (at_most,), whichever is less
-        The positions of the flags that are not 0, rising; the rest is not written.
+        The positions of the nonzero flags. Elements after them are not written. The call returns
+        without waiting for the device.
     count : DeviceArray of uint32, shape (1,)
-        How many there are.
+        The number of nonzero flags.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An array has a wrong dtype, length or device, or two arrays overlap.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> import numpy as np
+    >>> flags = clmst.DeviceArray.from_host(np.array([0, 1, 1, 0], np.uint8))
+    >>> out, count = positions(flags)
+    >>> out.to_host()[: count.to_host()[0]].tolist()
+    [1, 2]
     """
     selection = Selection.of(
         None, flags, keep=Keep.FLAGGED, write=Write.POSITIONS, out=out, at_most=at_most, count=count
@@ -136,30 +172,41 @@ def partition(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, ...]:
-    """Put the selected records first and the others after them, both in order.
+    """Put the selected records first and all other records after them, each in their order.
 
     Parameters
     ----------
     records, flags, predicate, values, out, values_out, count, strategy, launch
-        As of :func:`compact`.
+        See :func:`compact`.
 
     Returns
     -------
     out : DeviceArray, shape (n,)
-        ``out[:k]`` are the selected records, ``out[k:]`` the others, k being the count.
+        ``out[:k]`` are the selected records and ``out[k:]`` all other records, where k is the
+        count. The call returns without waiting for the device.
     values_out : DeviceArray, shape (n,)
-        What goes along with them; only if there are `values`.
+        The values in the order of their records. Returned only if `values` are given.
     count : DeviceArray of uint32, shape (1,)
-        How many are selected.
+        The number of selected records, k.
 
     Raises
     ------
     InvalidArgumentError, KernelBuildError
-        As of :func:`compact`.
+        For the reasons that :func:`compact` gives.
 
     Notes
     -----
-    Reduce-then-scan as of :func:`compact`, but all records are read and written.
+    It is reduce-then-scan, as explained at :func:`compact`, but reads and writes all records.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> import numpy as np
+    >>> records = clmst.DeviceArray.from_host(np.array([5, 6, 7, 8], np.uint32))
+    >>> odd = Predicate(dtype=np.dtype("u4"), expression="x & 1")
+    >>> out, count = partition(records, predicate=odd)
+    >>> out.to_host().tolist(), count.to_host().tolist()
+    ([5, 7, 6, 8], [2])
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), write=Write.ALL, predicate=predicate,
@@ -180,35 +227,46 @@ def unique_by_key(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, ...]:
-    """Select the first of each run of equal consecutive keys.
+    """Select the first key of each run of equal consecutive keys.
 
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most; compared bit by bit,
-        so that 0.0 and -0.0 differ and a NaN equals itself.
+        Keys of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64. They are compared
+        bit by bit, so 0.0 and -0.0 differ, and a NaN equals a NaN of the same bits.
     values : DeviceArray, shape (n,), optional
-        A value for each key.
+        A value for each key. The value of the first key of a run is selected.
     out, values_out, at_most, count, strategy, launch
-        As of :func:`compact`.
+        See :func:`compact`.
 
     Returns
     -------
     out : DeviceArray, shape (n,) or (at_most,), whichever is less
-        The first key of each run; the rest is not written.
-    values_out : DeviceArray of the same shape
-        What goes along with them; only if there are `values`.
+        The first key of each run. Elements after them are not written. The call returns without
+        waiting for the device.
+    values_out : DeviceArray, shape of `out`
+        The values of these keys. Returned only if `values` are given.
     count : DeviceArray of uint32, shape (1,)
-        How many runs there are.
+        The number of runs.
 
     Raises
     ------
     InvalidArgumentError
-        As of :func:`compact`.
+        An array has a wrong dtype, length or device; an output is too short, or overlaps another
+        array.
 
     Notes
     -----
-    Costs as of :func:`compact` with a predicate.
+    It takes the time of :func:`compact` with a predicate.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> import numpy as np
+    >>> keys = clmst.DeviceArray.from_host(np.array([4, 4, 9, 4], np.uint32))
+    >>> out, count = unique_by_key(keys)
+    >>> out.to_host()[: count.to_host()[0]].tolist()
+    [4, 9, 4]
     """
     selection = Selection.of(
         keys, None, keep=Keep.HEADS, values=values, out=out, values_out=values_out,
@@ -218,7 +276,7 @@ def unique_by_key(
 
 
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
-    """Return the flags' or the predicate's rule; exactly one of them must be given."""
+    """Return the selection rule, after checking that either flags or a predicate are given."""
     if flags is None and predicate is None:
         raise InvalidArgumentError("neither flags nor a predicate is given; one of them selects")
     if flags is not None and predicate is not None:

@@ -1,8 +1,9 @@
 """The grammar of operators: the OpenCL C that a caller may write in a Monoid, Predicate or Map.
 
-Such text becomes part of a program, so it is parsed first, token by token. Legal are expressions of
-known names, numbers and operators, elements of known arrays, and functions made of such
-expressions. All else is refused: pointers, loops, address spaces, directives, comments and strings.
+The text becomes part of a program, so it is first parsed token by token. It may contain expressions
+of known names, numbers and operators, elements of known arrays, and functions that consist of such
+expressions. Everything else is refused: pointers, loops, address spaces, directives, comments and
+strings.
 
 ::
 
@@ -16,11 +17,12 @@ expressions. All else is refused: pointers, loops, address spaces, directives, c
     list        = "(" expression {"," expression} ")"
     member      = "." (field | "lo" | "hi" | "even" | "odd" | letters of xyzw | "s" digits)
 
-Elements of structured dtypes are records. A member of a record is a field, by NumPy's name of it. A
-record whose fields have one type and fill 2, 4, 8 or 16 components is a vector as well, and has its
-members. ``record`` is the type of the elements and ``result`` that of a map's results;
-``record(1, 2.5f)`` makes a record, of a value for each field. The parser knows which values are
-records, and writes the members and makers as OpenCL C has them.
+Elements of structured dtypes are called records. A member of a record is a field, by its name in
+NumPy. If the fields of a record have one type and fill 2, 4, 8 or 16 components, the record is also
+a vector, and has the members of a vector. ``record`` is the type of the elements, and ``result`` is
+the type of a map's results. ``record(1, 2.5f)`` creates a record from one value per field. The
+parser keeps track of which values are records, and translates their members and constructors to
+OpenCL C.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ _TOKEN = re.compile(
     |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=\[\]])""",
     re.VERBOSE | re.ASCII,
 )
+# Signs of two characters that the grammar does not have.
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
 _MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
 _TWO_NAMES = re.compile(r"\?\s*(\w+)\s*:\s*(\w+)\s*", re.ASCII)
@@ -56,7 +59,7 @@ _BINARY = re.compile(r"[-+*/%&|^<>]|<<|>>|<=|>=|==|!=|&&|\|\|")
 _ARITHMETIC = frozenset("+-*/%&|^") | {"<<", ">>"}
 _UNARY = frozenset("+-!~")
 
-# The words that operators may use: types, constants and built-in functions.
+# Words that operators may use: types, constants and built-in functions.
 _TYPE = r"(?:bool|u?(?:char|short|int|long)|float|double)(?:2|3|4|8|16)?"
 _TYPES = re.compile(_TYPE, re.ASCII)
 _CONSTANTS = re.compile(
@@ -66,7 +69,7 @@ _CONSTANTS = re.compile(
     re.ASCII,
 )
 
-# Pure functions of their arguments, none of which takes a pointer.
+# Built-in functions without side effects, none of which takes a pointer.
 _BUILT_IN = re.compile(
     r"abs|abs_diff|add_sat|hadd|rhadd|clamp|clz|mad_hi|mad_sat|mad24|max|min|mul24|mul_hi|"
     r"popcount|rotate|sub_sat|upsample|acos|acosh|acospi|asin|asinh|asinpi|atan|atan2|atan2pi|"
@@ -92,34 +95,34 @@ _RESERVED = re.compile(
 )
 
 
-# The dtype of a value that is a record; None for every other value, whose type is not followed.
+# The dtype of a value that is a record. None for every other value, whose type is not tracked.
 Value: TypeAlias = np.dtype[Any] | None
 
 
 class Read(NamedTuple):
-    """An expression that was parsed."""
+    """A parsed expression."""
 
     text: str  # as the caller wrote it
-    code: str  # as OpenCL C has it
-    value: Value
-    # Of an expression that only chooses between two names, such as "a.x < b.x ? a : b": the
-    # condition as OpenCL C has it, and the two names.
+    code: str  # translated to OpenCL C
+    value: Value  # the dtype of its value, if that is a record
+    # If the expression only chooses between two names, such as "a.x < b.x ? a : b": the condition
+    # in OpenCL C, and the two names. Otherwise None.
     choice: tuple[str, str, str] | None
 
 
 class Functions(NamedTuple):
-    """Functions that were parsed."""
+    """Parsed functions."""
 
     text: str  # as the caller wrote them
-    code: str  # as OpenCL C has them
-    values: Mapping[str, Value]  # what they return, by their names
+    code: str  # translated to OpenCL C
+    values: Mapping[str, Value]  # the type of the value that each function returns, by its name
 
 
 NO_FUNCTIONS = Functions("", "", {})
 
 
 class RecordType(NamedTuple):
-    """The type that a word of the grammar stands for: that of ``record`` or ``result``."""
+    """The record type that the word ``record`` or ``result`` stands for in the grammar."""
 
     dtype: np.dtype[Any]
     name: str  # in OpenCL C
@@ -136,7 +139,7 @@ class _Token(NamedTuple):
 
 
 class _Reader:
-    """Parses one text; raises at the first token that the grammar does not allow there."""
+    """Parses one text. Raises InvalidArgumentError at the first token that the grammar forbids."""
 
     def __init__(
         self, what: str, text: object, names: Mapping[str, Value] = _NONE,
@@ -148,11 +151,11 @@ class _Reader:
         self.types = types
         self.tokens = [*self._tokens(lines=lines), *[_Token("end", "", len(self.text))] * 2]
         self.position = self.depth = 0
-        self.edits: list[tuple[int, int, str]] = []  # what OpenCL C has in place of which part
-        self.question: _Token | None = None  # the "?" that no bracket is around
+        self.edits: list[tuple[int, int, str]] = []  # parts to replace: begin, end, OpenCL C text
+        self.question: _Token | None = None  # the first "?" outside all brackets
 
     def code(self, until: _Token | None = None) -> str:
-        """Return the text, by default all of it, as OpenCL C has it."""
+        """Translate the text to OpenCL C, up to the token `until` or, by default, all of it."""
         code, end, stop = "", 0, len(self.text) if until is None else until.at
         for begin, behind, new in sorted(self.edits):
             if begin < stop:
@@ -161,20 +164,23 @@ class _Reader:
 
     @property
     def choice(self) -> tuple[str, str, str] | None:
-        """The condition and the two names, if the expression only chooses between these."""
+        """The condition and the two names, if the expression only chooses between two names.
+
+        Otherwise None.
+        """
         if self.question is None:
             return None
         names = _TWO_NAMES.fullmatch(self.text, self.question.at)
         return (self.code(self.question), names[1], names[2]) if names else None
 
     def write(self, token: _Token, new: str) -> None:
-        """Let OpenCL C have another text in place of a token."""
+        """Replace a token by `new` in the OpenCL C text."""
         self.edits.append((token.at, token.at + len(token.text), new))
 
     # ------------------------------------------------------------------- tokens
 
     def _tokens(self, *, lines: bool) -> Iterator[_Token]:
-        """Yield the tokens of the text, which goes over several `lines` or stands on one."""
+        """Yield the tokens of the text. Line breaks are allowed only if `lines` is true."""
         text, at = self.text, 0
         if len(text) > MAX_LENGTH:
             raise InvalidArgumentError(
@@ -219,7 +225,7 @@ class _Reader:
     # --------------------------------------------------------------- expressions
 
     def expression(self) -> Value:
-        """Read an expression; return the dtype of its value if that is a record."""
+        """Parse an expression. Return the dtype of its value if that is a record, else None."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.error(self.next, f"brackets may be {MAX_DEPTH} deep")
@@ -246,7 +252,7 @@ class _Reader:
         return value
 
     def check_is_number(self, value: Value, token: _Token) -> None:
-        """Raise if a value is a record that is no vector: operators take its fields only."""
+        """Raise if a value is a record but not a vector, because operators take only its fields."""
         if value is not None and _is_struct(value):
             raise self.error(
                 token,
@@ -270,7 +276,7 @@ class _Reader:
         if token.kind == "name":
             value = self.named(token)
         elif token.text == "(":
-            value = self.expressions()[-1]  # of a vector; in brackets, the last one is the value
+            value = self.expressions()[-1]  # as in C, the last expression in brackets is the value
         elif token.kind != "number":
             raise self.error(token, "a number, a name or a bracket must stand there")
         value = self.members(value)
@@ -303,7 +309,7 @@ class _Reader:
         return None
 
     def called(self, token: _Token) -> Value:
-        """Read the arguments of a function, or the fields of a record that is made."""
+        """Parse the arguments of a function, or the values in a constructor of a record."""
         name, first = token.text, self.next
         if name in self.functions:
             self.expressions()
@@ -318,7 +324,7 @@ class _Reader:
         return None if name.startswith(("as_", "convert_")) else _common(*values)
 
     def made(self, token: _Token) -> Value:
-        """Read the values of a record's fields, and write what makes the record of them."""
+        """Parse the values of a record's fields, and translate the constructor to OpenCL C."""
         record = self.types[token.text]
         element, first = element_of(record.dtype), self.next
         values = self.expressions()
@@ -359,7 +365,7 @@ class _Reader:
         return value
 
     def field(self, record: np.dtype[Any], point: _Token, token: _Token) -> Value:
-        """Write a field of a record as OpenCL C has it: a member, a component or the scalar."""
+        """Translate a field to OpenCL C: a struct member, a vector component or the scalar."""
         element, k = element_of(record), (record.names or ()).index(token.text)
         if element.is_struct:
             self.write(token, element.member(element.fields[k]))
@@ -418,7 +424,7 @@ class _Reader:
         self.expect(";")
 
     def assigned(self, value: Value) -> None:
-        """Read the expression that a variable, or a member of one, is set to."""
+        """Parse the expression that is assigned to a variable or member of type `value`."""
         first = self.next
         found = self.expression()
         if _is_struct(value) != _is_struct(found) or (_is_struct(value) and value != found):
@@ -447,7 +453,7 @@ class _Reader:
 
 
 def _record_or_none(value: Value) -> Value:
-    """Return the dtype of a record, None for that of a number."""
+    """Return a dtype if it is a record's, else None."""
     return value if value is not None and value.names else None
 
 
@@ -462,13 +468,13 @@ def _described(value: Value) -> str:
 
 
 def _common(*values: Value) -> Value:
-    """Return the dtype of the records among some values, if all these have one."""
+    """Return the dtype of the records among some values, or None if there is not just one."""
     records = {value for value in values if value is not None}
     return records.pop() if len(records) == 1 else None
 
 
 def _components(member: str, length: int) -> list[int] | None:
-    """Return the components that a member of a vector stands for; None if it has no such member."""
+    """Return the components that a member of a vector stands for, or None if it is invalid."""
     if not _MEMBER.fullmatch(member):
         return None
     parts = {
@@ -494,9 +500,10 @@ def _is_own_name(text: str) -> bool:
 
 
 def check_functions(what: str, text: object, types: Types = _NONE) -> Functions:
-    """Return the functions of a text; raise unless it has only functions.
+    """Parse a text that consists of functions. Raise InvalidArgumentError for anything else.
 
-    `types` are the records that the words ``record`` and ``result`` stand for.
+    `what` is the name of the text in messages. `types` maps the words ``record`` and ``result`` to
+    the records that they stand for.
     """
     reader = _Reader(what, text, types=types, lines=True)
     while reader.next.kind != "end":
@@ -514,23 +521,29 @@ def check_expression(
     types: Types = _NONE,
     value: Value = None,
 ) -> Read:
-    """Return a text that was parsed; raise unless it is one expression on one line.
+    """Parse a text that is one expression on one line. Raise InvalidArgumentError for others.
 
     Parameters
     ----------
     what : str
         The name of the text in messages.
     text : str
+        The expression.
     names : mapping of str to dtype or None
-        The names that the expression may have, with their dtypes if they are records.
+        The names that the expression may contain, with their dtypes if they are records.
     functions : Functions
         The functions that it may call, in addition to the built-in ones.
     arrays : mapping of str to dtype
-        The names of arrays of which it may read elements.
+        The names of arrays whose elements it may read.
     types : mapping of str to RecordType
         The records that the words ``record`` and ``result`` stand for.
     value : dtype, optional
         The dtype that its value must have, if that is a record with fields of several types.
+
+    Returns
+    -------
+    Read
+        The expression as written and in OpenCL C.
     """
     reader = _Reader(what, text, names, functions.values, arrays=arrays, types=types)
     found = reader.expression()
@@ -547,7 +560,7 @@ def check_expression(
 
 
 def check_name(what: str, text: object) -> str:
-    """Return the name of an argument; raise unless it may be one in OpenCL C."""
+    """Check that `text` can be the name of an argument in OpenCL C, and return it."""
     name = check_text(what, text)
     if not _is_own_name(name):
         raise InvalidArgumentError(
@@ -558,7 +571,7 @@ def check_name(what: str, text: object) -> str:
 
 
 def check_title(what: str, text: object) -> str:
-    """Return the name of an operator; raise unless it is legal in a line directive."""
+    """Check that `text` can be the name of an operator, which stands in a #line directive."""
     text = check_text(what, text)
     if not text.strip() or not text.isprintable() or set(text) & {'"', "\\"}:
         raise InvalidArgumentError(

@@ -1,6 +1,7 @@
-"""The check in front of the public primitives: a device must pass a self-test of each family.
+"""Self-tests of the public primitives: a device must pass the test of a family before its use.
 
-Algorithms call the functions without it; their own self-tests cover the primitives that they use.
+Algorithms call the primitives without this check, because their own self-tests cover the primitives
+that they use.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.pending import PendingCheck
 
-# What the kernels of a family are, and the public functions that launch them.
+# For each family: a description of its kernels, and the public functions that launch them.
 _TABLE = {
     "scan": (
         "scans and reductions, segmented or not",
@@ -43,10 +44,11 @@ FAMILY_OF = {
 
 
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a primitive that raises unless its arrays' device passed the family's self-test.
+    """Wrap a primitive so that it raises unless the device has passed the family's self-test.
 
-    Its results inherit the checks of its arguments: a fault that the device finds in the offsets of
-    some flags is an error of all that is computed with these flags.
+    The device is that of the first array among the arguments. The results inherit the pending
+    checks of the arguments. For example, if the device finds a fault in the offsets of some flags,
+    every result that was computed with these flags raises that error when it is read.
     """
     family = FAMILY_OF[function.__name__]
 
@@ -63,7 +65,7 @@ def gated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_checks(result: Any, checks: tuple[PendingCheck, ...]) -> Any:
-    """Return the results of a primitive, each with the checks that it does not have yet."""
+    """Add checks to the results of a primitive, except those that a result has already."""
     if isinstance(result, tuple):
         return tuple(_with_checks(one, checks) for one in result)
     more = tuple(check for check in checks if check not in result.checks)

@@ -1,7 +1,8 @@
-"""Functions of an element, in OpenCL C, with arguments that come when a primitive is called.
+"""Functions of an element, written in OpenCL C, with arguments that are given at each call.
 
-The only way in which a caller's expression gets into a kernel, beside operators: predicates, maps
-and generated edges are such functions. Host side of ``cl/device/function.cl``.
+Predicates, maps and generated edges are such functions. Apart from operators (:class:`Monoid`),
+this is the only way in which a caller's expression gets into a kernel. Host side of
+``cl/device/function.cl``.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ ELEMENT, INDEX = "x", "i"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parametric:
-    """An expression of a caller with arguments that a call gives."""
+    """An expression of a caller, with named arguments that are given by a call."""
 
-    # The names of arguments that are numbers, and their dtypes.
+    # Arguments that are numbers: their names and dtypes.
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    # The names of arguments that are arrays, and the dtypes of their elements. The expression reads
-    # ``name[index]``. An index at or beyond the array's length reads other memory or crashes; the
-    # caller must guarantee that there is none.
+    # Arguments that are arrays: their names, and the dtypes of their elements. The expression reads
+    # ``name[index]``. The caller must guarantee that each index is below the array's length. A
+    # larger index reads other memory or crashes.
     arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    # The arguments; empty until a call gives them.
+    # The values of the arguments. Empty until a call gives them.
     given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
@@ -49,7 +50,7 @@ class Parametric:
         return type(self).__name__.lower()
 
     def _check_arguments(self, taken: set[str]) -> None:
-        """Check the names and dtypes of the arguments; the names are taken then."""
+        """Check the names and dtypes of the arguments, and add the names to `taken`."""
         scalars = _checked_arguments("scalars", self.scalars, taken)
         if vectors := [name for name, dtype in scalars.items() if dtype.names]:
             raise InvalidArgumentError(
@@ -60,7 +61,7 @@ class Parametric:
         object.__setattr__(self, "arrays", _checked_arguments("arrays", self.arrays, taken))
 
     def _arguments_macro(self, types: ElementTypes) -> dict[str, str]:
-        """Return the macro ARGUMENTS of ``cl/device/function.cl``; arrays' records join `types`."""
+        """Return the macro ARGUMENTS of ``function.cl``, and add record types to `types`."""
         known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
         arguments = [
             f"{kind}({types.of(dtype, f'Element_of_{name}')}, {name})"
@@ -70,10 +71,10 @@ class Parametric:
         return {"ARGUMENTS(SCALAR, ARRAY)": " ".join(arguments)}
 
     def __call__(self, **arguments: Any) -> Self:
-        """Return the same with its arguments, one for each name; nothing is compiled anew.
+        """Return a copy with a value for each argument. Nothing is compiled again.
 
-        Raises InvalidArgumentError if a name is missing or unknown, a number does not fit its
-        dtype, or an array is no :class:`clmst.DeviceArray` of its dtype.
+        Raises InvalidArgumentError if a name is missing or unknown, if a number does not fit its
+        dtype, or if an array is not a :class:`clmst.DeviceArray` of its dtype.
         """
         self._check_names(arguments)
         given = {name: _as_scalar(name, arguments[name], d) for name, d in self.scalars.items()}
@@ -92,28 +93,28 @@ class Parametric:
             )
 
     def check_given(self) -> None:
-        """Raise unless it has its arguments."""
+        """Raise InvalidArgumentError if it has arguments whose values have not been given."""
         if not self.given:
             self._check_names({})
 
     @property
     def kernel_arguments(self) -> tuple[KernelArgument, ...]:
-        """The arguments as kernels take them, after their own."""
+        """The values of the arguments as kernel arguments, which come after the kernel's own."""
         scalars = (self.given[name] for name in self.scalars)
         return (*scalars, *(self.given[name].memory for name in self.arrays))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function(Parametric):
-    """A pure function of an element and its index; the base of `Predicate` and `Map`."""
+    """A pure function of an element and its index; the base class of `Predicate` and `Map`."""
 
-    dtype: np.dtype[Any]  # of the elements
-    # Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
+    dtype: np.dtype[Any]  # the dtype of the elements
+    # An expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
     expression: str
-    # Functions that the expression calls, each made of declarations, assignments and a return.
+    # Functions that the expression calls. Each consists of declarations, assignments and a return.
     preamble: str = ""
-    name: str = "function"  # its name in errors and compilers' messages
-    # The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
+    name: str = "function"  # its name in errors and in compilers' messages
+    # The text placed before a kernel file: the macros of ``cl/device/function.cl``.
     prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -145,11 +146,15 @@ class Function(Parametric):
         )
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return the dtype of the expression's value, if it has one, and its OpenCL C type."""
+        """Return the dtype of the expression's value, or None for a truth value, and its C type."""
         raise NotImplementedError
 
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
-        """Raise unless it takes these elements, has its arguments, and reads nothing written."""
+        """Raise unless the function can be applied to `elements`.
+
+        Its dtype must be that of the elements, its arguments must be given, and it must not read an
+        array in `written`, the outputs by name.
+        """
         if self.dtype != elements.dtype:
             raise InvalidArgumentError(
                 f"the {self._kind} is of {self.dtype}, the elements are of {elements.dtype}; they "
@@ -166,7 +171,7 @@ class Function(Parametric):
 
 
 def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.dtype[Any]]:
-    """Return names with dtypes, after checks; adds the names to those that are taken."""
+    """Check a mapping of names to dtypes, return it as a dict, and add the names to `taken`."""
     check_mapping(what, named)
     try:
         items = list(named.items())
@@ -186,7 +191,7 @@ def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.d
 
 
 def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
-    """Return a number as one of `dtype`, or raise if it does not fit."""
+    """Convert a number to `dtype`. Raise InvalidArgumentError if it does not fit."""
     try:
         array = np.asarray(value)
         is_number = array.ndim == 0 and array.dtype.kind in "biuf"
@@ -200,7 +205,7 @@ def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
 
 
 def _fits(array: Any, number: Any) -> bool:
-    """Return whether a number became the same integer, or a float that is finite if it was."""
+    """Return whether a conversion kept an integer equal, or a finite float finite."""
     if number.dtype.kind == "f":
         return bool(np.isfinite(number) or not np.isfinite(array))
     return bool(np.isfinite(array)) and array.item() == number.item()
@@ -212,33 +217,35 @@ def _listed(names: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicate(Function):
-    """A property of a record, in OpenCL C.
+    """A condition on a record, written in OpenCL C.
 
     Attributes
     ----------
     dtype : numpy.dtype
-        The dtype of the records: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of
-        such fields, packed or aligned, of 1 to 16 bytes or a multiple of 4 up to 64.
+        The dtype of the records: a signed or unsigned integer of 8, 16, 32 or 64 bits, float32,
+        float64, or a structured dtype of these. A structured dtype may be packed or aligned, and
+        has 1 to 16 bytes, or a multiple of 4 bytes up to 64.
     expression : str
-        Expression in the record `x`, its index `i` (a ``uint``) and the arguments by their names.
-        Its value is not 0 if the property holds. It must be a pure function of these. A field has
-        its own type and goes by its name: ``x.weight``. If 2, 4, 8 or 16 fields of one type fill
-        the record, it is also a vector of OpenCL C (``uint2`` with ``.x``, ``.y``).
+        An expression in the record `x`, its index `i` (a ``uint``) and the arguments by their
+        names. Its value is nonzero for records that satisfy the condition. It must be a pure
+        function of these. Fields are written by their names, ``x.weight``, and have their own
+        types. If 2, 4, 8 or 16 fields of one type fill the record, the record is also a vector of
+        OpenCL C (``uint2`` with ``.x``, ``.y``).
     preamble : str
-        Functions that the expression calls, each made of declarations, assignments and a return.
-        In the preamble ``record`` is the type of `x`.
+        Functions that the expression calls. Each consists of declarations, assignments and a
+        return. In the preamble, ``record`` is the type of `x`.
     name : str
-        Its name in errors and compilers' messages.
+        Its name in errors and in compilers' messages.
     scalars, arrays : mapping of str to dtype
-        The names of arguments that come at run time, with their dtypes: numbers, and arrays of
-        which the expression reads ``name[index]``. The caller must guarantee that each index is
-        below the array's length. A call, ``predicate(limit=3)``, gives the arguments. It returns a
-        new predicate; nothing is compiled again.
+        Names and dtypes of arguments whose values are given when a primitive is called: numbers,
+        and arrays whose elements the expression reads as ``name[index]``. The caller must guarantee
+        that each index is below the array's length. ``predicate(limit=3)`` returns a copy with
+        values for the arguments. Nothing is compiled again.
 
     Raises
     ------
     InvalidArgumentError
-        Kernels have no such records; or a text breaks the grammar of
+        Kernels do not support the dtype, or a text breaks the grammar of
         :mod:`clmst.primitives.expression`.
 
     Examples
@@ -260,5 +267,5 @@ class Predicate(Function):
     name: str = "predicate"
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return that the value is a truth value."""
+        """Return None and ``bool``, because the value of a predicate is a truth value."""
         return None, "bool"

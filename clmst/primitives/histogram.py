@@ -1,4 +1,4 @@
-"""Histograms: how many elements each bin has; host side of ``cl/primitives/histogram.cl``."""
+"""Histograms: the number of elements in each bin; host side of ``cl/primitives/histogram.cl``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/histogram.cl"
 
-# LOCAL_BINS of the kernels: 8 KiB of local memory.
+# LOCAL_BINS of the kernels. So many counters take 8 KiB of local memory.
 LOCAL_BINS = 2048
 _BIN = np.dtype(np.uint32)
 
@@ -36,34 +36,42 @@ def histogram(
     Parameters
     ----------
     values : DeviceArray, shape (n,)
+        The elements to count.
     n_bins : int
-        Bins are the numbers 0 to `n_bins` - 1.
+        Number of bins. Bins are numbered from 0 to `n_bins` - 1.
     bin_of : Map, optional
-        The bin of an element; its result is uint32. By default the element itself, which must be an
-        unsigned integer.
+        A function that computes the bin of an element, with a uint32 result. By default the bin is
+        the element itself, which must then be an unsigned integer.
     out : DeviceArray of uint32, shape (n_bins,) or more, optional
-        Where the counts go; apart from all that is read.
+        Output for the counts. It must not overlap an array that is read.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray of uint32, shape (n_bins,)
-        Elements of each bin. An element whose bin is `n_bins` or more is not counted. Not waited
-        for.
+        The number of elements in each bin. An element whose bin is `n_bins` or more is not counted.
+        The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, missing arguments of `bin_of`, an `out` that is too short, or an
-        overlap.
+        An array has a wrong dtype or device; an argument of `bin_of` is missing; `out` is too
+        short, or overlaps an array that is read.
     KernelBuildError
-        The expression does not compile; with the compiler's log.
+        The expression does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    Reads n elements; a fill and a launch. Up to 2,048 bins are counted in local memory; more by
-    an atomic addition in global memory for each element.
+    It reads n elements, in one fill and one launch. Up to 2,048 bins are counted in local memory.
+    With more bins, each element takes an atomic addition in global memory.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([0, 2, 2, 9], np.uint32))
+    >>> histogram(values, 3).to_host().tolist()
+    [1, 0, 2]
     """
     check_array("values", values)
     check_strategy(strategy)
@@ -91,14 +99,14 @@ def histogram(
 
 
 def _identity(values: DeviceArray) -> Map:
-    """Return the map that takes elements for bins; raise unless they are unsigned integers."""
+    """Return the map from an element to itself. Raise unless elements are unsigned integers."""
     element_of(values.dtype)
     if values.dtype.kind != "u":
         raise InvalidArgumentError(
             f"values are of {values.dtype}; unless bin_of tells their bins, they must be unsigned "
             "integers"
         )
-    # A number beyond 32 bits is in no bin.
+    # A number of more than 32 bits belongs to no bin.
     wide = "x <= UINT_MAX ? (uint)x : UINT_MAX"
     expression = wide if values.dtype.itemsize == 8 else "x"
     return Map(dtype=values.dtype, result=_BIN, expression=expression, name="bin")

@@ -1,4 +1,4 @@
-"""Maps: a function of each element by itself; host side of ``cl/primitives/map.cl``."""
+"""Maps apply a function to each element of an array; host side of ``cl/primitives/map.cl``."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ SOURCE = "primitives/map.cl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map(Function):
-    """A function of an element, in OpenCL C, with a value of any element type.
+    """A function of an element, written in OpenCL C, with a result of any element type.
 
     Attributes
     ----------
     dtype, expression, preamble, name, scalars, arrays
-        As of :class:`Predicate`. If results are records, ``result(...)`` makes one of a value for
-        each field, in their order, and ``record(...)`` makes one of the elements' dtype.
+        See :class:`Predicate`. If results are records, ``result(...)`` creates one from a value for
+        each field, in order. ``record(...)`` creates a record of `dtype`.
     result : numpy.dtype, optional
-        The dtype of the value, by default `dtype`. A number is converted to it as in C, and so is
-        each value in ``result(...)``. Bytes between the fields of a new record are 0.
+        The dtype of results. It is `dtype` by default. Numbers are converted to it as in C, and so
+        is each value in ``result(...)``. Bytes between the fields of a new record are 0.
 
     Raises
     ------
     InvalidArgumentError
-        As of :class:`Predicate`.
+        Kernels do not support a dtype, or a text breaks the grammar of
+        :mod:`clmst.primitives.expression`.
 
     Examples
     --------
@@ -61,12 +62,12 @@ class Map(Function):
         Function.__post_init__(self)
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return the dtype of the results and its OpenCL C type."""
+        """Return the dtype of results and the name of its OpenCL C type."""
         return self.result_dtype, types.of(self.result_dtype, "Result")
 
     @property
     def result_dtype(self) -> np.dtype[Any]:
-        """The dtype of its value."""
+        """The dtype of results."""
         assert self.result is not None, "made in __post_init__"
         return self.result
 
@@ -85,31 +86,41 @@ def map(
     Parameters
     ----------
     values : DeviceArray, shape (n,)
+        The elements.
     function : Map
-        Of the dtype of `values`. With arguments, it must have them: ``function(limit=3)``.
+        The function, whose `dtype` is that of `values`. If it has arguments, give them by a call:
+        ``function(limit=3)``.
     out : DeviceArray, shape (n,) or more, optional
-        Where the results go; of the dtype of the function's result. May be `values` itself, if both
-        dtypes have one size.
+        Output of the function's result dtype. It may be `values` itself, if the two dtypes have the
+        same size.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (n,)
-        ``out[i] = function(values[i], i)``. Not waited for.
+        ``out[i] = function(values[i], i)``. The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, missing arguments, an `out` that is too short, or `out` overlaps
-        an array that is read.
+        An array has a wrong dtype or device; an argument of the function is missing; `out` is too
+        short, or overlaps an array that is read.
     KernelBuildError
-        The expression does not compile; with the compiler's log.
+        The expression does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    Reads n elements, writes n results; one launch. Several arrays are mapped together as arguments
-    that are read at `i`: ``expression="x + other[i]"``.
+    It reads n elements and writes n results, in one launch. To combine several arrays, make all but
+    the first arguments, and read them at `i`: ``expression="x + other[i]"``.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([1, 2, 3], np.uint32))
+    >>> square = Map(dtype="u4", expression="x * x")
+    >>> map(values, square).to_host().tolist()
+    [1, 4, 9]
     """
     check_array("values", values)
     check_kind("function", function, Map)

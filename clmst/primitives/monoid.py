@@ -21,7 +21,7 @@ from clmst.primitives.expression import (
 )
 from clmst.runtime.specialisation import Prelude
 
-# The least and the greatest value of each scalar type.
+# The smallest and the largest value of each scalar type, as identities of maximum and minimum.
 _EXTREMES = {
     "uchar": ("0", "UCHAR_MAX"),
     "char": ("SCHAR_MIN", "SCHAR_MAX"),
@@ -34,7 +34,7 @@ _EXTREMES = {
     "long": ("LONG_MIN", "LONG_MAX"),
     "double": ("-INFINITY", "INFINITY"),
 }
-# What tells that an operator on integers computes with other numbers.
+# Words by which an expression on integers shows that it also computes with floating-point numbers.
 _FLOATING = re.compile(
     r"float|double|as_|FLT_|DBL_|INFINITY|NAN|MAXFLOAT|M_PI|M_E|\d\.|(?<!\w)\.\d|\b\d+[eE]"
 )
@@ -42,41 +42,44 @@ _FLOATING = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Monoid:
-    """An associative operator with its identity, in OpenCL C.
+    """An associative operator with its identity, written in OpenCL C.
 
-    Ready-made ones: :meth:`sum`, :meth:`product`, :meth:`minimum`, :meth:`maximum`,
+    Common operators are ready-made: :meth:`sum`, :meth:`product`, :meth:`minimum`, :meth:`maximum`,
     :meth:`bitwise_and`, :meth:`bitwise_or`, :meth:`bitwise_xor`, :meth:`minimum_by_key`.
 
     Attributes
     ----------
     dtype : numpy.dtype
-        The dtype of the elements, as of :class:`Predicate`.
+        The dtype of the elements. See :class:`Predicate` for the dtypes allowed.
     combine : str
-        Expression for the combination of the elements `a` and `b`, `a` being the left one. Must be
-        associative; floating-point sums are associative except for rounding. Fields of records go
-        by their names, ``a.weight``, and ``record(...)`` makes a record of a value for each field,
-        in their order.
+        An expression that combines the elements `a` and `b`, where `a` comes first. It must be
+        associative. Floating-point sums may be used, although their rounding depends on the
+        grouping. Fields of records are written by their names, ``a.weight``, and ``record(...)``
+        creates a record from a value for each field, in order.
     identity : str
-        Expression e with combine(e, x) == combine(x, e) == x.
+        An expression for the element e with combine(e, x) == combine(x, e) == x.
     commutative : bool
-        Whether combine(a, b) == combine(b, a); such operators are somewhat quicker.
+        Whether combine(a, b) == combine(b, a). Commutative operators are somewhat faster.
     exact : bool, optional
-        Whether a result is the same, bit for bit, however consecutive elements are grouped. Then a
-        scan may take one pass, in which the grouping depends on timing. By default it is so if all
-        fields are integers and no text mentions a floating-point type or number.
+        Whether the result is the same, bit for bit, however consecutive elements are grouped. If
+        so, a scan may take a single pass, in which the grouping depends on timing. By default it is
+        True if all fields are integers and neither `combine` nor `preamble` mentions a
+        floating-point type or number.
     preamble : str
-        Functions that the expressions call, each made of declarations, assignments and a return.
+        Functions that the expressions call. Each consists of declarations, assignments and a
+        return.
     name : str
-        Its name in errors and compilers' messages.
+        Its name in errors and in compilers' messages.
     prelude : Prelude
-        The text that precedes a kernel file: the macros of ``cl/device/monoid.cl``.
+        The text placed before a kernel file: the macros of ``cl/device/monoid.cl``. It is computed
+        from the other attributes.
 
     Raises
     ------
     InvalidArgumentError
-        Kernels have no such elements; or a text breaks the grammar of
-        :mod:`clmst.primitives.expression`, which has expressions of `a`, `b`, numbers, operators
-        and built-in functions only.
+        Kernels do not support the dtype, or a text breaks the grammar of
+        :mod:`clmst.primitives.expression`. In a monoid, only expressions of `a`, `b`, numbers,
+        operators and functions are allowed.
 
     Examples
     --------
@@ -154,7 +157,7 @@ class Monoid:
 
     @property
     def held_bytes(self) -> int:
-        """The bytes that kernels hold an element in: its own, rounded up to a power of two."""
+        """Bytes of an element in a kernel's memory: its own size, rounded up to a power of two."""
         return element_of(self.dtype).held_bytes
 
     def _is_of_integers(self) -> bool:
@@ -166,50 +169,52 @@ class Monoid:
 
     @classmethod
     def sum(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Sum; of integers modulo two to the power of their width."""
+        """Create the sum. Integer sums wrap modulo two to the power of their width."""
         return _commutative(dtype, "sum", "(a) + (b)", "0")
 
     @classmethod
     def product(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Product; of integers modulo two to the power of their width."""
+        """Create the product. Integer products wrap modulo two to the power of their width."""
         return _commutative(dtype, "product", "(a) * (b)", "1")
 
     @classmethod
     def minimum(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Minimum; a NaN counts as absent."""
+        """Create the minimum, which ignores NaNs."""
         return _extreme(dtype, "minimum", 1)
 
     @classmethod
     def maximum(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Maximum; a NaN counts as absent."""
+        """Create the maximum, which ignores NaNs."""
         return _extreme(dtype, "maximum", 0)
 
     @classmethod
     def bitwise_and(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Bitwise conjunction of integers."""
+        """Create the bitwise AND of integers."""
         return _commutative(_integer(dtype), "and", "(a) & (b)", "-1")
 
     @classmethod
     def bitwise_or(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Bitwise disjunction of integers."""
+        """Create the bitwise OR of integers."""
         return _commutative(_integer(dtype), "or", "(a) | (b)", "0")
 
     @classmethod
     def bitwise_xor(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Bitwise exclusive disjunction of integers."""
+        """Create the bitwise exclusive OR of integers."""
         return _commutative(_integer(dtype), "xor", "(a) ^ (b)", "0")
 
     @classmethod
     def minimum_by_key(cls, key: Any) -> Monoid:
-        """Minimum of (key, index) pairs: the least key, and among equal keys the least index.
+        """Create the minimum of (key, index) pairs: the smallest key, then the smallest index.
 
-        Elements are ``pair_of(key, index)``: fields "key", of the dtype given, and "index", an
-        unsigned integer of the same width. A NaN must not be among the keys.
+        Elements are records of the dtype ``pair_of(key, index)``. Their field "key" has the dtype
+        `key`, and their field "index" is an unsigned integer of the same width. The keys must not
+        contain a NaN.
         """
         key = check_dtype("key", key)
         scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
         combine = "b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a"
-        if scalar == "uint":  # one word of 64 bits orders like the pair, without a branch
+        # A 64-bit word of key and index orders like the pair, without a branch.
+        if scalar == "uint":
             pair = "min(upsample(a.key, a.index), upsample(b.key, b.index))"
             combine = f"record((uint)({pair} >> 32), (uint)({pair}))"
         return cls(
@@ -237,7 +242,7 @@ def _commutative(
             f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
             "Monoid that says what becomes of each)"
         )
-    if element_of(dtype).is_struct:  # of a number of fields that vectors do not have
+    if element_of(dtype).is_struct:  # the number of fields is not that of a vector
         fields = dtype.names or ()
         each = (combine.replace("(a)", f"a.{one}").replace("(b)", f"b.{one}") for one in fields)
         combine = f"record({', '.join(each)})"
@@ -245,7 +250,7 @@ def _commutative(
     return _kept(dtype, name, combine, identity, exact)
 
 
-# A call that names no operator gets the sum anew each time; the grammar reads it only once.
+# Monoids are cached, since the grammar takes long to parse, and many calls use the default sum.
 @lru_cache(maxsize=128)
 def _kept(
     dtype: np.dtype[Any], name: str, combine: str, identity: str, exact: bool | None
@@ -257,7 +262,7 @@ def _kept(
 
 
 def _named(dtype: np.dtype[Any]) -> str:
-    """Return what an operator on records is named by: the vector, or how many of which numbers."""
+    """Describe a record type in an operator's name: the vector type, or the number of fields."""
     element = element_of(dtype)
     first = element.fields[0].type
     return f"{len(element.fields)} {first}" if element.is_struct else element.type

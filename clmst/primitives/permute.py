@@ -1,4 +1,4 @@
-"""Gather and scatter: records moved by an array of indices; host side of ``permute.cl``."""
+"""Gather and scatter: move records by an array of indices; host side of ``permute.cl``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/permute.cl"
-# BATCH of permute.cl
+# BATCH of permute.cl: the 16-byte chunks that a work-item copies at once.
 _CHUNKS_PER_ITEM = 4
 
 
@@ -31,29 +31,38 @@ def gather(
     *,
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Gather the values at given indices.
+    """Gather the values at the given indices into a new array.
 
     Parameters
     ----------
     values : DeviceArray, shape (m,)
-        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
+        Values of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64.
     indices : DeviceArray of uint32, shape (n,)
-        Each below m. The caller must guarantee this: a check would cost a pass and a wait. With a
-        larger index the result is undefined, and the device may crash.
+        Indices below m. The caller must guarantee this, because a check would take another pass and
+        a wait. With a larger index, the result is undefined, and the device may crash.
     out : DeviceArray, shape (n,) or more, optional
-        Output; must not overlap values or indices.
+        Output. It must not overlap `values` or `indices`.
     launch : Launcher, optional
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (n,)
-        ``out[i] = values[indices[i]]``. Not waited for.
+        ``out[i] = values[indices[i]]``. The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, an `out` that is too short, an overlap, or indices but no values.
+        An array has a wrong dtype or device; `out` is too short, or overlaps an input; or there are
+        indices but no values.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([5, 6, 7], np.uint32))
+    >>> indices = clmst.DeviceArray.from_host(np.array([2, 0], np.uint32))
+    >>> gather(values, indices).to_host().tolist()
+    [7, 5]
     """
     _check(values, indices)
     if indices.size and not values.size:
@@ -68,29 +77,42 @@ def gather(
 def scatter(
     values: DeviceArray, indices: DeviceArray, out: DeviceArray, *, launch: Launcher | None = None
 ) -> DeviceArray:
-    """Scatter values to given indices.
+    """Scatter values to the given indices of an array.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
-        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
+        Values of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64.
     indices : DeviceArray of uint32, shape (n,)
-        Each below m, and all different. The caller must guarantee this. A larger index overwrites
-        other memory or crashes; of several values with one index, any one may be stored.
+        Indices below m, all different. The caller must guarantee this. A larger index overwrites
+        other memory, or the device crashes. If several values have one index, any of them may be
+        stored.
     out : DeviceArray, shape (m,)
-        Output; must not overlap values or indices. Elements without an index are not written.
+        Output. It must not overlap `values` or `indices`. Elements without an index are not
+        written.
     launch : Launcher, optional
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (m,)
-        `out`, with ``out[indices[i]] = values[i]``. Not waited for.
+        `out`, with ``out[indices[i]] = values[i]``. The call returns without waiting for the
+        device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype, length or device, an overlap, or more values than elements of `out`.
+        An array has a wrong dtype, length or device; two arrays overlap; or there are more values
+        than elements of `out`.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([5, 6], np.uint32))
+    >>> indices = clmst.DeviceArray.from_host(np.array([1, 0], np.uint32))
+    >>> out = clmst.DeviceArray.empty(2, np.uint32)
+    >>> scatter(values, indices, out).to_host().tolist()
+    [6, 5]
     """
     _check(values, indices)
     check_length("indices", indices, values.size)
@@ -102,7 +124,7 @@ def scatter(
 
 
 def number(launch: Launcher, out: DeviceArray) -> None:
-    """Enqueue the kernel that writes 0, 1, 2, ... to an array of uint32."""
+    """Enqueue the kernel that writes the numbers 0, 1, 2, ... to an array of uint32."""
     program = launch.device.program(SOURCE, **RecordWords(1).defines("RECORD"))
     launch.for_each(program, "permute_number", out.size, out, out.size)
 
@@ -124,7 +146,7 @@ def _enqueue(
     launch = launcher_for(values, launch)
     program = device.program(SOURCE, **words.defines("RECORD"))
     n_items, tile = indices.size, program.grid_tile
-    if program.work_group_size > 1:  # an item is a chunk
+    if program.work_group_size > 1:  # an item is a chunk of a record
         n_items *= words.chunks
         tile *= _CHUNKS_PER_ITEM
     launch(

@@ -1,4 +1,4 @@
-"""Reduce and scan, plain and segmented: host side of ``cl/primitives/scan.cl``."""
+"""Reductions and scans (prefix sums), plain and segmented; host side of ``scan.cl``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SCAN_STRATEGIES: tuple[ScanStrategy, ...] = get_args(ScanStrategy)
 SegmentedStrategy: TypeAlias = Literal["parallel", "reduce-then-scan", "sequential"]
 
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
-# Tiles in a block of scan-then-propagate: 1024 elements of 4 bytes on a GPU, as in CLPP.
+# Tiles in a block of scan-then-propagate: 1024 elements of 4 bytes on a GPU, as in the library
+# CLPP.
 _BLOCK_TILES = 2
 
 
@@ -35,34 +36,45 @@ def reduce(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Combine all elements, in order.
+    """Combine all elements of an array, in order, with an associative operator.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
+        The elements.
     monoid : Monoid, optional
-        By default the sum.
+        The operator with its identity. By default it is the sum.
     out : DeviceArray, shape (1,) or more, optional
-        Where the result goes; of the dtype of `values`, apart from it.
+        Output of the dtype of `values`. It must not overlap `values`.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (1,)
-        The identity if there are no elements. Not waited for.
+        The combination of all elements, or the identity if there are none. The call returns without
+        waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, an `out` that is too short, or `out` overlaps `values`.
+        An array has a wrong dtype or device, or `out` is too short or overlaps `values`.
     KernelBuildError
-        The operator does not compile; with the compiler's log.
+        The operator does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    Reads n elements; two launches. The order of combination is fixed by n and the device, so
-    floating-point results repeat.
+    It reads n elements, in two launches. The grouping of the elements depends only on n and the
+    device, so floating-point results are reproducible.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+    >>> reduce(values).to_host().tolist()
+    [6]
+    >>> reduce(values, monoid=Monoid.maximum("u4")).to_host().tolist()
+    [3]
     """
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
@@ -83,48 +95,58 @@ def exclusive_scan(
     strategy: ScanStrategy = "auto",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Combine, for each element, all elements before it.
+    """Combine, for each element, all elements before it: the exclusive prefix sum.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
+        The elements.
     monoid : Monoid, optional
-        By default the sum.
+        The operator with its identity. By default it is the sum.
     out : DeviceArray, shape (n,) or more, optional
-        Where the result goes; may be `values` itself.
+        Output of the dtype of `values`. It may be `values` itself.
     total : DeviceArray, shape (1,) or more, optional
-        Where the combination of all elements goes too; not with "scan-then-propagate".
+        Output for the combination of all elements. It must not be given with "scan-then-propagate".
     strategy : {"auto", "reduce-then-scan", "scan-then-propagate", "sequential"}
-        "auto": one pass where that is right and the quickest, else reduce-then-scan;
-        "scan-then-propagate" is the scheme of older libraries, to compare with; "sequential" is a
-        single work-item, for debugging.
+        "auto" takes a single pass if that is correct and fastest, and otherwise reduce-then-scan.
+        "scan-then-propagate" is the scheme of older libraries, for comparison. "sequential" runs on
+        a single work-item, for debugging.
     launch : Launcher, optional
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (n,)
-        ``out[i] = values[0] + ... + values[i - 1]`` for the sum; the identity first. Not waited
-        for.
+        For the sum, ``out[i] = values[0] + ... + values[i - 1]``. The first element is the
+        identity. The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, an `out` that is too short, or `out` overlaps `values` without
-        being equal.
+        An array has a wrong dtype or device, or `out` is too short, or it overlaps `values` without
+        being `values` itself.
     KernelBuildError
-        The operator does not compile; with the compiler's log.
+        The operator does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    One pass with decoupled look-back and fallback (Merrill, Garland 2016; Smith, Levien, Owens
-    2025): one launch, which reads the elements once and writes them once; extra memory of half of
-    their size for each tile. So it is on devices whose work-groups have lanes, for elements of up
-    to 16 bytes and an exact monoid, if the array is not a few tiles short, and not in place.
+    The single pass uses decoupled look-back and fallback (Merrill, Garland 2016; Smith, Levien,
+    Owens 2025). It takes one launch, which reads and writes each element once. The extra memory
+    per tile is twice the size of an element. The single pass needs a device whose work-groups have
+    lanes, elements of up to 16 bytes, an exact monoid, more than a few tiles of elements, and an
+    `out` other than `values`.
 
-    Else two-level reduce-then-scan (Merrill, Grimshaw 2009; Sun, Skadron 2013): three launches for
-    any length. Reads the elements twice, writes them once, O(work-groups) extra memory. The order
-    of combination is fixed by n and the device, so floating-point results repeat.
+    Otherwise the scan is a two-level reduce-then-scan (Merrill, Grimshaw 2009; Sun, Skadron 2013),
+    in three launches for any length. It reads each element twice and writes it once, with
+    O(work-groups) extra memory. The grouping of the elements depends only on n and the device, so
+    floating-point results are reproducible.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+    >>> exclusive_scan(values).to_host().tolist()
+    [0, 3, 4]
     """
     return _scan(values, monoid, out, total, strategy, launch=launch, exclusive=True)
 
@@ -139,9 +161,17 @@ def inclusive_scan(
     strategy: ScanStrategy = "auto",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Combine, for each element, all elements up to it; else as :func:`exclusive_scan`.
+    """Combine, for each element, all elements up to and including it: the inclusive prefix sum.
 
-    ``out[i] = values[0] + ... + values[i]`` for the sum.
+    For the sum, ``out[i] = values[0] + ... + values[i]``. Parameters, errors and costs are
+    explained at :func:`exclusive_scan`.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+    >>> inclusive_scan(values).to_host().tolist()
+    [3, 4, 6]
     """
     return _scan(values, monoid, out, total, strategy, launch=launch, exclusive=False)
 
@@ -157,44 +187,56 @@ def segmented_scan(
     strategy: SegmentedStrategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Scan within segments: the scan starts anew at each segment's head.
+    """Scan within segments: the scan starts anew at the first element of each segment.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
+        The elements.
     flags : DeviceArray of uint8 or bool, shape (n,), optional
-        Not 0 where a segment begins; the first element always begins one. By default the flags are
-        the top bits of the values, which must be unsigned scalars; the lower bits are scanned, and
-        `out` has no flags.
+        Nonzero where a segment begins. The first element always begins one. Without `flags`, the
+        highest bit of each value is its flag. The values must then be unsigned integers. Their
+        other bits are scanned, and `out` contains no flags.
     monoid : Monoid, optional
-        By default the sum.
+        The operator with its identity. By default it is the sum.
     exclusive : bool
-        Leave each element's own value out of its result.
+        Whether to leave each element's own value out of its result.
     out : DeviceArray, shape (n,) or more, optional
-        Where the result goes; may be `values` itself.
+        Output of the dtype of `values`. It may be `values` itself.
     strategy : {"parallel", "reduce-then-scan", "sequential"}
-        "parallel": one pass where that is right and the quickest, else reduce-then-scan, as the
-        "auto" of :func:`exclusive_scan`; "sequential": by a single work-item, for debugging.
+        "parallel" takes a single pass if that is correct and fastest, and otherwise
+        reduce-then-scan; see :func:`exclusive_scan`. "sequential" runs on a single work-item, for
+        debugging.
     launch : Launcher, optional
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (n,)
-        Not waited for.
+        For each element, the combination of the elements of its segment up to it. The call returns
+        without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        As of :func:`exclusive_scan`; or `flags` have another length or dtype, or overlap `out`; or
-        there are no flags and the values are no unsigned scalars.
+        An array has a wrong dtype, length or device; `out` is too short, overlaps `flags`, or
+        overlaps `values` without being `values` itself; or there are no flags and the values are
+        not unsigned integers.
     KernelBuildError
-        The operator does not compile; with the compiler's log.
+        The operator does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    Costs as of :func:`exclusive_scan`, and two reads of the flags; the number of segments does not
-    matter. Segments given as CSR offsets: :func:`head_flags` makes flags of them.
+    It costs as much as :func:`exclusive_scan`, and two reads of the flags. The number of segments
+    does not matter. If segments are given as CSR offsets, :func:`head_flags` computes their flags.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+    >>> flags = clmst.DeviceArray.from_host(np.array([1, 0, 1], np.uint8))
+    >>> segmented_scan(values, flags).to_host().tolist()
+    [3, 4, 2]
     """
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy, get_args(SegmentedStrategy))
@@ -235,7 +277,7 @@ def _scan(
 def _scan_then_propagate(
     launch: Launcher, values: DeviceArray, out: DeviceArray, monoid: Monoid, *, exclusive: bool
 ) -> None:
-    """Enqueue one level: scan blocks, scan their totals in the same way, add them back."""
+    """Enqueue one level of scan-then-propagate: scan blocks, scan their totals, and add these."""
     device = values.device
     program = device.program(
         PROPAGATE_SOURCE,

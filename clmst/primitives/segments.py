@@ -1,4 +1,4 @@
-"""Segments as CSR offsets, and one result a segment: host side of ``cl/primitives/segments.cl``."""
+"""Segments of an array, given by flags or CSR offsets; host side of ``segments.cl``."""
 
 from __future__ import annotations
 
@@ -39,31 +39,46 @@ def head_flags(
     out: DeviceArray | None = None,
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Make the head flags of segments that are given as CSR offsets.
+    """Compute flags that mark the first element of each segment, from CSR offsets.
 
     Parameters
     ----------
     offsets : DeviceArray of uint32, shape (s + 1,)
-        Segment k consists of the elements ``offsets[k]`` to ``offsets[k + 1] - 1``. The offsets
-        must not fall or exceed `length`. The device checks this: if they do, reading the result
-        raises an error.
+        The boundaries of s segments. Segment k consists of the elements ``offsets[k]`` to
+        ``offsets[k + 1] - 1``. The offsets must not decrease, and must not exceed `length`. The
+        device checks this, and reading the result raises an error if it is not so.
     length : int
-        Number of elements, n.
+        The number of elements, n.
     out : DeviceArray of uint8, shape (n,) or more, optional
-        Where the flags go.
+        Output for the flags. It must not overlap `offsets`.
     launch : Launcher, optional
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray of uint8, shape (n,)
-        1 where a segment that is not empty begins, else 0. Not waited for. Its
-        :meth:`~clmst.DeviceArray.to_host` raises InvalidArgumentError if the offsets fall or exceed
-        `length`, and so does that of every result of a primitive that takes these flags.
+        1 for the first element of each non-empty segment, and 0 for all others. The call returns
+        without waiting for the device. If offsets decrease or exceed `length`,
+        :meth:`~clmst.DeviceArray.to_host` of the flags raises InvalidArgumentError. So does
+        ``to_host`` of every result that a primitive computes from these flags.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `offsets` are empty, an array has a wrong dtype or device, or `out` is too short or overlaps
+        `offsets`.
 
     Notes
     -----
-    Reads s + 1 offsets, writes n bytes and one for each segment; two fills and a launch.
+    It reads s + 1 offsets, and writes n bytes and one byte per segment, in two fills and one
+    launch.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> offsets = clmst.DeviceArray.from_host(np.array([0, 2, 3], np.uint32))
+    >>> head_flags(offsets, 3).to_host().tolist()
+    [1, 0, 1]
     """
     n_segments = _count_segments(offsets)
     length = check_integer("length", length, low=0, high=MAX_LENGTH)
@@ -86,21 +101,34 @@ def head_flags(
 def end_flags(
     flags: DeviceArray, *, out: DeviceArray | None = None, launch: Launcher | None = None
 ) -> DeviceArray:
-    """Make the flags of the last elements of segments from those of the first.
+    """Compute flags that mark the last element of each segment, from flags of the first elements.
 
     Parameters
     ----------
     flags : DeviceArray of uint8 or bool, shape (n,)
-        Not 0 where a segment begins.
+        Nonzero where a segment begins.
     out : DeviceArray of uint8, shape (n,) or more, optional
-        Where the flags go; apart from `flags`.
+        Output for the flags. It must not overlap `flags`.
     launch : Launcher, optional
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray of uint8, shape (n,)
-        1 where a segment ends, else 0. Not waited for. Reads and writes n bytes; one launch.
+        1 for the last element of each segment, and 0 for all others. The call returns without
+        waiting for the device.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An array has a wrong dtype or device, or `out` is too short or overlaps `flags`.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> flags = clmst.DeviceArray.from_host(np.array([1, 0, 1], np.uint8))
+    >>> end_flags(flags).to_host().tolist()
+    [0, 1, 1]
     """
     check_flags(flags)
     out = output_for("out", out, np.uint8, flags.size, like=flags)
@@ -145,43 +173,56 @@ def segmented_reduce(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray] | DeviceArray:
-    """Combine the elements of each segment, in order.
+    """Combine the elements of each segment, in order, with an associative operator.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
+        The elements.
     flags : DeviceArray of uint8 or bool, shape (n,)
-        Not 0 where a segment begins; the first element begins one anyway.
+        Nonzero where a segment begins. The first element always begins one. Give either `flags` or
+        `offsets`.
     offsets : DeviceArray of uint32, shape (s + 1,)
-        Instead of flags: segments as :func:`head_flags` takes them; they may be empty. Elements
-        before the first and from the last offset on are in no segment.
+        CSR offsets of s segments, which may be empty; see :func:`head_flags`. Elements before the
+        first offset, and from the last offset on, belong to no segment.
     monoid : Monoid, optional
-        By default the sum.
+        The operator with its identity. By default it is the sum.
     out : DeviceArray, optional
-        Where the results go: shape (n,) or more with flags, (s,) or more with offsets.
+        Output of the dtype of `values`. Its shape is (n,) or more with flags, (s,) or more with
+        offsets.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     results : DeviceArray
-        With offsets, shape (s,): the identity for an empty segment. Its
-        :meth:`~clmst.DeviceArray.to_host` raises InvalidArgumentError if the offsets fall or exceed
-        n. With flags, shape (n,), of which as many are written as there are segments.
+        With offsets it has shape (s,), and empty segments have the identity. Its
+        :meth:`~clmst.DeviceArray.to_host` raises InvalidArgumentError if offsets decrease or exceed
+        n. With flags it has shape (n,), and only the first elements are written, one per segment.
+        The call returns without waiting for the device.
     count : DeviceArray of uint32, shape (1,)
-        With flags only: the number of segments, left on the device.
+        The number of segments. Returned only with flags.
 
     Raises
     ------
     InvalidArgumentError
-        As of :func:`segmented_scan`; or both or neither of flags and offsets are given.
+        Both or neither of `flags` and `offsets` are given; an array has a wrong dtype, length or
+        device; `out` is too short, or overlaps an input.
     KernelBuildError
-        The operator does not compile; with the compiler's log.
+        The operator does not compile. The error holds the compiler's log.
 
     Notes
     -----
-    A segmented scan and a pass over the segments; n elements of extra memory. The number of
-    segments plays no part in the time.
+    It takes a segmented scan and a pass over the segments, with n elements of extra memory. The
+    time does not depend on the number of segments.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+    >>> offsets = clmst.DeviceArray.from_host(np.array([0, 2, 3], np.uint32))
+    >>> segmented_reduce(values, offsets=offsets).to_host().tolist()
+    [4, 2]
     """
     check_array("values", values)
     check_strategy(strategy)
@@ -231,10 +272,13 @@ def _reduce_rows(
 
 
 def _offsets_error(offsets: DeviceArray, length: int, segment: int) -> InvalidArgumentError:
-    """Return the error about a segment whose end is before its begin or beyond the elements."""
+    """Create the error about a segment that ends before it begins, or beyond the elements.
+
+    It reads two offsets from the device, and blocks.
+    """
     begin, end = (int(one) for one in offsets.to_host()[segment : segment + 2])
     fact = f"offsets[{segment}] is {begin} and offsets[{segment + 1}] is {end}"
-    if begin <= end <= length:  # they were overwritten since
+    if begin <= end <= length:  # the offsets have been overwritten since the check
         fact = f"offsets[{segment}] or offsets[{segment + 1}] was wrong when it was used"
     return InvalidArgumentError(
         f"{fact}; offsets must not fall, nor exceed the number of elements, {length}"

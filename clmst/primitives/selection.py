@@ -1,4 +1,4 @@
-"""Inputs, outputs and launches of a selection: host side of ``compact.cl``."""
+"""The arguments, outputs and launches of a selection; host side of ``compact.cl``."""
 
 from __future__ import annotations
 
@@ -34,24 +34,30 @@ _WORD = np.dtype(np.uint32)
 SOURCE = "primitives/compact.cl"
 CHAIN_SOURCE = "primitives/compact_chain.cl"
 
-# ROWS of cl/primitives/compact_masks.cl, and the most lanes of a lane group there.
+# ROWS of cl/primitives/compact_masks.cl, and the maximum number of lanes in a lane group there.
 _ROWS, _MOST_LANES = 16, 32
-# The most records for which one work-group is quicker than three launches: for each work-item of a
-# work-group, and for a single work-item.
+# The maximum number of records for which one work-group is faster than three launches: per
+# work-item of a work-group, and in all for a work-group of one work-item.
 _RECORDS_ONE_GROUP = 64
 _RECORDS_SERIAL = 1 << 14
-# Bytes of records and values that a work-item loads at a time: in a work-group, and alone. An H200
-# selects runs of 2**28 uint32 in 0.960 ms, with 64 bytes in 1.077, with 16 in 1.017.
+# Bytes of records and values that a work-item loads at once, in a work-group and in a work-group of
+# one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes, in 1.077 ms with
+# 64 and in 1.017 ms with 16.
 BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)
 _BYTES_ALONE = 64
 
 
-# In one pass (docs/performance_log.md): parts of the section that a lane group has in a tile.
+# For a single pass (docs/performance_log.md): the parts into which a lane group's section of a tile
+# is divided.
 _SECTION_PARTS = 4
 
 
 class Keep(IntEnum):
-    """KEEP_... of ``cl/primitives/compact_rule.cl``."""
+    """Which records a selection keeps: KEEP_... of ``cl/primitives/compact_rule.cl``.
+
+    FLAGGED: records with a nonzero flag. HOLDING: records that satisfy the predicate. HEADS:
+    records that differ from the record before.
+    """
 
     FLAGGED = 0
     HOLDING = 1
@@ -59,7 +65,11 @@ class Keep(IntEnum):
 
 
 class Write(IntEnum):
-    """WRITE_... of ``cl/primitives/compact_rule.cl``."""
+    """What a selection writes: WRITE_... of ``cl/primitives/compact_rule.cl``.
+
+    KEPT: the records kept. ALL: these, followed by all other records. POSITIONS: the positions of
+    the records kept.
+    """
 
     KEPT = 0
     ALL = 1
@@ -69,9 +79,10 @@ class Write(IntEnum):
 def divide(
     device: Device, length: int, strategy: str = "parallel", *, work_group: int | None = None
 ) -> Shares:
-    """Divide `length` records among the lane groups (``compact_masks.cl``) that are resident.
+    """Divide `length` records among the lane groups (``compact_masks.cl``) of the work-groups.
 
-    `work_group` is the policy's unless given.
+    The number of work-groups is at most the number that the device runs at the same time.
+    `work_group` is the size of a work-group, by default the policy's.
     """
     tuning = device.policy
     work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
@@ -87,14 +98,14 @@ def divide(
 
 
 def bytes_per_item(tuning: Policy) -> int:
-    """Return the bytes of records and values that a work-item loads at a time."""
+    """Return the bytes of records and values that a work-item loads at once."""
     return _BYTES_ALONE if tuning.work_group_size == 1 else BYTES_PER_ITEM.under(tuning)
 
 
 def selection_defines(
     keep: Keep, write: Write, *, record: RecordWords, value: RecordWords, bytes_per_item: int
 ) -> dict[str, int]:
-    """Return the macros that specialise ``compact.cl``."""
+    """Return the macros that specialise ``compact.cl`` for a kind of selection."""
     return {
         "KEEP": keep,
         "WRITE": write,
@@ -105,19 +116,18 @@ def selection_defines(
 
 
 def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of ``compact_chain.cl`` beside those of all selections."""
+    """Return the macros of ``compact_chain.cl`` that other selections do not have."""
     work_group = chain_work_group(capabilities, tuning)
     return {"WG_SIZE": work_group, "SECTION_PARTS": _SECTION_PARTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A selection; complete and checked once made by :meth:`of`."""
+    """A selection with all its arrays. :meth:`of` checks them, and allocates missing outputs."""
 
     keep: Keep
     write: Write
-    # The array with one entry for each record: the records, or the flags if only positions are
-    # selected.
+    # The array with one entry per record: the records, or the flags if only positions are wanted.
     source: DeviceArray
     records: DeviceArray | None
     flags: DeviceArray | None
@@ -126,7 +136,7 @@ class Selection:
     out: DeviceArray
     values_out: DeviceArray | None
     count: DeviceArray
-    bound: int  # the most elements of `out` and `values_out` that may be written
+    bound: int  # the maximum number of elements of `out` and `values_out` that may be written
 
     @classmethod
     def of(
@@ -144,9 +154,9 @@ class Selection:
         count: DeviceArray | None = None,
         name: str = "records",
     ) -> Selection:
-        """Check everything, allocate outputs that are not given, and return the selection.
+        """Check all arguments, allocate the outputs that are not given, and return the selection.
 
-        `name` is that of `records` in messages.
+        `name` is the name of `records` in messages.
         """
         source = _checked_source(name, records, flags, predicate, write)
         if values is not None:
@@ -177,7 +187,10 @@ class Selection:
         )  # fmt: skip
 
     def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
-        """Enqueue the launches; return the outputs: records, values if any, the count."""
+        """Enqueue the selection.
+
+        Return the outputs: records, values if there are any, the count.
+        """
         check_strategy(strategy)
         self.launch(launcher_for(self.source, launch), strategy)
         out, count = self.out[: self.bound], self.count[:1]
@@ -186,11 +199,12 @@ class Selection:
         return out, self.values_out[: self.bound], count
 
     def launch(self, launch: Launcher, strategy: str = "parallel") -> None:
-        """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
+        """Enqueue the launches of a strategy without checks, in a queue of the arrays' context."""
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
         if strategy == "parallel" and suits_chain and chain.is_taken(device):
-            self.launch_chain(launch)  # few records, too, so that solves need one program for all
+            # For few records, too, so that a solve needs one program only.
+            self.launch_chain(launch)
             return
         program = self._program(SOURCE, shape_defines(strategy))
         size = program.work_group_size
@@ -213,7 +227,7 @@ class Selection:
         )  # fmt: skip
 
     def launch_chain(self, launch: Launcher) -> None:
-        """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
+        """Enqueue a single pass. There must be records, and `write` must not be Write.ALL."""
         program = self._chain_program
         n_tiles = -(-self.source.size // self._tile_of(program))
         launch(
@@ -225,7 +239,7 @@ class Selection:
 
     @property
     def chain_tile(self) -> int:
-        """Records of a work-group's tile in one pass."""
+        """Number of records in a work-group's tile, in a single pass."""
         return self._tile_of(self._chain_program)
 
     def _tile_of(self, chain: Program) -> int:
@@ -238,7 +252,7 @@ class Selection:
 
     @property
     def _words(self) -> tuple[RecordWords, RecordWords]:
-        """RecordWords of an output and of a value."""
+        """The sizes in words of a record written and of a value."""
         value = NO_WORDS if self.values is None else words_of(self.values.dtype.itemsize)
         return words_of(self.out.dtype.itemsize), value
 
@@ -263,7 +277,10 @@ class Selection:
 def positions_of(
     flags: DeviceArray, *, at_most: int, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find set flags as :func:`clmst.primitives.positions` does, without checks."""
+    """Find the positions of nonzero flags, as :func:`clmst.primitives.positions` does, unchecked.
+
+    `at_most` is an upper bound on their number. Returns the positions and the count.
+    """
     device = flags.device
     found, number = device.allocate_all(4 * at_most, 4)
     slots = DeviceArray.unchecked(at_most, _WORD, device, found)
@@ -282,7 +299,7 @@ def _checked_source(
     predicate: Predicate | None,
     write: Write,
 ) -> DeviceArray:
-    """Check the input, and return the array with one entry for each record."""
+    """Check the input, and return the array with one entry per record."""
     if records is None and predicate is None and write == Write.POSITIONS:
         check_flags(flags)
         assert flags is not None
@@ -298,5 +315,5 @@ def _checked_source(
 
 
 def _memory(array: DeviceArray | None) -> Memory | None:
-    """Return the kernel argument of an array, a null pointer for None."""
+    """Return the kernel argument of an array. None becomes a null pointer."""
     return None if array is None else array.memory

@@ -1,4 +1,4 @@
-"""Self-tests of primitives: their results must be NumPy's, bit for bit."""
+"""Self-tests of primitives: their results must equal NumPy's, bit for bit."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer
 
-# One element, less than a tile, and tiles of every work-group with a rest.
+# One element; less than a tile; and many tiles with a rest, for work-groups of any size.
 _LENGTHS = (1, 100, (1 << 17) + 77)
 
 Answers = Iterator[Answer]
 
 
 def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device, object], Answers]:
-    """Return a test in the form that families have."""
+    """Turn a test of one length into a self-test that runs it for each of the lengths."""
 
     @wraps(test)
     def answers(device: Device, _: object) -> Answers:
@@ -40,7 +40,7 @@ def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device,
 
 @_of_each_length
 def scan_answers(device: Device, n: int) -> Answers:
-    """Yield scans and reductions: sums that wrap."""
+    """Test scans and reductions, by sums that wrap."""
     rng = np.random.default_rng(n)
     host = rng.integers(0, 1 << 32, n, dtype=np.uint32)  # sums wrap
     values = DeviceArray.from_host(host, device)
@@ -57,7 +57,7 @@ def scan_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def segments_answers(device: Device, n: int) -> Answers:
-    """Yield flags and sums of segments."""
+    """Test flags and sums of segments."""
     rng = np.random.default_rng(n)
     heads = _heads(rng, n)
     starts = np.flatnonzero(heads)
@@ -71,7 +71,7 @@ def segments_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def split_answers(device: Device, n: int) -> Answers:
-    """Yield sorts of numbers, and a split by some bits."""
+    """Test sorts of numbers, and a split by some of their bits."""
     rng = np.random.default_rng(n)
     for dtype in (np.uint32, np.float64):
         keys = rng.integers(-500, 500, n).astype(np.float64)
@@ -92,7 +92,7 @@ def split_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def compact_answers(device: Device, n: int) -> Answers:
-    """Yield selections of records, and their counts."""
+    """Test selections of records, and their counts."""
     rng = np.random.default_rng(n)
     words, flags = rng.integers(0, 50, n, dtype=np.uint32), rng.integers(0, 2, n, dtype=np.uint8)
     records, kept = DeviceArray.from_host(words, device), DeviceArray.from_host(flags, device)
@@ -110,7 +110,7 @@ def compact_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def permute_answers(device: Device, n: int) -> Answers:
-    """Yield gathers and scatters by a permutation."""
+    """Test gather and scatter by a permutation."""
     rng = np.random.default_rng(n)
     order = rng.permutation(n).astype(np.uint32)
     indices = DeviceArray.from_host(order, device)
@@ -124,7 +124,7 @@ def permute_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def map_answers(device: Device, n: int) -> Answers:
-    """Yield a map with arguments, one of packed records, and histograms of both sizes."""
+    """Test a map with arguments, a map of packed records, and histograms of two sizes."""
     rng = np.random.default_rng(n)
     host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
     values, others = DeviceArray.from_host(host, device), DeviceArray.from_host(other, device)
@@ -134,7 +134,7 @@ def map_answers(device: Device, n: int) -> Answers:
     )  # fmt: skip
     expected = host.astype(np.uint32) * 7 + other + np.arange(n, dtype=np.uint32)
     yield "map", map(values, blend(factor=7, other=others)), expected
-    packed = np.dtype([("tag", "u1"), ("weight", "f4"), ("id", "i8")])  # nothing is aligned
+    packed = np.dtype([("tag", "u1"), ("weight", "f4"), ("id", "i8")])  # fields are not aligned
     records, turned = np.zeros(n, packed), np.zeros(n, [("id", "i8"), ("weight", "f4")])
     records["tag"], records["weight"], records["id"] = host & 255, host, -other.astype("i8")
     turned["id"], turned["weight"] = records["id"] - records["tag"], -records["weight"]
@@ -146,7 +146,7 @@ def map_answers(device: Device, n: int) -> Answers:
 
 
 def _heads(rng: np.random.Generator, n: int) -> Array:
-    """Return flags at the heads of segments, many short ones and one of half the array."""
+    """Create flags at the heads of random segments: many short ones, and one of half the array."""
     heads = (rng.random(n) < 0.2).astype(np.uint8)
     heads[n // 4 : 3 * n // 4] = 0
     heads[0] = 1

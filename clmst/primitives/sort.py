@@ -1,4 +1,4 @@
-"""Stable radix sort of numbers, or of records by a number in them, with or without values."""
+"""Stable radix sort of numbers, or of records by one of their fields, with or without values."""
 
 from __future__ import annotations
 
@@ -35,36 +35,36 @@ def sort(
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Numbers: (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. With `key`, records of
-        a structured dtype, of 1 to 16 bytes or a multiple of 4 up to 64.
+        Numbers of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. With `key`, records of
+        a structured dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64.
     key : str, optional
         The name of the field by which records are sorted. The field is a number of one of these
-        dtypes, at any byte of the record. Other fields may be of any dtype. Whole records move.
+        dtypes, at any byte of the record. Other fields may have any dtype. Whole records are moved.
     descending : bool
-        The greatest first.
+        Whether the largest number comes first.
     out : DeviceArray, shape (n,) or more, optional
-        Where the result goes; of the dtype of `keys`; may be `keys` itself.
+        Output of the dtype of `keys`. It may be `keys` itself.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (n,)
-        Not waited for.
+        The sorted elements. The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, a `key` that is not a field of the records, an `out` that is too
-        short, or `out` overlaps `keys` without being equal.
+        An array has a wrong dtype or device; `key` is not a field of the records; `out` is too
+        short, or overlaps `keys` without being `keys` itself.
 
     Notes
     -----
-    The sort is stable: elements with equal keys keep their order. -0.0 and 0.0 are equal. NaNs are
-    equal, too, and above all numbers, so they come last, or first if `descending`. To sort by two
-    fields, sort by the second one first, and then by the first one. Doubles are sorted on devices
-    without arithmetic on doubles as well. Costs as of :func:`~clmst.primitives.split.split` with as
-    many key bits as a number has.
+    The sort is stable: elements with equal keys keep their order. -0.0 equals 0.0. All NaNs are
+    equal and larger than every number, so they come last, or first if `descending`. To sort by two
+    fields, sort by the second field first, and then by the first. Doubles can be sorted even on
+    devices without arithmetic on doubles. The cost is explained at
+    :func:`~clmst.primitives.split.split`, with as many key bits as a number has.
 
     Examples
     --------
@@ -94,41 +94,53 @@ def sort_by_key(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort numbers, or records by one of their fields, together with values, stably.
+    """Sort numbers, or records by one of their fields, and move values along with them.
 
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Numbers: (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. With `key`, records of
-        a structured dtype, of 1 to 16 bytes or a multiple of 4 up to 64.
+        Numbers of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. With `key`, records of
+        a structured dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64.
     values : DeviceArray, shape (n,)
-        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
+        Values of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64.
     key : str, optional
-        The name of the field by which records are sorted, as of :func:`sort`.
+        The name of the field by which records are sorted; see :func:`sort`.
     key_bits, start_bit : int, optional
-        Sort by the `key_bits` bits of the number from `start_bit` up. The bits are those of
-        unsigned numbers; for other numbers, those of the unsigned integers that order like them.
-        By default all bits from `start_bit` up.
+        Sort only by `key_bits` bits of the number, beginning at bit `start_bit`. Signed and
+        floating-point numbers are first converted to unsigned integers of the same order. By
+        default the key has all bits from `start_bit` up.
     descending : bool
-        The greatest first.
+        Whether the largest number comes first.
     keys_out, values_out : DeviceArray, shape (n,) or more, optional
-        Where keys and values go; of their dtypes; may be `keys` and `values` themselves.
+        Outputs of the dtypes of `keys` and `values`. They may be `keys` and `values` themselves.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     keys, values : DeviceArray, shape (n,)
-        Not waited for.
+        The sorted keys, and the values in their order. The call returns without waiting for the
+        device.
 
     Raises
     ------
     InvalidArgumentError
-        As of :func:`~clmst.primitives.split.split`, or keys of a dtype that is no number's.
+        An array has a wrong dtype, length or device; the bits are not within the number; an output
+        is too short, or overlaps another array without being its own input.
 
     Notes
     -----
-    Order as of :func:`sort`, costs as of :func:`~clmst.primitives.split.split`.
+    The order is explained at :func:`sort`, and the cost at :func:`~clmst.primitives.split.split`.
+    The sort is stable.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> keys = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.int32))
+    >>> values = clmst.DeviceArray.from_host(np.array([10, 11, 12], np.uint32))
+    >>> sorted_keys, moved = sort_by_key(keys, values)
+    >>> moved.to_host().tolist()
+    [11, 12, 10]
     """
     whole = _number_key(keys, key, descending=descending)
     start_bit = check_integer("start_bit", start_bit)
@@ -154,34 +166,42 @@ def argsort(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Find the order in which numbers, or records by one of their fields, are sorted, stably.
+    """Find the indices that sort an array, as ``numpy.argsort`` does.
 
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Numbers or, with `key`, records, as of :func:`sort`. They stay as they are.
+        Numbers, or records if `key` is given; see :func:`sort`. They are not changed.
     key : str, optional
-        The name of the field by which records are sorted, as of :func:`sort`.
+        The name of the field by which records are sorted; see :func:`sort`.
     descending : bool
-        The greatest first.
+        Whether the largest number comes first.
     out : DeviceArray of uint32, shape (n,) or more, optional
-        Where the result goes; apart from `keys`.
+        Output. It must not overlap `keys`.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray of uint32, shape (n,)
-        The indices of the keys in sorted order: :func:`gather` by them sorts. Not waited for.
+        The indices of the keys in sorted order, so that ``gather(keys, indices)`` is sorted. Equal
+        keys keep their order. The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, an `out` that is too short, or `out` overlaps `keys`.
+        An array has a wrong dtype or device, or `out` is too short or overlaps `keys`.
 
     Notes
     -----
-    As :func:`sort_by_key` of the keys with their indices, in whose order it is.
+    It is a :func:`sort_by_key` of the keys with their indices as values.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> keys = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.int32))
+    >>> argsort(keys).to_host().tolist()
+    [1, 2, 0]
     """
     _number_key(keys, key, descending=descending)
     check_strategy(strategy)
@@ -197,14 +217,14 @@ def argsort(
 
 
 def bits_of(n: int) -> int:
-    """Return the number of bits of numbers below n: their `key_bits`."""
+    """Return the number of bits that integers from 0 to n - 1 need: their `key_bits`."""
     return max((n - 1).bit_length(), 1)
 
 
 def _number_key(keys: DeviceArray, key: str | None, *, descending: bool) -> Key:
-    """Return the key that has all bits of a number, after checking that `keys` have such numbers.
+    """Check that `keys` are numbers, or records whose field `key` is one, and return the sort key.
 
-    The number is an element itself, or the field `key` of a record.
+    The key has all bits of the number.
     """
     check_array("keys", keys)
     check_bool("descending", descending)

@@ -1,4 +1,4 @@
-"""Split: the stable partition of records by a field of their bits."""
+"""Split: the stable sort of records by some of their bits."""
 
 from __future__ import annotations
 
@@ -54,51 +54,65 @@ def split(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray | tuple[DeviceArray, DeviceArray]:
-    """Sort records stably by a field of their bits.
+    """Sort records stably by some of their bits, read as an unsigned integer.
 
     Parameters
     ----------
     records : DeviceArray, shape (n,)
-        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
+        Records of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes up to 64.
     key_bits : int
-        Width of the field, an unsigned integer: 1 to 64. Fields of structured records that are
-        signed or floating-point numbers are the business of :func:`~clmst.primitives.sort.sort`,
-        by ``key=``.
+        The number of bits of the key, from 1 to 64. To sort by a field that is a signed or
+        floating-point number, use :func:`~clmst.primitives.sort.sort` with ``key=``.
     start_bit : int
-        Where it begins: bit 0 is the lowest one of a record's first 32-bit word, bit 32 that of its
-        second.
+        The lowest bit of the key. Bit 0 is the lowest bit of a record's first 32-bit word, and bit
+        32 is the lowest bit of its second word.
     values : DeviceArray, shape (n,), optional
-        A value for each record; of any such dtype.
+        A value for each record, which is moved with it. The dtypes allowed are those allowed for
+        `records`.
     out, values_out : DeviceArray, shape (n,) or more, optional
-        Where records and values go; of their dtypes; may be `records` and `values` themselves.
+        Outputs of the dtypes of `records` and `values`. They may be `records` and `values`
+        themselves.
     strategy, launch
-        As of :func:`~clmst.primitives.compact.compact`.
+        See :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray, shape (n,); or, with values, two of them
-        Records, and values. Not waited for.
+        The sorted records. If `values` are given, a tuple of the records and the values in their
+        order. The call returns without waiting for the device.
 
     Raises
     ------
     InvalidArgumentError
-        The field is empty, too wide or not within the record; elements of another size; values of
-        another length; another device; an output that is too short, or that overlaps another array
-        without being equal.
+        The key is empty, has more than 64 bits, or is not within the record; an array has a wrong
+        dtype, length or device; an output is too short, or overlaps another array without being its
+        own input.
 
     Notes
     -----
-    Passes over digits of 8 bits, or 4 on GPUs without NVIDIA's lanes, evenly wide. On devices whose
-    work-groups have lanes, and for less than 2**30 records, one sweep a digit: two launches that
-    count all digits, and one for each; a pass reads records and values once and writes both once.
-    Else three launches a digit (one for what a work-group holds), which read records twice. Extra
-    memory: records and values once more, unless one pass writes to other arrays, and O(work-groups
-    x 2**digit bits), or as many words for each tile and digit. In place, an odd number of passes
-    costs one more copy. Records and values that are no whole words are copied to whole ones before,
-    and back after.
+    The sort is a sequence of passes over digits of up to 8 bits, or 4 bits on GPUs that do not have
+    NVIDIA's lanes. All digits are about equally wide.
 
-    Source: Patidar, Narayanan 2009; reduce-then-scan after Merrill, Grimshaw 2010, 2011; one sweep
-    after Adinets, Merrill 2022; Smith, Levien, Owens 2025.
+    On devices whose work-groups have lanes, and for fewer than 2**30 records, two launches count
+    all digits, and then each digit takes one launch that reads and writes all records and values
+    once. Otherwise each digit takes three launches, which read records twice, or one launch if a
+    work-group can hold all records.
+
+    The extra memory is a copy of records and values, unless a single pass writes to other arrays,
+    and O(work-groups x 2**digit bits), or as many words for each tile and digit. In place, an odd
+    number of passes takes one more copy. Records and values whose size is not a multiple of 4 bytes
+    are widened before the first pass, and narrowed after the last.
+
+    Source: Patidar, Narayanan 2009. Reduce-then-scan follows Merrill, Grimshaw 2010, 2011. A single
+    launch per digit follows Adinets, Merrill 2022; Smith, Levien, Owens 2025.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> import numpy as np
+    >>> records = clmst.DeviceArray.from_host(np.array([0b110, 0b001, 0b010], np.uint32))
+    >>> split(records, key_bits=2).to_host().tolist()
+    [1, 6, 2]
     """
     check_array("records", records)
     record_words("records", records.dtype)

@@ -1,7 +1,7 @@
-"""Radix passes over records of any size; host side of ``cl/primitives/widen.cl``.
+"""Radix sort of records of any size; host side of ``cl/primitives/widen.cl``.
 
-Passes move whole words of 4 bytes. Records and values that are none become such before the first
-pass, and short again after the last one.
+The passes of the sort move whole words of 4 bytes. Records and values whose size is not a multiple
+of 4 bytes are copied to wider ones before the first pass, and back after the last.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SOURCE = "primitives/widen.cl"
 def order(
     key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher | None
 ) -> None:
-    """Enqueue the launches that bring records and their values into the order of the key."""
+    """Enqueue the launches that sort records, and their values, by a key."""
     launch = launcher_for(records.source, launch)
     wide = _widened(launch, records)
     wide_values = None if values is None else _widened(launch, values)
@@ -37,7 +37,11 @@ def _is_whole(array: DeviceArray) -> bool:
 
 
 def _widened(launch: Launcher, move: Move) -> Move:
-    """Return the move of an array in whole words: in place in a copy, unless it has them."""
+    """Return a move of the array's records in whole words.
+
+    If their size is a multiple of 4 bytes, this is the given move. Otherwise the records are copied
+    to wider ones, which are sorted in place.
+    """
     array = move.source
     if _is_whole(array):
         return move
@@ -49,6 +53,6 @@ def _widened(launch: Launcher, move: Move) -> Move:
 
 
 def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray) -> None:
-    """Write the records that :func:`_widened` widened to `out`, short again."""
+    """Copy the records that :func:`_widened` has widened back to `out`."""
     program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
     launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size)

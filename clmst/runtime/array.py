@@ -1,4 +1,4 @@
-"""One-dimensional arrays on a device: what primitives take and return."""
+"""One-dimensional arrays on a device, which primitives take and return."""
 
 from __future__ import annotations
 
@@ -24,23 +24,32 @@ from clmst.runtime.transfer import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceArray:
-    """A one-dimensional array in a device's memory.
+    """A one-dimensional array in the memory of a device.
 
-    Make one with :meth:`from_host`, :meth:`empty` or :meth:`from_pyopencl`. ``len(array)`` and
-    slices with step 1 work as in NumPy; a slice is a view.
+    :meth:`from_host`, :meth:`empty` and :meth:`from_pyopencl` create arrays. ``len(array)`` and
+    slices with step 1 work as in NumPy. A slice is a view: it shares the array's memory.
 
     Attributes
     ----------
     device : Device
-        The device whose memory it is in.
+        The device in whose memory the array is.
     dtype : numpy.dtype
-        The dtype of the elements; a structured dtype for records.
+        The dtype of the elements. It is a structured dtype if the elements are records.
     size : int
         Number of elements.
     memory : pyopencl.Buffer
-        What kernels take.
+        The kernel argument that stands for the array.
     base, offset : pyopencl.Buffer, int
-        The whole buffer, and where in it the array begins, in bytes.
+        The buffer that contains the array, and the byte of that buffer at which the array begins.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> import numpy as np
+    >>> from clmst.runtime.array import DeviceArray
+    >>> array = DeviceArray.from_host(np.arange(5), clmst.get_device())
+    >>> array[:2].to_host()
+    array([0, 1])
     """
 
     device: Device
@@ -49,11 +58,12 @@ class DeviceArray:
     memory: Memory
     base: Any
     offset: int = 0
-    # What the device checks while it computes the array; to_host raises the error of a fault.
+    # Checks that kernels make while they compute the array. If one has found a fault, to_host
+    # raises its error.
     checks: tuple[PendingCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that the memory is as large as the array."""
+        """Check the dtype, and that the memory is in the device's context and large enough."""
         check_kind("device", self.device, Device)
         object.__setattr__(self, "dtype", _checked_dtype(self.dtype))
         object.__setattr__(self, "size", check_integer("size", self.size, low=0))
@@ -67,21 +77,23 @@ class DeviceArray:
 
     @classmethod
     def empty(cls, size: int, dtype: npt.DTypeLike, device: Any = None) -> DeviceArray:
-        """Return a new array; contents undefined.
+        """Create an array without initialising its contents.
 
         Parameters
         ----------
         size : int
             Number of elements.
         dtype : data-type
+            The dtype of the elements.
         device : None, str, Device or pyopencl.CommandQueue
             See :func:`clmst.get_device`.
 
         Raises
         ------
         InvalidArgumentError
-            A negative size, or elements that are Python objects.
+            The size is negative, or the dtype holds Python objects.
         OutOfDeviceMemoryError
+            The device has too little free memory.
         """
         device = get_device(device)
         return cls.unchecked(check_integer("size", size, low=0), _checked_dtype(dtype), device)
@@ -90,7 +102,7 @@ class DeviceArray:
     def unchecked(
         cls, size: int, dtype: np.dtype[Any], device: Device, memory: Buffer | None = None
     ) -> DeviceArray:
-        """Return an array in a buffer, by default a new one, of arguments that need no checks."""
+        """Create an array without checking the arguments, in `memory` or else in a new buffer."""
         if memory is None:
             memory = device.allocate(size * dtype.itemsize)
         return unchecked(
@@ -100,7 +112,12 @@ class DeviceArray:
 
     @classmethod
     def from_host(cls, values: Any, device: Any = None) -> DeviceArray:
-        """Return a copy of a host array, of its dtype; waits for the transfer. O(n)."""
+        """Copy a one-dimensional host array of any dtype to a device, and block until it is there.
+
+        The copy has the dtype of `values`. `device` is passed to :func:`clmst.get_device`. Raises
+        InvalidArgumentError if `values` are not one-dimensional, hold Python objects, or are on a
+        device already.
+        """
         if isinstance(values, cls):
             raise InvalidArgumentError("values are a DeviceArray; from_host takes a host array")
         values = as_array("values", values)
@@ -113,14 +130,20 @@ class DeviceArray:
 
     @classmethod
     def from_pyopencl(cls, array: Any, device: Device) -> DeviceArray:
-        """Return a view of a ``pyopencl.array.Array``, which stays the owner of the memory.
+        """Create a view of a ``pyopencl.array.Array``, which stays the owner of the memory.
 
         Parameters
         ----------
         array : pyopencl.array.Array
-            One dimension, contiguous.
+            A contiguous array of one dimension.
         device : Device
-            Made of a queue of the array's own context: ``clmst.get_device(queue)``.
+            A device in the array's own context, such as ``clmst.get_device(queue)`` for the array's
+            queue.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The array is not contiguous, has several dimensions, or belongs to another context.
         """
         import pyopencl.array as cl_array
 
@@ -141,12 +164,13 @@ class DeviceArray:
         return cls._within(base, offset, array.size, array.dtype, device)
 
     def to_pyopencl(self, queue: Queue | None = None) -> Any:
-        """Return a ``pyopencl.array.Array`` of the same memory, without a copy.
+        """Create a ``pyopencl.array.Array`` on the same memory, without a copy.
 
         Parameters
         ----------
         queue : pyopencl.CommandQueue, optional
-            Of the array's context; by default the device's own, for which another one must wait.
+            The queue of the new array, in the context of this one. By default it is the device's
+            own queue. Work in any other queue must wait for the device's queue first.
         """
         import pyopencl as cl
         import pyopencl.array as cl_array
@@ -166,22 +190,27 @@ class DeviceArray:
 
     @classmethod
     def in_context(cls, values: Any, device: Device) -> DeviceArray | None:
-        """Return an array of the device as a DeviceArray, without a copy; None for host values.
+        """Return an array of the device's context as a DeviceArray, or None for any other object.
+
+        No data are copied.
 
         Parameters
         ----------
         values : object
-            A DeviceArray or ``pyopencl.array.Array`` of the device's context. If its queue is not
-            the device's own, the call waits for all work in that queue.
+            A DeviceArray or ``pyopencl.array.Array``. If its queue is not the device's own, the
+            call blocks until all work in that queue has finished. For anything else, such as an
+            array of the host, the result is None.
         device : Device
+            The device that is going to read the array.
 
         Raises
         ------
         InvalidArgumentError
-            It is of another context.
+            The array belongs to another context.
         """
         check_kind("device", device, Device)
-        array_module = sys.modules.get("pyopencl.array")  # without it there is no such array
+        # If it has not been imported, `values` cannot be one of its arrays.
+        array_module = sys.modules.get("pyopencl.array")
         if isinstance(values, cls):
             if values.device is not device and values.device.context != device.context:
                 raise InvalidArgumentError(
@@ -203,13 +232,20 @@ class DeviceArray:
     # ------------------------------------------------------------------ transfer
 
     def to_host(self) -> Array:
-        """Return a copy as a NumPy array; waits for everything enqueued before. O(n).
+        """Copy the array to the host, and block until all commands enqueued before have finished.
+
+        Returns
+        -------
+        numpy.ndarray
+            A new array.
 
         Raises
         ------
         InvalidArgumentError
-            The array is a result of arguments in which the device has found a fault, such as
-            offsets that fall.
+            A kernel that computed this array found a fault in its own input, such as decreasing
+            offsets.
+        DeviceLostError
+            The array's memory was lost when the device failed.
         """
         check_memory(self.device, self.base)
         values = np.empty(self.size, self.dtype)
@@ -223,7 +259,7 @@ class DeviceArray:
         return values
 
     def _read(self, launch: Launcher, values: Array) -> list[int]:
-        """Copy the array to the host; return the faults that its checks have found, in one wait."""
+        """Copy the array into `values`, blocking; return the fault number of each pending check."""
         if not self.checks:
             launch.read(self.memory, values)
             return []
@@ -234,14 +270,18 @@ class DeviceArray:
         return [int(word[0]) for word in words]
 
     def checked_by(self, checks: tuple[PendingCheck, ...]) -> DeviceArray:
-        """Return the array with more checks, whose errors :meth:`to_host` raises."""
+        """Return a view of the array with more checks, whose errors :meth:`to_host` raises."""
         if not checks:
             return self
         attributes = {one.name: getattr(self, one.name) for one in fields(self)}
         return unchecked(DeviceArray, **attributes | {"checks": (*self.checks, *checks)})
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """Return a copy, as ``numpy.asarray`` wants it; else as :meth:`to_host`."""
+        """Copy the array to the host for ``numpy.asarray``, blocking as :meth:`to_host` does.
+
+        Raises InvalidArgumentError if `copy` is False, because memory of a device can only be
+        copied.
+        """
         if copy is False:
             raise InvalidArgumentError(
                 "copy is False; what a device has in its memory can only be copied"
@@ -249,7 +289,7 @@ class DeviceArray:
         return self.to_host().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def write(self, values: Array) -> None:
-        """Overwrite the array with a host array of the same length and dtype; waits. O(n)."""
+        """Overwrite the array with a host array of equal length and dtype. Blocks until done."""
         check_kind("values", values, np.ndarray, rule="it must be a NumPy array")
         if values.shape != (self.size,) or values.dtype != self.dtype:
             raise InvalidArgumentError(
@@ -265,7 +305,7 @@ class DeviceArray:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
+        """Size of the array in bytes."""
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -274,8 +314,9 @@ class DeviceArray:
     def __getitem__(self, key: slice) -> DeviceArray:
         """Return a view of consecutive elements.
 
-        Its first byte must be aligned as the device wants it of a buffer, unless it begins where
-        the array does.
+        The first byte of the view must be aligned in its buffer as the device requires of
+        sub-buffers, unless the view begins at the start of the array. Raises InvalidArgumentError
+        if it is not aligned, if the key is not a slice, or if the step is not 1.
         """
         if not isinstance(key, slice):
             raise InvalidArgumentError(
@@ -298,7 +339,7 @@ class DeviceArray:
     def _within(
         cls, base: Any, offset: int, size: int, dtype: np.dtype[Any], device: Device
     ) -> DeviceArray:
-        """Return the array that begins at a byte of a buffer."""
+        """Create a view that begins at byte `offset` of the buffer `base`."""
         memory = _region(device, base, offset, size * dtype.itemsize)
         return unchecked(
             cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset,
@@ -306,7 +347,7 @@ class DeviceArray:
         )  # fmt: skip
 
     def view(self, dtype: npt.DTypeLike) -> DeviceArray:
-        """Return the same bytes as elements of another dtype."""
+        """Return a view of the array's bytes as elements of another dtype."""
         dtype = _checked_dtype(dtype)
         if self.nbytes % dtype.itemsize:
             raise InvalidArgumentError(
@@ -319,12 +360,12 @@ class DeviceArray:
         )  # fmt: skip
 
     def is_at(self, other: DeviceArray) -> bool:
-        """Return whether the two begin at the same byte."""
+        """Return whether this array and `other` begin at the same byte of the same buffer."""
         check_kind("other", other, DeviceArray)
         return bool(self.base == other.base and self.offset == other.offset)
 
     def overlaps(self, other: DeviceArray) -> bool:
-        """Return whether the two have a byte in common."""
+        """Return whether this array and `other` share at least one byte."""
         check_kind("other", other, DeviceArray)
         begin = max(self.offset, other.offset)
         end = min(self.offset + self.nbytes, other.offset + other.nbytes)
@@ -335,7 +376,7 @@ class DeviceArray:
 
 
 def _checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return the dtype of elements; raise for Python objects and empty types."""
+    """Return the argument as a dtype. Raise for Python objects and for elements of zero bytes."""
     checked = check_dtype("dtype", dtype)
     if checked.hasobject or checked.itemsize == 0:
         raise InvalidArgumentError(
@@ -346,7 +387,7 @@ def _checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def _region(device: Device, base: Memory, offset: int, n_bytes: int) -> Memory:
-    """Return the kernel argument for the bytes of `base` from `offset` on."""
+    """Return the kernel argument for `n_bytes` bytes of `base` that begin at byte `offset`."""
     if offset == 0 or n_bytes == 0:
         return base
     alignment = device.capabilities.buffer_alignment
@@ -368,9 +409,10 @@ def _region(device: Device, base: Memory, offset: int, n_bytes: int) -> Memory:
 
 
 def _whole(base: Any, offset: int) -> tuple[Any, int]:
-    """Return the buffer that `base` is part of, and the offset of `base` in it plus `offset`.
+    """Return the top-level buffer that contains `base`, and `offset` counted from its beginning.
 
-    OpenCL has no sub-buffers of sub-buffers, and two sub-buffers are compared by their offsets.
+    OpenCL does not allow sub-buffers of sub-buffers. :meth:`DeviceArray.overlaps` compares offsets,
+    so they must all count from the beginning of the top-level buffer.
     """
     import pyopencl as cl
 

@@ -1,12 +1,14 @@
-"""Compiled programs on disk, so that a process need not compile what another one compiled.
+"""Compiled programs on disk, so that a process does not compile what another has compiled.
 
-A driver that is given a damaged binary may end the process. So a driver gets only files with a
-right checksum. A file without one counts as missing: the program is built and written again. One
-file a program: a line that names the format, the SHA-256 of key and binary, and the binary. The
-key, which is the file's name, is the SHA-256 of all that the binary depends on. Files are replaced
-as a whole, so processes need no lock.
+There is one file per program. It holds a line that names the format, the SHA-256 of the key and the
+binary, and the binary. The key is also the name of the file: the SHA-256 of everything that the
+binary depends on. Files are replaced atomically, so processes need no lock.
 
-Drivers that keep binaries of their own (NVIDIA's, PoCL's) use their own cache instead.
+A driver may crash the process if it is given a damaged binary. So only a file with a correct
+checksum is used. A file without one counts as missing: the program is compiled again, and the file
+replaced.
+
+Drivers that cache binaries themselves (NVIDIA's, PoCL's) do not use this cache.
 """
 
 from __future__ import annotations
@@ -21,22 +23,22 @@ from clmst.core import atomic_file
 from clmst.core.errors import CacheWarning, ClmstError, warn_of_fallback
 from clmst.core.machine import cache_folder
 
-# When the cache exceeds this size, the least recently used files go, until half of it is left. All
-# programs of a device are some 20 MB.
+# When the cache exceeds this size, the least recently used files are removed until it has half the
+# size. All programs of one device together take about 20 MB.
 LIMIT_BYTES = 512 << 20
 
 _FORMAT = b"clmst binary 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_warned: set[Path] = set()  # folders that took no file: one warning each in a process
+_warned: set[Path] = set()  # folders that could not be written; one warning each per process
 
 
 def folder() -> Path:
-    """Return where the files are; it need not exist."""
+    """Return the folder of the binaries. It may not exist yet."""
     return cache_folder() / "binaries"
 
 
 def key_of(device: Any, text: str, options: list[str]) -> str:
-    """Return what names the binary of a source for a ``pyopencl.Device``."""
+    """Compute the cache key of a source text with compiler options for a ``pyopencl.Device``."""
     platform = device.platform
     parts = (
         _FORMAT.decode(), text, *options,
@@ -51,7 +53,7 @@ def key_of(device: Any, text: str, options: list[str]) -> str:
 
 
 def read(key: str) -> bytes | None:
-    """Return a binary, or None if there is none whose checksum is right."""
+    """Read the binary of a key. Return None if the file is missing or its checksum is wrong."""
     path = folder() / key
     try:
         content = path.read_bytes()
@@ -61,13 +63,13 @@ def read(key: str) -> bytes | None:
     binary = content[begin:]
     if content[:begin] != _FORMAT + _digest(key, binary):
         return None
-    with suppress(OSError):  # a cache that may be read only
+    with suppress(OSError):  # the cache may be read-only
         os.utime(path)
     return binary
 
 
 def write(key: str, binary: bytes) -> None:
-    """Keep a binary; warn once if the folder cannot be written."""
+    """Write a binary to the cache. Warn once per process if the folder cannot be written."""
     where = folder()
     try:
         atomic_file.make_folder(where)
@@ -87,11 +89,11 @@ def _digest(key: str, binary: bytes) -> bytes:
 
 
 def _cut_back(where: Path) -> None:
-    """Remove the files that were not used for longest, if all together are too large."""
+    """If the cache is too large, remove the files not used for longest, down to half the limit."""
     found = []
     with os.scandir(where) as entries:
         for entry in entries:
-            with suppress(FileNotFoundError):  # another process renamed or removed it meanwhile
+            with suppress(FileNotFoundError):  # another process has renamed or removed it meanwhile
                 status = entry.stat()
                 found.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in found)
@@ -100,6 +102,6 @@ def _cut_back(where: Path) -> None:
     for _, size, path in sorted(found):
         if total <= LIMIT_BYTES // 2:
             return
-        with suppress(OSError):  # another process was quicker
+        with suppress(OSError):  # another process has removed it
             Path(path).unlink()
         total -= size

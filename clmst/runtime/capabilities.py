@@ -1,4 +1,4 @@
-"""The capabilities of a device: asked once, then frozen."""
+"""The capabilities of a device, which are asked of the driver once and then stay fixed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LanesKind: TypeAlias = Literal["ptx", "khr", "local"]
 HostArrays: TypeAlias = Literal["shared", "wrapped", "copied"]
 DeviceKind: TypeAlias = Literal["gpu", "cpu", "accelerator"]
 
-# What can be forced off, to test a fallback or to work round a driver.
+# Capabilities that can be forced off, to test a fallback or to work around a driver.
 OPTIONAL = ("int64-atomics", "lanes")
 
 
@@ -25,38 +25,43 @@ class Capabilities:
     kind: DeviceKind
     compute_units: int
     max_work_group_size: int  # work-items
-    local_memory: int  # bytes, like those below
+    local_memory: int  # bytes that a work-group may use; the next two are in bytes, too
     global_memory: int
     max_allocation: int
-    # How kernels get at host arrays: in place, in place by way of a buffer, or as a copy.
+    # How kernels access arrays of the host: "shared" (system SVM) and "wrapped" (a buffer around
+    # the host's pointer) in place, "copied" after a copy to the device.
     host_arrays: HostArrays
-    buffer_alignment: int  # bytes to which a buffer that is part of another must be aligned
-    int64_atomics: bool  # on global memory, extended ones (minimum) included
-    doubles: bool  # arithmetic on doubles; 64-bit weights do without
-    lanes: LanesKind  # how lane groups are realised; see ``cl/device/lanes.cl``
+    buffer_alignment: int  # bytes; a sub-buffer must begin at a multiple of it
+    int64_atomics: bool  # on global memory, including the extended ones (minimum, maximum)
+    doubles: bool  # arithmetic on doubles; 64-bit weights do not need it
+    lanes: LanesKind  # how lane groups are implemented; see ``cl/device/lanes.cl``
     lane_width: int  # work-items in a lane group
-    # Bytes of local memory that all work-groups of a compute unit share; 0 where that is unknown.
+    # Bytes of local memory that all work-groups on a compute unit share. 0 if that is unknown.
     shared_local_memory: int = 0
-    # Whether kernels can be built in which all work-groups of a launch wait for one another,
-    # whether or not such a launch would make progress.
+    # Whether the compiler can build kernels in which all work-groups of a launch wait for one
+    # another. It does not say whether the work-groups would all be running, so that the wait ends.
     grid_barriers: bool = True
 
     @property
     def has_device_fence(self) -> bool:
-        """Whether a fence across the device is known, which only these lanes' instructions have."""
+        """Whether the device has a memory fence that orders accesses across all its work-groups.
+
+        Only NVIDIA's instructions ("ptx" lanes) provide one.
+        """
         return self.lanes == "ptx"
 
     def groups_at_once(self, most: int, local_memory: int) -> int:
-        """Return how many work-groups a compute unit holds at once by their local memory, in bytes.
+        """Return how many work-groups fit a compute unit at once, limited by their local memory.
 
-        At most `most`; that many where it is not known what they share.
+        `local_memory` is the use of one work-group in bytes. The result is at most `most`, and it
+        is `most` if the size of the compute unit's memory is unknown.
         """
         if not self.shared_local_memory:
             return most
         return min(most, self.shared_local_memory // (local_memory + _RESERVED_LOCAL_MEMORY))
 
     def without(self, names: tuple[str, ...]) -> Capabilities:
-        """Return these capabilities with those named in `names` forced off."""
+        """Return a copy of these capabilities with those in `names` forced off."""
         names = check_texts("without", names)
         unknown = [name for name in names if name not in OPTIONAL]
         if unknown:
@@ -72,9 +77,10 @@ class Capabilities:
         return changed
 
 
-# The least major compute capability of NVIDIA's GPUs with `match.sync`, fences and acquiring loads.
+# The lowest major compute capability of NVIDIA's GPUs that have `match.sync`, fences and acquiring
+# loads.
 _PTX_CAPABILITY = 7
-# Bytes of local memory that NVIDIA's GPUs take for each work-group beside its own.
+# Bytes of shared memory that NVIDIA's GPUs reserve for each work-group in addition to its own.
 _RESERVED_LOCAL_MEMORY = 1024
 # KiB of shared memory of a multiprocessor, by compute capability (CUDA C++ Programming Guide, table
 # of technical specifications).
@@ -83,12 +89,15 @@ _NVIDIA_SHARED = {(7, 0): 96, (7, 2): 96, (7, 5): 64, (8, 0): 164, (8, 6): 100, 
 
 
 def detect(device: Any) -> Capabilities:
-    """Ask a ``pyopencl.Device`` what it can do."""
+    """Ask a ``pyopencl.Device`` for its capabilities.
+
+    Raises InvalidArgumentError for any other object.
+    """
     try:
         return _detect(device)
     except Exception as error:
         if has(device, "extensions", "type"):
-            raise  # a driver's own error
+            raise  # an error of the driver itself
         raise InvalidArgumentError(
             f"cl_device is {shown(device)}; it must be a pyopencl.Device"
         ) from error
@@ -123,14 +132,17 @@ def _detect(device: Any) -> Capabilities:
 
 
 def _shared_local_memory(device: Any) -> int:
-    """Return the local memory of a compute unit of NVIDIA's; of an unknown one a work-group's."""
+    """Return the bytes of shared memory of a multiprocessor of an NVIDIA GPU.
+
+    For an unknown compute capability, the result is the maximum of one work-group.
+    """
     capability = device.compute_capability_major_nv, device.compute_capability_minor_nv
     known = _NVIDIA_SHARED.get(capability)
     return int(device.local_mem_size) if known is None else known << 10
 
 
 def check_queue(queue: Queue, cl_device: Any) -> None:
-    """Raise unless `queue` is a command queue of this device."""
+    """Raise InvalidArgumentError unless `queue` is a command queue of this ``pyopencl.Device``."""
     import pyopencl as cl
 
     check_kind("queue", queue, cl.CommandQueue, rule="it must be a pyopencl.CommandQueue")
@@ -141,10 +153,11 @@ def check_queue(queue: Queue, cl_device: Any) -> None:
 
 
 def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:
-    """Return how kernels get at host arrays.
+    """Choose how kernels access arrays of the host: "shared", "wrapped" or "copied".
 
-    Fine-grained system SVM takes any pointer of the host. Buffers around host pointers take them
-    too, but some drivers copy those that are not aligned to their liking, and slowly.
+    With fine-grained system SVM, kernels take any pointer of the host. A buffer around a host
+    pointer works in place, too, but some drivers silently copy arrays whose alignment does not suit
+    them, which is slow.
     """
     import pyopencl as cl
 
@@ -152,18 +165,18 @@ def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:
         return "copied"
     try:
         shared = device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM
-    except (AttributeError, cl.Error):  # OpenCL 1.2 does not know the question
+    except (AttributeError, cl.Error):  # OpenCL 1.2 does not have this query
         shared = 0
     return "shared" if shared else "wrapped"
 
 
 def _lanes(device: Any, extensions: set[str]) -> tuple[LanesKind, int]:
-    """Return how lane groups are realised and how wide they are.
+    """Choose how lane groups are implemented, and return this with their width.
 
-    A kernel can rely on khr sub-groups only where it can also fix their size, which takes Intel's
-    attribute; 16 is a legal size on all of Intel's devices. NVIDIA's GPUs have the instructions for
-    matches and fences from compute capability 7 on. Elsewhere a lane group is only a unit of work,
-    of 32 work-items.
+    A kernel can rely on sub-groups ("khr") only if it can also fix their size, which needs Intel's
+    attribute. All of Intel's devices allow 16. NVIDIA's GPUs have the instructions for matches and
+    fences since compute capability 7 ("ptx"). On all other devices a lane group is only a unit of
+    work, of 32 work-items ("local").
     """
     is_nvidia = "NVIDIA" in device.vendor.upper() and "cl_nv_device_attribute_query" in extensions
     if is_nvidia and device.compute_capability_major_nv >= _PTX_CAPABILITY:

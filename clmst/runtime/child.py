@@ -1,14 +1,15 @@
-"""Self-tests in a child process, which a driver may crash without harm to the user's process.
+"""Self-tests in a child process, so that a driver that crashes does not harm the user's process.
 
-One child runs one test after the other, for all devices. It is started for the first, and ends by
-itself when there is nothing more to test. If it ends in the middle of a test, its exit tells why:
+One child runs the tests of all devices, one after the other. It is started for the first test, and
+ends itself when it has had no request for a while. If it ends in the middle of a test, the exit
+status tells why:
 
-* **by itself**, as by SIGSEGV or SIGABRT: the driver crashes. A child that has run other tests
-  before may suffer from these, so a new child repeats the test.
-* **from outside**, as by SIGKILL, which a machine without memory sends: that says nothing. A new
-  child repeats the test, once.
+* **From inside**, by a signal such as SIGSEGV or SIGABRT: the driver crashes. A child that has run
+  other tests before may suffer from these, so a new child repeats the test.
+* **From outside**, by a signal such as SIGKILL, which the system sends when memory runs out. That
+  says nothing about the driver. A new child repeats the test once.
 
-A child that does not answer for long is ended, and nothing is kept of that.
+A child that takes too long to answer is killed. That result is not stored on disk.
 """
 
 from __future__ import annotations
@@ -37,28 +38,29 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.kernel_family import KernelFamily
 
-LIMIT_SECONDS = 300.0  # of a test, with the child's start
-MARK: Final = b"clmst self-test: "  # what begins a line that is not the driver's
+LIMIT_SECONDS = 300.0  # for one test, including the start of the child
+MARK: Final = b"clmst self-test: "  # begins each line that is the child's own, not the driver's
 
-_TABLE = "clmst.families"  # of all families, which is above this layer
+_TABLE = "clmst.families"  # the module with all kernel families; imports point down, so by name
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from clmst.runtime.child_main import serve; "
     f"serve({_TABLE!r})"
 )
-_LONGEST = 1 << 16  # bytes of a line that are looked at
-_LOOK_SECONDS = 1.0  # after which a child that is silent is looked for
+_LONGEST = 1 << 16  # bytes of a line that are kept
+_LOOK_SECONDS = 1.0  # how often the parent checks that a silent child is still alive
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
 
-Facts = dict[str, Any]  # what came of a request: its `state`, and what belongs to that
+Facts = dict[str, Any]  # the result of a request: its `state`, and further facts for that state
 
 
 class ChildProcess:
-    """A process that runs self-tests."""
+    """A child process that runs self-tests."""
 
     def __init__(self) -> None:
         session: dict[str, Any] = {}
         if os.name == "posix":
-            session = {"start_new_session": True}  # Ctrl-C is for the parent, which ends the child
+            # Ctrl-C reaches the parent only, which ends the child.
+            session = {"start_new_session": True}
         paths = [path for path in sys.path if isinstance(path, str)]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM, *paths],
@@ -74,7 +76,7 @@ class ChildProcess:
             raise
 
     def _read(self) -> None:
-        """Put the child's lines into the queue, then None."""
+        """Put each line of the child's output into the queue, and None when it has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         rest = b""
@@ -85,18 +87,19 @@ class ChildProcess:
                     self._lines.put(line)
                 rest = rest[-_LONGEST:]
         self._lines.put(rest)
-        self._process.wait()  # else a zombie would be left until the next test
+        self._process.wait()  # otherwise a zombie process would be left until the next test
         self._lines.put(None)
 
     def ask(self, request: bytes) -> Facts:
-        """Return what came of a request.
+        """Send a request to the child, and block until it has an outcome.
 
-        The child says "tested", "raised" or "unable"; else it "ended", or was "late" and is ended.
+        The `state` of the outcome is "tested", "raised" or "unable" as the child reports it,
+        "ended" if the child has ended, or "late" if it has taken too long and was killed.
         """
         assert self._process.stdin is not None
         has_begun, words, until = False, b"", time.monotonic() + LIMIT_SECONDS
         try:
-            with suppress(OSError, ValueError):  # it has ended: so do its lines
+            with suppress(OSError, ValueError):  # the child has ended, so its output ends, too
                 self._process.stdin.write(request)
             while (line := self._next_line(until)) is not None:
                 facts = _facts(line)
@@ -116,9 +119,10 @@ class ChildProcess:
         return {"state": "ended", "status": status, "begun": has_begun, "words": printable(words)}
 
     def _next_line(self, until: float) -> bytes | None:
-        """Return a line of the child, or None if it has ended.
+        """Return the next line of the child, or None if the child has ended.
 
-        What a driver has started may outlive the child, and keep its output open.
+        The child is checked directly, because processes that a driver has started may outlive the
+        child and keep its output open. Raises TimeoutError after the time `until`.
         """
         while True:
             try:
@@ -131,39 +135,42 @@ class ChildProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether it may be asked."""
+        """Whether the process is still running."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """End it and what it has started, unless this process was forked from its parent."""
+        """Kill the child and all processes it has started.
+
+        Nothing happens in a forked copy of the parent.
+        """
         if self._owner != os.getpid() or not self.is_running:
             return
         with suppress(OSError):
-            if sys.platform == "win32":  # which has no groups of processes
+            if sys.platform == "win32":  # it has no process groups
                 self._process.kill()
             else:
                 os.killpg(self._process.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):  # a driver may hang in the kernel
+        with suppress(subprocess.TimeoutExpired):  # a driver may hang inside the operating system
             self._process.wait(5)
 
 
 class Child:
-    """The child of this process, which is started when a test needs it."""
+    """The child of this process, started when a test needs it and replaced if it has ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: ChildProcess | None = None
         self._can_start = True
-        self._late = dict[bytes, SelfTestResult]()  # requests that no child has answered in time
+        self._late = dict[bytes, SelfTestResult]()  # results of requests that took too long
         atexit.register(self.end)
 
     def end(self) -> None:
-        """End the process, if there is one."""
+        """Kill the child, if one is running."""
         if self._process is not None:
             self._process.end()
 
     def tested(self, request: bytes) -> SelfTestResult | None:
-        """Run a self-test; see :func:`tested`."""
+        """Run one self-test in the child, as the function :func:`tested` describes."""
         with self._lock:  # one test at a time
             if request in self._late:
                 return self._late[request]
@@ -177,8 +184,8 @@ class Child:
                     return None
                 if facts["state"] == "ended" and not facts["begun"]:
                     if not is_new:
-                        continue  # nothing was left to test, and it was about to end
-                    self._can_start = False  # nor will the next
+                        continue  # it had been idle, and ended before it read the request
+                    self._can_start = False  # other children would fail to start, too
                     return None
                 outcome = _outcome(facts)
                 if facts["state"] == "late":
@@ -190,14 +197,14 @@ class Child:
                 is_repeated = is_repeated or not outcome.lasts
 
     def _running(self) -> tuple[ChildProcess | None, bool]:
-        """Return the process, and whether it is a new one; None if none can be started."""
+        """Return the child and whether it is new. The child is None if none can be started."""
         if self._process is not None and self._process.is_running:
             return self._process, False
         self._process = None
         if self._can_start and may_start():
             try:
                 self._process = ChildProcess()
-            except (OSError, ValueError, RuntimeError):  # no more processes, threads or memory
+            except (OSError, ValueError, RuntimeError):  # too few processes, threads or memory
                 self._can_start = False
         return self._process, True
 
@@ -206,20 +213,21 @@ _child = Child()
 
 
 def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:
-    """Run a self-test in the child of this process; raise errors that say nothing about kernels.
+    """Run a self-test in the child of this process, and block until it has a result.
 
-    Returns None if the test did not run: no child can be started, or it does not find the family or
-    the device, or cannot open it beside this process.
+    Returns None if the test did not run: the child could not be started, could not find the family
+    or the device, or could not open the device while this process has it open. Raises an error that
+    the test raised if it says nothing about the kernels.
     """
     try:
         request = encoded(DeviceSpec.of(device), family.name, case)
-    except (AttributeError, TypeError, pickle.PicklingError):  # an options class of the user's
+    except (AttributeError, TypeError, pickle.PicklingError):  # e.g. an options class of the user
         return None
     return _child.tested(request)
 
 
 def _facts(line: bytes) -> Facts | None:
-    """Return what the child says in a line; None if the line is the driver's."""
+    """Parse a line of the child, or return None if the line is output of the driver."""
     if not line.startswith(MARK):
         return None
     try:
@@ -230,7 +238,10 @@ def _facts(line: bytes) -> Facts | None:
 
 
 def _outcome(facts: Facts) -> SelfTestResult:
-    """Return what the end of a request means for the kernels."""
+    """Convert the outcome of a request to a result of the self-test.
+
+    Raises an error that the child has raised if it says nothing about the kernels.
+    """
     if facts["state"] == "tested":
         return SelfTestResult(*facts["outcome"])
     if facts["state"] == "late":
@@ -240,23 +251,26 @@ def _outcome(facts: Facts) -> SelfTestResult:
         return _outcome_of_end(facts["status"], facts["words"])
     if facts["kind"] == errors.DeviceLostError.__name__:
         return SelfTestResult(f"does not run: {facts['reason']}", lasts=False)
-    raise _raised(facts)  # it says nothing about the kernels
+    raise _raised(facts)  # the error says nothing about the kernels
 
 
 def _raised(facts: Facts) -> Exception:
-    """Return the error that a self-test has raised in the child, with the place there as a note."""
+    """Rebuild the error that a self-test has raised in the child, with its place as a note."""
     kind, reason = facts["kind"], facts["reason"]
     known: Any = getattr(errors, kind, None) or getattr(builtins, kind, None)
     try:
         error: Exception = known(reason)
-    except TypeError:  # another library's, or one that is made of more than a text
+    except TypeError:  # an error of another library, or one with several arguments
         error = RuntimeError(f"{kind}: {reason}")
     error.add_note(facts["place"])
     return error
 
 
 def _outcome_of_end(status: int, words: str) -> SelfTestResult:
-    """Return what it means that a child ended in a test; `words` are the last it wrote."""
+    """Convert the end of a child in the middle of a test to a result of the self-test.
+
+    `status` is its exit status, and `words` the last line of its output.
+    """
     how = ending(status)
     if status < 0 and how not in _CRASHES:
         reason = f"the process of its self-test was ended from outside, twice ({how})"

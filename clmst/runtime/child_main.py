@@ -1,8 +1,8 @@
-"""The child process that runs self-tests (``child.py`` asks it).
+"""The child process that runs self-tests for its parent (``child.py``).
 
-It reads a request a line, and answers by two lines with a mark: that the test begins, and what came
-of it. What a driver prints goes the same way without the mark. The process ends with its parent, or
-if it was asked for nothing for a while.
+The child reads one request per line. It answers each with two marked lines: one when the test
+begins, and one with the result. Output of the driver appears among them without the mark. The
+process ends when its parent ends, or when it has had no request for a few seconds.
 """
 
 from __future__ import annotations
@@ -29,11 +29,16 @@ from clmst.runtime.trial import TRIAL
 from clmst.runtime.trust import BUILD
 
 _IDLE_SECONDS = 5.0
-_LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at once, Linux 4096
+# Characters of a reason, so that a line is one write: Linux writes 4096 bytes to a pipe atomically,
+# POSIX promises 512.
+_LONGEST = 600
 
 
 def opened(spec: DeviceSpec) -> Device:
-    """Open the device of a request without a trial, trusted: a test may use other families."""
+    """Open the device of a request, without a trial.
+
+    It is trusted without self-tests, because the test of one kernel family may use others.
+    """
     device = Device(
         spec.found(), without=spec.without, tuning=spec.policy, _trusted=True,
         _optimised=spec.optimised,
@@ -44,24 +49,31 @@ def opened(spec: DeviceSpec) -> Device:
 
 
 class ChildServer:
-    """Runs the self-tests that a parent asks for, of families in the table of a module."""
+    """Runs the self-tests that a parent asks for.
+
+    `table` names a module whose ``BY_NAME`` maps the names of families to the families.
+    """
 
     def __init__(self, table: str) -> None:
         self._table = table
         self._opened: tuple[DeviceSpec, Device] | None = None
 
     def answer(self, line: bytes) -> None:
-        """Run a test, and say what came of it."""
+        """Run the self-test that a request line asks for, and write its result to standard output.
+
+        If the test raises an error, the process ends after it has written the error.
+        """
         try:
             spec, name, case = decoded(line)
             family = self._family(name)
             device = self._device(spec, keep=family is not TRIAL)
             _say(state="testing")
-            _ = family is TRIAL or device.queue  # which is what a trial tries
+            _ = family is TRIAL or device.queue  # a trial opens the queue itself
         except Exception as error:
             _say(state="unable", reason=_in_words(error))
             return
-        faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)  # if the parent is gone
+        # In case the parent is gone.
+        faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)
         try:
             outcome = device.trust.run(family, case)
         except Exception as error:
@@ -83,9 +95,10 @@ class ChildServer:
         return family
 
     def _device(self, spec: DeviceSpec, *, keep: bool) -> Device:
-        """Return a device; one that is kept has its programs for the next test.
+        """Open a device, or return the open one of the previous test with its built programs.
 
-        The context of a trial goes at once: there are GPUs on which only one process may have one.
+        With `keep` it stays open for the next test. The context of a trial is closed at once,
+        because some GPUs allow only one process to have a context.
         """
         if self._opened is not None and self._opened[0] == spec:
             return self._opened[1]
@@ -97,9 +110,12 @@ class ChildServer:
 
 
 def serve(table: str) -> None:
-    """Run self-tests until no more are asked for; see :class:`ChildServer`."""
+    """Run self-tests for a parent process until it ends or asks for no more; never returns.
+
+    `table` is explained at :class:`ChildServer`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    faulthandler.disable()  # the driver's own last words count
+    faulthandler.disable()  # so that the driver's own last output is the last
     _dump_no_core()
     server, lines = ChildServer(table), SimpleQueue[bytes]()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
@@ -107,7 +123,7 @@ def serve(table: str) -> None:
         try:
             line = lines.get(timeout=_IDLE_SECONDS)
         except Empty:
-            os._exit(0)  # at once: some drivers crash when they clean up
+            os._exit(0)  # without clean-up, in which some drivers crash
         server.answer(line)
 
 
@@ -118,7 +134,10 @@ def _read(lines: SimpleQueue[bytes]) -> None:
 
 
 def _say(**facts: Any) -> None:
-    """Write a line, whatever the driver has written before it."""
+    """Write a marked line with `facts`.
+
+    It begins with a newline, because the driver may have written an unfinished line.
+    """
     os.write(1, b"\n" + MARK + json.dumps(facts).encode() + b"\n")
 
 
@@ -128,7 +147,7 @@ def _in_words(error: BaseException) -> str:
 
 
 def _place(error: BaseException, family: KernelFamily) -> str:
-    """Return where an error was raised in a self-test, for the traceback of the parent."""
+    """Describe the place at which a self-test raised an error, for the traceback of the parent."""
     *_, last = traceback.extract_tb(error.__traceback__)
     where = f"{last.filename}, line {last.lineno}, in {last.name}"
     return f"in the child process that tests {family.name}: {where}"[:_LONGEST]

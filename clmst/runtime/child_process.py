@@ -9,28 +9,32 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-# Set in a child, which starts no other: Python may run code of the user's when it starts.
+# Set in a child, so that it starts no child itself: Python may run code of the user at its start.
 VARIABLE = "CLMST_IN_SELF_TEST"
 _INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IGNORECASE)
 
 
 def may_start() -> bool:
-    """Return whether Python is there to be started: the executable may be an application."""
+    """Return whether a child can be started.
+
+    It cannot if this process is a child itself, or if ``sys.executable`` is an application rather
+    than a Python interpreter.
+    """
     if getattr(sys, "frozen", False) or VARIABLE in os.environ:
         return False
     return bool(_INTERPRETER.fullmatch(Path(sys.executable or "").name))
 
 
 def ending(status: int) -> str:
-    """Return how a process has ended, by its status: the name of a signal, or a number."""
+    """Describe an exit status: the name of a signal, or the number."""
     if status >= 0:
-        return f"status {status}" if status < 1 << 16 else f"status {status:#x}"  # of Windows
+        return f"status {status}" if status < 1 << 16 else f"status {status:#x}"  # on Windows
     with suppress(ValueError):
         return signal.Signals(-status).name
     return f"signal {-status}"
 
 
 def printable(words: bytes) -> str:
-    """Return the beginning of what a process wrote, as a text of one line."""
+    """Return the beginning of some output as printable text of one line."""
     text = words.decode(errors="replace")[:200]
     return "".join(letter for letter in text if letter.isprintable())

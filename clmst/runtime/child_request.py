@@ -17,19 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSpec:
-    """The facts by which another process finds a device, and its settings."""
+    """The facts by which another process finds a device, and the device's settings."""
 
     identity: tuple[str, ...]  # names and versions of device and platform
-    number: int  # its number among the devices of which all of that is the same
-    # What is forced off, capabilities and policy are those of the device.
+    number: int  # index among the devices of the same identity
+    # The capabilities that are forced off, all capabilities, and the policy, as of the device.
     without: tuple[str, ...]
     capabilities: Capabilities
     policy: Policy
-    optimised: bool  # whether its compiler may optimise
+    optimised: bool  # whether its compiler may optimise programs
 
     @classmethod
     def of(cls, device: Device) -> DeviceSpec:
-        """Describe a device; a part of one, which no platform lists, as the first of its name."""
+        """Describe a device.
+
+        A sub-device, which no platform lists, is described as the first device of its name.
+        """
         identity = _identity(device.cl_device)
         alike = [one for one in opencl_devices() if _identity(one) == identity]
         return cls(
@@ -42,7 +45,7 @@ class DeviceSpec:
         )
 
     def found(self) -> Any:
-        """Return the ``pyopencl.Device`` of these facts, or raise LookupError."""
+        """Find the ``pyopencl.Device`` in this process. Raise LookupError if it is not there."""
         alike = [one for one in opencl_devices() if _identity(one) == self.identity]
         if self.number >= len(alike):
             raise LookupError(f"there is no device {self.identity[0]!r}")
@@ -50,12 +53,12 @@ class DeviceSpec:
 
 
 def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
-    """Return a request for a self-test in one line; functions do not go to another process."""
+    """Encode a request for a self-test as one line. Raise if `case` cannot be pickled."""
     return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 
 
 def decoded(line: bytes) -> tuple[DeviceSpec, str, Any]:
-    """Read a line that this process's own parent has sent: device, family's name and case."""
+    """Decode a request line, which must be the parent's, into device, family name and case."""
     request: tuple[DeviceSpec, str, Any] = pickle.loads(base64.b64decode(line))
     return request
 

@@ -1,4 +1,4 @@
-"""A device, with everything that belongs to it: context, queue, programs, memory."""
+"""A device with its context, queue, programs and memory pool."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ from clmst.runtime.trust import Trust, TrustRecord
 class Device(forking.OfOneProcess):
     """An OpenCL device as clmst uses it.
 
-    Get one from :func:`clmst.devices` or :func:`clmst.get_device`; context, queue, programs and
-    memory pool are made when first needed, belong to this object and go with it.
+    :func:`clmst.devices` and :func:`clmst.get_device` return devices. Context, queue, programs and
+    memory pool are created when they are first needed. They belong to this object and are freed
+    with it.
 
     Parameters
     ----------
     cl_device : pyopencl.Device
+        The device of PyOpenCL.
     queue : pyopencl.CommandQueue, optional
-        The caller's own queue to work in.
+        A queue of the caller in which all work is done. By default the device creates its own.
     without : tuple of str
         Capabilities to force off: "int64-atomics", "lanes".
     tuning : Policy, optional
-        The shape of kernels; by default that of its kind and vendor.
+        The sizes of work-groups, tiles and launches. By default it is chosen by the kind and the
+        vendor of the device.
     """
 
     def __init__(
@@ -64,32 +67,33 @@ class Device(forking.OfOneProcess):
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
         self.times_renewed = 0
-        self.groups_may_wait = True  # for one another; False once they did so for too long
+        # Whether work-groups may wait for one another; False after a wait took too long.
+        self.groups_may_wait = True
         forking.replace_locks(self, "lock")
 
     @property
     def name(self) -> str:
-        """The device's own name."""
+        """The device's name as the driver reports it."""
         return str(self.cl_device.name).strip()
 
     @property
     def platform(self) -> str:
-        """The name of its platform, that is, of the implementation."""
+        """The name of the device's platform, that is, of the OpenCL implementation."""
         return str(self.cl_device.platform.name).strip()
 
     @property
     def driver(self) -> str:
-        """The driver's version."""
+        """The version of the driver."""
         return str(self.cl_device.driver_version).strip()
 
     @LazyProperty
     def description(self) -> str:
-        """Name and platform in one."""
+        """The name of the device, followed by the name of the platform in parentheses."""
         return f"{self.name} ({self.platform})"
 
     @property
     def facts(self) -> DeviceFacts:
-        """What the router knows of the device: how it works, not whether it is trusted."""
+        """The facts about the device that the router uses to choose an algorithm."""
         capabilities = self.capabilities
         return DeviceFacts(
             alone=self.policy.work_group_size == 1,
@@ -103,20 +107,27 @@ class Device(forking.OfOneProcess):
         return f"Device({self.name!r}, platform={self.platform!r}{off})"
 
     def forcing_off(self, *names: str) -> Device:
-        """Return the same device with capabilities ("int64-atomics", "lanes") forced off."""
+        """Return another Device of this hardware with capabilities forced off.
+
+        `names` are "int64-atomics" and "lanes".
+        """
         return self._like(self._tuning, self._caller_queue, *names)
 
     def with_policy(self, tuning: Policy) -> Device:
-        """Return the same device with another policy; results stay the same."""
+        """Return another Device of this hardware with another policy, which gives equal results."""
         check_kind("tuning", tuning, Policy)
         other = self._like(tuning, self._caller_queue)
         most = self.capabilities.max_work_group_size
         if self.policy.work_group_size == 1 < tuning.work_group_size <= most:
-            _ = other.trial_failure  # only now are there lanes to try
+            # The trial tests lanes, which single-work-item kernels do not use.
+            _ = other.trial_failure
         return other
 
     def twin(self) -> Device:
-        """Return the same device, with a context of its own, for callers that check all answers."""
+        """Return another Device of this hardware with its own context, trusted without self-tests.
+
+        It is for callers that check every answer themselves.
+        """
         other = self._like(self.policy, None)
         other.trust.given = True
         return other
@@ -126,12 +137,12 @@ class Device(forking.OfOneProcess):
             self.cl_device, queue=queue, without=(*self.without, *names), tuning=tuning,
             _trusted=self.trust.given, _optimised=self.is_optimised,
         )  # fmt: skip
-        other.capabilities = self.capabilities.without(names)  # without what its trial found wrong
+        other.capabilities = self.capabilities.without(names)  # keeps what the trial has turned off
         return other
 
     @LazyProperty
     def policy(self) -> Policy:
-        """The shape of its kernels."""
+        """The sizes of work-groups, tiles and launches on this device."""
         if self._tuning is not None:
             return self._tuning
         policy.warn_of_old_table()
@@ -139,7 +150,7 @@ class Device(forking.OfOneProcess):
 
     @property
     def trust(self) -> Trust:
-        """The results of its self-tests."""
+        """The self-tests of the device and their verdicts."""
         return Trust(self, self._trust_record)
 
     @LazyProperty
@@ -151,19 +162,19 @@ class Device(forking.OfOneProcess):
 
     @LazyProperty
     def queue(self) -> Queue:
-        """The ``pyopencl.CommandQueue`` that the work goes to."""
+        """The ``pyopencl.CommandQueue`` in which the device does its work."""
         return self._caller_queue or self.new_queue()
 
     @LazyProperty
     def profiling_queue(self) -> Queue:
-        """A queue of the same context that times what runs in it."""
+        """A second queue in the same context, which records the times of its commands."""
         import pyopencl as cl
 
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, self.cl_device, properties=profiling)
 
     def new_queue(self) -> Queue:
-        """Return another queue of the same context, for transfers beside a solve."""
+        """Create another queue in the same context, for transfers that run beside a solve."""
         import pyopencl as cl
 
         return cl.CommandQueue(self.context, self.cl_device)
@@ -175,15 +186,17 @@ class Device(forking.OfOneProcess):
         return cast(Pool, MemoryPool(ImmediateAllocator(self.queue)))
 
     def allocate(self, n_bytes: int, *, is_list: bool = False) -> Buffer:
-        """Return a device buffer of at least `n_bytes` from the pool; contents undefined.
+        """Allocate a buffer of at least `n_bytes` from the pool. Its contents are undefined.
 
-        A list is seldom full: in the host's memory it gets no huge pages, which would hold little.
+        If the device works in the host's memory, a large buffer gets huge pages. `is_list` says
+        that the buffer is for a list, which is seldom full, so that huge pages would waste memory.
 
         Raises
         ------
         OutOfDeviceMemoryError
-            The device does not have that much, or not in one piece.
+            The device does not have that much memory, or not in one piece.
         DeviceError
+            OpenCL reports another error.
         """
         import pyopencl as cl
 
@@ -196,7 +209,8 @@ class Device(forking.OfOneProcess):
             )
         n_bytes, buffer = n_bytes if n_bytes > 16 else 16, None
         try:
-            with self.lock:  # a new buffer is a command in the queue; raises in a forked child
+            # A new buffer is a command in the queue. In a forked child the lock raises.
+            with self.lock:
                 buffer = self._pool.allocate(n_bytes)
         except cl.Error as error:
             if not failures.is_out_of_memory(error):
@@ -206,35 +220,37 @@ class Device(forking.OfOneProcess):
         is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
         if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
-                if buffer.int_ptr not in self._advised:  # else it has been in use before
+                # If it is there, the pool has lent it out before.
+                if buffer.int_ptr not in self._advised:
                     self._advised.add(buffer.int_ptr)
                     device_memory.advise_huge_pages(self.queue, buffer, n_bytes)
         return buffer
 
     def allocate_all(self, *sizes: int) -> list[Buffer]:
-        """Return a buffer of each size as :meth:`allocate` does, of sizes that need no checks."""
+        """Allocate a buffer of each size, as :meth:`allocate` does, without checking the sizes."""
         if max(sizes) >= min(device_memory.HUGE_PAGES_FROM, self.capabilities.max_allocation):
             return [self.allocate(size) for size in sizes]
         return device_memory.allocate_small(self, self._pool, sizes)
 
     def memory_in_words(self) -> str:
-        """Return how much memory the device has, and how much of it clmst uses."""
+        """Describe in words how much memory the device has, and how much of it clmst uses."""
         used = 0 if (pool := Device._pool.made(self)) is None else pool.active_bytes
         return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
     def upload(self, array: Array) -> Memory:
         """Return a read-only kernel argument with the contents of `array`.
 
-        On a device that works in the host's memory it is the array itself: keep that alive and
-        unchanged.
+        Blocks until the contents are on the device. If the device works in the host's memory, the
+        argument may be the array itself: keep the array alive and unchanged while kernels use it.
         """
         return self.upload_all(array)[0]
 
     def upload_all(self, *arrays: Array, wait: bool = True) -> list[Memory]:
-        """Upload several arrays at once, which is quicker; else as :meth:`upload`.
+        """Upload several arrays together, which is faster than one after the other.
 
-        Without `wait`, copies may still be running. Only this device's own queue waits for them by
-        itself. The caller may change the arrays in either case.
+        See :meth:`upload`. With ``wait=False`` copies may still be running when the call returns.
+        Only commands in this device's own queue wait for them automatically. The caller may change
+        copied arrays as soon as the call returns, with or without `wait`.
         """
         check_bool("wait", wait)
         found: list[Memory] = []
@@ -250,33 +266,37 @@ class Device(forking.OfOneProcess):
         return found
 
     def send(self, transfers: list[Transfer], *, wait: bool = True) -> None:
-        """Copy host arrays into buffers, as :meth:`upload_all` does."""
+        """Copy host arrays into buffers. With `wait`, block until the device has them."""
         with self.lock, failures.Guard(self):  # see Launcher
             if (other := Device.profiling_queue.made(self)) is not None:
-                other.finish()  # its kernels may still read what the pool has given out again
+                other.finish()  # its kernels may still read memory that the pool has lent out again
             self.staging.send(self.queue, transfers)
             if wait:
                 self.queue.finish()
 
     @LazyProperty
     def staging(self) -> Staging:
-        """Pinned memory for large transfers, made at the first; none in the host's own memory."""
+        """The pinned memory for large transfers, allocated at the first one.
+
+        A device that works in the host's memory does not allocate any.
+        """
         return Staging(self.queue, pinned=self.capabilities.host_arrays == "copied")
 
     @property
     def is_callers(self) -> bool:
-        """Whether its queue is the caller's own."""
+        """Whether the queue was passed in by the caller."""
         return self._caller_queue is not None
 
     def queues_in_use(self) -> list[Queue]:
-        """Return those of its queues that were made already."""
+        """Return the device's queues that have been created so far."""
         return list(filter(None, (Device.queue.made(self), Device.profiling_queue.made(self))))
 
     def renew(self) -> None:
-        """Drop a context that does not answer; the next call that needs one makes another.
+        """Drop a context that no longer answers.
 
-        Objects in the memory of the old one keep it, but are of no more use. A caller's queue is
-        not replaced.
+        The next call that needs a context creates a new one. Objects in the memory of the old
+        context keep that memory, but cannot be used any more. If the queue is the caller's, nothing
+        is dropped.
         """
         if self.is_callers:
             return
@@ -288,41 +308,43 @@ class Device(forking.OfOneProcess):
             self.times_renewed += 1
 
     def release_memory(self) -> None:
-        """Free the pool's unused buffers, and pinned memory."""
+        """Free the pool's unused buffers and the pinned memory."""
         forking.check()
         self.hold_at_most(0)
         self.staging.free()
 
     def hold_at_most(self, n_bytes: int) -> None:
-        """Free the pool's unused buffers if it has more than `n_bytes` in all."""
+        """Free the pool's unused buffers if the pool has more than `n_bytes` in all."""
         if self._pool.managed_bytes > n_bytes:
             self._pool.free_held()
             self._advised.clear()
 
     def build(self, key: Specialisation) -> Any:
-        """Build a program, which is not kept."""
+        """Build a program from its specialisation, without keeping it."""
         return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
 
     def program(
         self, source_name: str, prelude: Prelude | None = None, /, **defines: int | bool
     ) -> Program:
-        """Return the program of a file below ``cl/``, specialised by `specialise`.
+        """Return the program of a file below ``cl/``, built for this device on first use and kept.
 
-        Work-groups are smaller than asked for where no larger ones fit (`program.fitting`): divide
-        work by the program's `work_group_size`.
+        The macros are `defines` and those of the device (`specialise`). If work-groups of the
+        requested size do not fit a kernel, the program has smaller ones (`program.fitting`). So
+        divide work by the program's own `work_group_size`.
 
         Raises
         ------
         KernelBuildError
+            The compiler refuses the source. The error holds its log.
         """
-        asked = (source_name, prelude, *defines.items())  # quicker made than a specialisation
+        asked = (source_name, prelude, *defines.items())  # cheaper to create than a specialisation
         try:
             return self._programs[asked]
-        except Exception:  # not in the cache
+        except Exception:  # it has not been built yet, or the request is not hashable
             defines = check_request(source_name, prelude, defines)
             asked = (source_name, prelude, *defines.items())
         key = specialise(source_name, self.capabilities, self.policy, prelude, **defines)
-        # Threads that want the same program wait for the one that builds it.
+        # Threads that want this program wait for the thread that builds it.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
                 self._programs[asked] = program.fitting(self._tried_and_built, key)
@@ -334,10 +356,14 @@ class Device(forking.OfOneProcess):
 
     @LazyProperty
     def trial_failure(self) -> str | None:
-        """Why this device cannot be used; None if it can, without lanes if only they are wrong."""
+        """The reason why this device cannot be used, or None if it can.
+
+        The trial runs when this is first read. If only lanes or 64-bit atomics are wrong, they are
+        turned off and the device can be used.
+        """
         return trial.failure(self)
 
     def check_usable(self) -> None:
-        """Raise :class:`UnsupportedDeviceError` unless this device passed its trial."""
+        """Raise :class:`UnsupportedDeviceError` if the device fails its trial, run on first use."""
         if self.trial_failure is not None:
             raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")

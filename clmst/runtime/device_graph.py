@@ -1,4 +1,4 @@
-"""A graph whose arrays are on a device."""
+"""A graph whose CSR arrays are on a device."""
 
 from __future__ import annotations
 
@@ -24,29 +24,32 @@ _KINDS = {kind: number for number, kind in enumerate(WEIGHT_KINDS)}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceGraph:
-    """A graph on a device, for any number of solves; made by :func:`clmst.to_device`.
+    """A graph on a device, for any number of solves, as :func:`clmst.to_device` creates it.
+
+    A *slot* is an entry of the CSR arrays, that is, a directed edge.
 
     Attributes
     ----------
     graph : Graph
-        The graph on the host, which maps the result back to the caller's input.
+        The graph on the host. It maps results back to the caller's input.
     device : Device
+        The device that has the arrays.
     indptr, indices : device buffer of uint32
-        The graph's arrays.
+        The row pointers, shape (n + 1,), and the column of each slot, shape (n_slots,).
     weights : device buffer
-        One word of `encoded.encoding.word` a slot.
+        One word per slot, of the dtype `encoded.encoding.word`.
     encoded : EncodedWeights
-        How keys are made of the words.
+        How the words encode the weights, and how sort keys are computed from them.
     rows : device buffer of uint32, optional
-        The row of each slot, if an algorithm keeps it.
+        The row of each slot, if an algorithm has stored it.
     edge_ids : device buffer of uint32, optional
-        The caller's position of each slot's edge, if the device has brought edges into order.
+        The position in the caller's input of each slot's edge, if the device has sorted the edges.
     plans : dict
-        What algorithms keep with the graph for the next solve, by algorithm and options: memory,
-        and data that follows from the topology. Other weights of the same word width and kind can
-        use it too.
+        Memory, and data that depend on the topology only, which algorithms keep for the next solve.
+        Keys are algorithms with their options. A graph with other weights of the same word width
+        and kind may use them, too.
     derived : dict
-        The same, for data that follows from the weights.
+        Data that depend on the weights, which algorithms keep for the next solve.
     """
 
     graph: Graph
@@ -61,7 +64,7 @@ class DeviceGraph:
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that the memory is large enough; its contents are trusted."""
+        """Check kinds, and that the memory is large enough. Its contents are not checked."""
         check_kind("graph", self.graph, Graph)
         check_kind("device", self.device, Device)
         encoded: Any = self.encoded
@@ -86,10 +89,10 @@ class DeviceGraph:
 
     @classmethod
     def upload(cls, graph: Graph, device: Device, *, wait: bool = True) -> DeviceGraph:
-        """Put `graph` on `device`; without a copy where the device shares the host's memory.
+        """Copy `graph` to `device`, or use it in place if the device works in the host's memory.
 
-        Without `wait`, copies may still be running. Only the device's own queue waits for them by
-        itself: a solve can be enqueued there at once.
+        With ``wait=False`` copies may still be running when the call returns. Commands in the
+        device's own queue wait for them automatically, so a solve can be enqueued there at once.
         """
         check_kind("graph", graph, Graph)
         check_kind("device", device, Device)
@@ -100,7 +103,7 @@ class DeviceGraph:
     def of_keys(
         cls, graph: Graph, encoded: EncodedWeights, device: Device, *, wait: bool
     ) -> DeviceGraph:
-        """Put a graph on a device as :meth:`upload` does, the words of its weights at hand."""
+        """Upload a graph, as :meth:`upload` does, whose weights have been encoded before."""
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
@@ -111,7 +114,7 @@ class DeviceGraph:
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> DeviceGraph:
-        """Return a graph of attributes that need no checks; those with defaults may be missing."""
+        """Create a graph without checking its attributes. Those with defaults may be omitted."""
         usual: dict[str, Any] = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
         return unchecked(cls, **(usual | attributes))
 
@@ -119,49 +122,54 @@ class DeviceGraph:
     def from_arrays(
         cls, indptr: Any, indices: Any, weights: Any, device: Any = None
     ) -> DeviceGraph:
-        """Take the arrays of a CSR that are on a device already, without a copy.
+        """Create a graph from CSR arrays that are on a device already, without a copy.
 
         Parameters
         ----------
         indptr : DeviceArray or pyopencl.array.Array of int32 or uint32, shape (n + 1,)
-        indices : the same, shape (n_slots,)
+            The row pointers.
+        indices : DeviceArray or pyopencl.array.Array of int32 or uint32, shape (n_slots,)
+            The column of each slot. Columns must increase strictly within a row.
         weights : DeviceArray or pyopencl.array.Array of a supported dtype, shape (n_slots,)
+            The weight of each slot.
         device : None, str, Device or pyopencl.CommandQueue
-            In the context of the arrays; by default the device of `indptr`, or of its queue.
+            A device in the context of the arrays. By default it is the device of `indptr`, or of
+            the queue of `indptr`.
 
         Returns
         -------
         DeviceGraph
-            Edge ids of its forests are slots. The memory is the caller's: while the graph is used,
-            the arrays must stay as they are.
+            The edge ids of its forests are slots. The memory stays the caller's: do not change the
+            arrays while the graph is used.
 
         Raises
         ------
         InvalidGraphError
-            As :meth:`clmst.Graph.from_csr`; or the arrays need to be rearranged: rows must rise
-            strictly, and the matrix be symmetric, or have nothing below its diagonal.
+            The arrays are not a valid CSR (see :meth:`clmst.Graph.from_csr`), or they would have to
+            be rearranged: columns must increase strictly within each row, and the matrix must be
+            symmetric or have no entries below its diagonal.
         InvalidArgumentError
             An array is not on the device.
 
         Notes
         -----
-        The device checks the arrays, in O(n + n_slots). The host gets a copy of those with fewer
-        than 2**14 slots, which it checks before a device has answered, of those that are
-        refused, to say why, and where an algorithm needs it: for the other directions of an upper
-        triangle.
+        The device checks the arrays in O(n + n_slots). The arrays are copied to the host in three
+        cases: if there are fewer than 2**14 slots, because the host checks these faster; if they
+        are refused, to name the fault; and if an algorithm needs both directions of each edge of an
+        upper triangle.
         """
         from clmst.algorithms.csr_validation.device_arrays import graph_of
 
         return graph_of(indptr, indices, weights, device)
 
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
-        """Return a copy with some attributes changed, which are not checked."""
+        """Return a copy with some attributes replaced, without checking them."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return unchecked(DeviceGraph, **(fields | changes))
 
     @property
     def caches(self) -> list[dict[Hashable, Any]]:
-        """The caches to empty when a solve fails."""
+        """The dictionaries that must be emptied when a solve fails."""
         return [self.plans, self.derived]
 
     @property
@@ -171,28 +179,31 @@ class DeviceGraph:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots."""
+        """Number of slots, that is, of entries in the CSR arrays."""
         return self.graph.n_slots
 
     @property
     def edge_bound(self) -> int:
-        """An upper bound on the number of edges, known without looking at the slots."""
+        """An upper bound on the number of edges, found without reading the slots."""
         return self.n_slots // 2 if self.graph.is_symmetric else self.n_slots
 
     @property
     def average_degree(self) -> float:
-        """Slots a vertex, both directions counted."""
+        """Average number of neighbours of a vertex, with each edge counted at both of its ends."""
         return 2 * self.edge_bound / max(self.n_vertices, 1)
 
     def weight_defines(self, *, maximum: bool) -> dict[str, int]:
-        """Return the macros that tell kernels how to read this graph's weights."""
+        """Return the macros by which kernels read this graph's weights.
+
+        `maximum` says whether a maximum spanning forest is wanted.
+        """
         check_bool("maximum", maximum)
         bits = 8 * self.encoded.encoding.word.itemsize
         return weight_defines(bits, self.encoded.kind, maximum=maximum)
 
 
 def weight_defines(bits: int, kind: WeightKind, *, maximum: bool) -> dict[str, int]:
-    """Return the macros of ``cl/device/weight_key.cl``."""
+    """Return the macros of ``cl/device/weight_key.cl`` for weights of `bits` bits of a kind."""
     return {"WEIGHT_BITS": bits, "WEIGHT_KIND": _KINDS[kind], "WEIGHT_DESCENDING": int(maximum)}
 
 
@@ -209,7 +220,11 @@ def deferred_graph(
     n_input: int | None = None,
     **attributes: Any,
 ) -> DeferredGraph:
-    """Return the graph of a canonical CSR that a device has; nothing is checked."""
+    """Create a host graph whose arrays are read from a device when they are first used.
+
+    The arrays must be a canonical CSR, which is not checked. `n_input` is the number of edges in
+    the caller's input, by default the number of slots.
+    """
     arrays = {"indptr": indptr, "indices": indices, "weights": weights}
     given: dict[str, Any] = {"edge_ids": None}
     if edge_ids is not None:
@@ -239,11 +254,11 @@ def graph_on_device(
     edge_ids: DeviceArray | None = None,
     **attributes: Any,
 ) -> DeviceGraph:
-    """Return the graph of a canonical CSR that a device has; nothing is checked.
+    """Create the graph of a canonical CSR that is on a device. Nothing is checked.
 
-    Without an `encoding` the words of `weights` are the weights themselves. The `device` is that of
-    `indptr`, or another one of the same context. Of the `attributes` of a :class:`Graph`, all have
-    defaults.
+    Without an `encoding`, the words of `weights` are the weights themselves. `device` is by default
+    the device of `indptr`, and may be another one of the same context. `attributes` are further
+    ones of :class:`Graph`; all of them have defaults.
     """
     graph = deferred_graph(
         indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes

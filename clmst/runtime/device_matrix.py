@@ -1,4 +1,4 @@
-"""A complete graph on a device: a matrix of weights, or points that weights are computed from."""
+"""A complete graph on a device: a matrix of weights, or points whose distances are the weights."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from clmst.runtime.transfer import Transfer
 
 CompleteGraph: TypeAlias = DenseGraph | Points
 
-# METRIC of cl/device/distance.cl, and how it stores weights.
+# For each metric: METRIC of cl/device/distance.cl, bits of a stored weight, and kind of a weight.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "euclidean": (1, 64, "float"),
     "rounded-euclidean": (2, 32, "unsigned"),
@@ -46,14 +46,14 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Consecutive rows of a matrix in one piece of memory."""
+    """Consecutive rows of a matrix in one buffer."""
 
-    first: int
+    first: int  # the first row
     n_rows: int
-    cells: Memory  # row by row; of points, the coordinates of all
+    cells: Memory  # the cells, row by row. For a graph of points it holds all coordinates instead
 
     def __post_init__(self) -> None:
-        """Raise if these are no rows."""
+        """Raise unless `first` and `n_rows` are integers of at least 0."""
         check_integer("first", self.first, low=0)
         check_integer("n_rows", self.n_rows, low=0)
 
@@ -65,20 +65,21 @@ def _check_panels(panels: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceMatrix:
-    """A complete graph on a device, for any number of solves; made by :func:`to_device`.
+    """A complete graph on a device, for any number of solves, as :func:`to_device` creates it.
 
     Attributes
     ----------
     graph : DenseGraph or Points
         The graph on the host.
     device : Device
+        The device that has the matrix or the points.
     panels : tuple of Panel
-        The matrix; of points, one panel that holds the points, uploaded when it is first read:
-        nothing reads it where they have many dimensions and are compared by rows.
+        The rows of the matrix. For points it is one panel with the coordinates, which is uploaded
+        when it is first read. Points of many dimensions that are compared by rows do not read it.
     bits, kind : int, str
-        Width of a weight, and how a key is made of it.
+        The width of a weight in bits, and the kind of number from which its sort key is computed.
     plans : dict
-        What algorithms keep with the graph for the next solve.
+        Memory and data that algorithms keep for the next solve.
     forms : dict
         What algorithms have made of the coordinates of points alone. It is shared with the same
         points under other core distances.
@@ -97,7 +98,7 @@ class DeviceMatrix:
     core: DeviceArray | None = None
 
     def __post_init__(self) -> None:
-        """Check that panels are as large as the matrix; their contents are trusted."""
+        """Check that the panels hold every row once and are large enough. Cells are not checked."""
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
@@ -133,15 +134,15 @@ class DeviceMatrix:
 
     @classmethod
     def upload(cls, graph: CompleteGraph, device: Device) -> DeviceMatrix:
-        """Put `graph` on `device`; without a copy where the device shares the host's memory.
+        """Copy `graph` to `device`, or use it in place if the device works in the host's memory.
 
         Raises
         ------
         OutOfDeviceMemoryError
-            The matrix does not fit, or the coordinates of points; the message has the bytes needed
-            and available. No kernel is built before.
+            The matrix, or the coordinates of the points, do not fit the device. The message gives
+            the bytes needed and available. The check comes before any kernel is built.
         UnsupportedDeviceError
-            The graph is points, and the device has no arithmetic on doubles.
+            The graph consists of points, and the device has no arithmetic on doubles.
         """
         check_kind("device", device, Device)
         n = _checked_graph(graph).n_vertices
@@ -157,12 +158,14 @@ class DeviceMatrix:
         return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
 
     def with_core_distances(self, core: Array | DeviceArray) -> DeviceMatrix:
-        """Return the same points with core distances; what is on the device is used again.
+        """Return a graph of the same points with core distances, reusing coordinates on the device.
+
+        Raises InvalidArgumentError if the graph is a matrix.
 
         Parameters
         ----------
         core : ndarray or DeviceArray of float64, shape (n,)
-            A DeviceArray is divided as :attr:`core` is, and trusted.
+            One distance per point. A DeviceArray is divided as :attr:`core` is, and trusted.
         """
         if not isinstance(self.graph, Points):
             raise InvalidArgumentError("the matrix has no points; core distances are theirs")
@@ -198,7 +201,7 @@ class DeviceMatrix:
 
     @property
     def caches(self) -> list[dict[Any, Any]]:
-        """The caches to empty when a solve fails."""
+        """The dictionaries that must be emptied when a solve fails."""
         return [self.plans, self.forms]
 
     @property
@@ -208,16 +211,19 @@ class DeviceMatrix:
 
     @property
     def dimensions(self) -> int:
-        """Coordinates of a point as the device has them; 0 of a matrix."""
+        """Number of coordinates of a point as stored on the device. It is 0 for a matrix."""
         return self.graph.dimensions if isinstance(self.graph, Points) else 0
 
     def check_memory(self) -> None:
-        """Raise :class:`DeviceLostError` if what is on the device was lost."""
+        """Raise :class:`DeviceLostError` if the panels were lost when the device failed."""
         for panel in known(self, "panels") or ():  # none if there are no vertices
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:
-        """Return the macros that tell kernels where weights come from."""
+        """Return the macros that select how kernels read or compute weights.
+
+        `maximum` says whether a maximum spanning forest is wanted.
+        """
         check_bool("maximum", maximum)
         source = {"COMPLETE": 1}
         if isinstance(self.graph, Points):
@@ -230,7 +236,7 @@ class DeviceMatrix:
 
 
 def _check_coordinates(points: Points, device: Device) -> None:
-    """Raise unless the coordinates of points can be on a device, whatever reads them there."""
+    """Raise OutOfDeviceMemoryError unless the device can hold the coordinates of the points."""
     n, d, has = points.n_vertices, points.dimensions, device.capabilities
     needed = 8 * n * d
     if needed > min(has.global_memory, has.max_allocation):
@@ -242,7 +248,10 @@ def _check_coordinates(points: Points, device: Device) -> None:
 
 
 def dimension_class(dimensions: int) -> int:
-    """Return DIMENSION_CLASS of cl/device/distance.cl: what kernels are built for."""
+    """Return DIMENSION_CLASS of cl/device/distance.cl: 2 or 3, or 0 for all other dimensions.
+
+    Kernels are built for a class of dimensions.
+    """
     return dimensions if dimensions in (2, 3) else 0
 
 
@@ -253,7 +262,7 @@ def _checked_graph(graph: Any) -> CompleteGraph:
 
 
 def _parts(points: Points) -> tuple[Array, ...]:
-    """Return what kernels read of points, one after the other in memory."""
+    """Return the arrays of points that kernels read, in their order in memory."""
     core = points.divided_core
     return (points.planes, points.steps if core is None else core)
 
@@ -261,9 +270,11 @@ def _parts(points: Points) -> tuple[Array, ...]:
 def make_panels(
     n: int, item_bytes: int, device: Device, make: Callable[[int, int], Any]
 ) -> tuple[Panel, ...]:
-    """Cut an n x n matrix into panels that the device can allocate; `make` fills (first, last).
+    """Cut an n x n matrix into panels that the device can allocate.
 
-    Raise if it is larger than the device's memory, or one row larger than one allocation may be.
+    ``make(first, last)`` creates the buffer of the rows first to last - 1. Raises
+    OutOfDeviceMemoryError if the matrix is larger than the device's memory, or if one row is larger
+    than the largest allocation.
     """
     row_bytes, has = n * item_bytes, device.capabilities
     needed = n * row_bytes
@@ -279,14 +290,14 @@ def make_panels(
 
 
 def most_vertices(device: Device, item_bytes: int = 4) -> int:
-    """Return the most vertices whose matrix fits the memory of a device."""
+    """Return the maximum number of vertices whose matrix fits the memory of a device."""
     has = device.capabilities
     most = int(np.sqrt(np.float64(has.global_memory // item_bytes)))
     return min(most, has.max_allocation // item_bytes)
 
 
 def gigabytes(n_bytes: int) -> str:
-    """Return a number of bytes as text, in GiB."""
+    """Format a number of bytes in GiB, followed by the exact number."""
     return f"{n_bytes / 2**30:,.1f} GiB ({n_bytes} bytes)"
 
 
@@ -294,9 +305,9 @@ def _upload_points(
     points: Points, device: Device, known_planes: tuple[Panel, ...] | None = None,
     core: DeviceArray | None = None,
 ) -> tuple[Panel, ...]:  # fmt: skip
-    """Put points on a device, a plane a dimension, and core distances behind them.
+    """Upload points: all first coordinates, then all second ones and so on, then further arrays.
 
-    What the device has already is copied there: planes, and core distances.
+    Coordinates and core distances that are on the device already are copied there.
     """
     import pyopencl as cl
 
@@ -328,7 +339,7 @@ def _upload_points(
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
-    """Put a matrix on a device, in place where the device works in the host's memory."""
+    """Upload a matrix, or use it in place if the device works in the host's memory."""
     n = cells.shape[0]
     if device.capabilities.host_arrays != "copied":
         return (Panel(first=0, n_rows=n, cells=device.upload(cells.ravel())),)

@@ -1,4 +1,4 @@
-"""Memory as kernels need it: a caller's buffers, and arrays of the host."""
+"""Buffers for kernels: allocation, checks of a caller's buffers, and host arrays in place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def allocate_small(device: Device, pool: Pool, sizes: Sequence[int]) -> list[Buffer]:
-    """Return small buffers from a device's pool, all at once: a solve has a dozen."""
+    """Allocate several small buffers from a pool under one lock, since a solve needs a dozen."""
     import pyopencl as cl
 
     buffers: list[Buffer] = []
@@ -35,10 +35,13 @@ def allocate_small(device: Device, pool: Pool, sizes: Sequence[int]) -> list[Buf
 
 
 def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
-    """Return a buffer from a device's pool, in which there was no memory before a collection."""
+    """Allocate a buffer after a first attempt has failed: collect garbage, then try once more.
+
+    Raises OutOfDeviceMemoryError if that fails, too.
+    """
     import pyopencl as cl
 
-    gc.collect()  # objects in reference cycles still hold their memory
+    gc.collect()  # objects in reference cycles still own their memory
     try:
         with device.lock:
             return pool.allocate(n_bytes)
@@ -50,7 +53,7 @@ def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
 
 
 def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> None:
-    """Raise unless `memory` is a device's, of at least `n_bytes`, in the context of `device`."""
+    """Raise unless `memory` is in the context of `device` and has at least `n_bytes` bytes."""
     import pyopencl as cl
 
     check_is_memory(memory, name)
@@ -67,7 +70,7 @@ def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> N
 
 
 def check_is_memory(memory: object, name: str = "edges") -> None:
-    """Raise unless `memory` is memory of a device."""
+    """Raise InvalidArgumentError unless `memory` is a buffer or SVM of PyOpenCL."""
     import pyopencl as cl
 
     if not isinstance(memory, cl.MemoryObjectHolder | cl.SVM):
@@ -75,7 +78,7 @@ def check_is_memory(memory: object, name: str = "edges") -> None:
 
 
 def check_uploaded(array: Any) -> None:
-    """Raise unless a device can take the array."""
+    """Raise InvalidArgumentError unless `array` is a contiguous NumPy array without objects."""
     if type(array) is not np.ndarray:
         check_kind("array", array, np.ndarray, rule="it must be a NumPy array")
     if array.dtype.hasobject or not array.flags.c_contiguous:
@@ -86,19 +89,19 @@ def check_uploaded(array: Any) -> None:
 
 
 class ReadAlone:
-    """The memory of a read-only array, for PyOpenCL, whose SVM must be writable.
+    """A wrapper that presents a read-only array as writable, because PyOpenCL's SVM requires that.
 
-    Kernels take what is uploaded as ``const``.
+    Kernels declare uploaded memory ``const``, so they do not write to it.
     """
 
     def __init__(self, array: Array) -> None:
-        self._array = array  # whatever holds the memory
+        self._array = array  # keeps the memory alive
         address = array.__array_interface__["data"][0]
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def in_place(device: Device, array: Array) -> Memory | None:
-    """Return a host array as a kernel argument to read; None if the device needs a copy."""
+    """Return a host array as a read-only kernel argument, or None if the device needs a copy."""
     import pyopencl as cl
 
     access = device.capabilities.host_arrays if array.nbytes else "copied"
@@ -111,10 +114,10 @@ def in_place(device: Device, array: Array) -> Memory | None:
 
 
 def result_in_place(device: Device, array: Array) -> Memory | None:
-    """Return a host array as a kernel argument to write to; None if it has to be read back.
+    """Return a host array as a kernel argument for output, or None if it must be read back.
 
-    Keep the array, and wait for the kernel before it is looked at. Intel's runtime takes 40 us and
-    more to read 12 KB back, for which it wakes other threads.
+    Keep the array alive, and wait for the kernel before reading it. This saves a read: Intel's
+    runtime takes 40 us or more to read 12 KB back, because it wakes other threads for it.
     """
     import pyopencl as cl
 
@@ -123,9 +126,9 @@ def result_in_place(device: Device, array: Array) -> Memory | None:
 
 
 def is_pinned(array: Array) -> bool:
-    """Return whether an array is in memory that a driver has mapped, and so has pinned.
+    """Return whether an array is in memory that a driver has mapped, which is pinned.
 
-    The system never pages it out, so a device copies from it by itself.
+    The system does not page pinned memory out, so a device can copy from it directly.
     """
     import pyopencl as cl
 
@@ -135,7 +138,7 @@ def is_pinned(array: Array) -> bool:
     return base is not None
 
 
-# Buffers of fewer bytes are left alone by the next function.
+# advise_huge_pages ignores buffers with fewer bytes than this.
 HUGE_PAGES_FROM = 4 << 20
 
 _HUGE = 2 << 20
@@ -143,17 +146,18 @@ _MADV_HUGEPAGE = 14
 
 
 def advise_huge_pages(queue: Queue, buffer: Memory, n_bytes: int) -> None:
-    """Ask for huge pages for a buffer of the host's memory that is not written to yet.
+    """Ask the system for huge pages for a buffer in the host's memory.
 
-    If kernels access tens of megabytes at random, page look-ups take longer than the accesses
-    themselves, most of all in virtual machines. NumPy asks for its arrays; drivers do not. Nothing
-    happens where the system has none, or the driver does not show its memory.
+    The buffer must not have been written yet. If kernels access tens of megabytes at random, page
+    look-ups take longer than the accesses themselves, above all in virtual machines. NumPy asks for
+    huge pages for its arrays, but drivers do not. The call has no effect if the system has no huge
+    pages, or if the driver does not map its own memory.
     """
     import pyopencl as cl
 
     if sys.platform != "linux" or n_bytes < HUGE_PAGES_FROM:
         return
-    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+    enqueue_map: Any = cl.enqueue_map_buffer  # its type stub does not accept combined flags
     access = cl.map_flags.READ | cl.map_flags.WRITE
     view, _ = enqueue_map(queue, buffer, access, 0, (n_bytes,), np.uint8)
     begin = -(-view.ctypes.data // _HUGE) * _HUGE

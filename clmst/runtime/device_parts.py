@@ -1,4 +1,4 @@
-"""A graph in parts, each of which is on a device of its own."""
+"""A graph in several parts, each on a device of its own."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ from clmst.runtime.launcher import Launcher
 class DeviceParts:
     """A graph in parts on several devices, for any number of solves.
 
-    :func:`clmst.to_devices` makes the parts of a graph of the host; :meth:`of_graphs` takes parts
+    :func:`clmst.to_devices` divides a graph of the host into parts. :meth:`of_graphs` takes parts
     that are on their devices already.
 
     Attributes
     ----------
     parts : tuple of DeviceGraph
-        Some consecutive rows each, on all vertices, every edge stored once: the slots of the parts
-        one after the other are those of the graph. No two are on one device.
+        Graphs on all vertices, each with the edges of some consecutive rows. Every edge is stored
+        once. The slots of all parts, concatenated, are the slots of the whole graph. Each part is
+        on another device.
     first_rows : tuple of int
-        The row that each part begins with; the first is 0.
+        The first row of each part. It is 0 for the first part.
     graph : Graph or None
         The caller's graph, if it is on the host.
     slots : ndarray of int or None
-        Which slot of `graph` each slot of the parts is; None if it is the same.
+        For each slot of the parts, the slot of `graph` that holds the edge. None if the numbers are
+        equal.
     """
 
     parts: tuple[DeviceGraph, ...]
@@ -44,7 +46,7 @@ class DeviceParts:
     slots: Array | None = None
 
     def __post_init__(self) -> None:
-        """Check kinds; which rows the parts have is trusted."""
+        """Check kinds, shapes and devices. Whether the rows fit the parts is not checked."""
         _check_alike(_listed(self.parts))
         check_distinct([one.device for one in self.parts])
         rows: Any = self.first_rows
@@ -73,26 +75,26 @@ class DeviceParts:
 
     @classmethod
     def of_graphs(cls, parts: Sequence[DeviceGraph]) -> DeviceParts:
-        """Take parts that are on their devices already.
+        """Create an object from parts that are on their devices already.
 
         Parameters
         ----------
         parts : sequence of DeviceGraph
-            Each on a device of its own, with the same vertices and with weights of one dtype. Each
-            stores its edges once (``graph.is_symmetric`` is False), in rows behind those of the
-            part before.
+            Graphs with the same vertices, each on a device of its own, whose weights have one
+            dtype. Each stores its edges once (``graph.is_symmetric`` is False). Its rows come after
+            the rows of the part before.
 
         Returns
         -------
         DeviceParts
-            An edge's id is its slot, counted through all parts; so ids may have more than 32 bits.
+            The id of an edge is its slot, counted through all parts. It may need more than 32 bits.
 
         Raises
         ------
         InvalidArgumentError
-            There are no parts, or two are on one device.
+            There are no parts, or two of them are on one device.
         InvalidGraphError
-            The parts are not those of one graph.
+            The parts do not belong to one graph.
         """
         listed = _listed(parts)
         check_distinct([one.device for one in listed])
@@ -113,7 +115,7 @@ class DeviceParts:
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """The devices, in the order of the parts."""
+        """The devices of the parts, in order."""
         return tuple(one.device for one in self.parts)
 
     @property
@@ -123,7 +125,7 @@ class DeviceParts:
 
     @property
     def n_slots(self) -> int:
-        """Number of slots of all parts."""
+        """Number of slots of all parts together."""
         return sum(one.n_slots for one in self.parts)
 
     def __repr__(self) -> str:
@@ -132,7 +134,7 @@ class DeviceParts:
 
 
 def check_one_of(device: Any, devices: Any) -> None:
-    """Raise if a call has both a device and several."""
+    """Raise InvalidArgumentError if a caller gives both `device` and `devices`."""
     if device is not None and devices is not None:
         raise InvalidArgumentError(
             f"device is {shown(device)} and devices are {shown(devices)}; give one of the two"
@@ -140,7 +142,7 @@ def check_one_of(device: Any, devices: Any) -> None:
 
 
 def named_devices(devices: Any) -> list[Device]:
-    """Return the devices that a caller names, one at least and each once."""
+    """Return the devices that a caller names, after checking that there is one and none twice."""
     with errors_as(lambda _: InvalidArgumentError(
         f"devices are {shown(devices)}; they must be a sequence of devices"
     )):  # fmt: skip
@@ -153,7 +155,7 @@ def named_devices(devices: Any) -> list[Device]:
 
 
 def check_distinct(devices: Sequence[Device]) -> None:
-    """Raise if a device is listed twice with the same settings."""
+    """Raise InvalidArgumentError if a device is listed twice with equal settings."""
     settings = [(one.cl_device, one.without, one.capabilities, one.policy) for one in devices]
     for k, one in enumerate(settings):
         if one in settings[:k]:
@@ -176,7 +178,7 @@ def _listed(parts: Any) -> list[DeviceGraph]:
 
 
 def _check_alike(parts: Sequence[DeviceGraph]) -> None:
-    """Raise unless parts have the same vertices, weights of one form, and each edge once."""
+    """Raise unless all parts have the same vertices, the same encoding, and each edge once."""
     first = parts[0]
     for number, one in enumerate(parts):
         if one.graph.is_symmetric:
@@ -196,9 +198,10 @@ def _check_alike(parts: Sequence[DeviceGraph]) -> None:
 
 
 def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
-    """Return the first row of a part that has a slot, and the end of the last; None if none has.
+    """Return the first row of a part that has a slot, and the row after the last that has one.
 
-    Reads O(log n) words of the device, unless the host knows where rows begin.
+    Returns None for a part without slots. Reads O(log n) words from the device, and blocks, unless
+    the host has the row pointers.
     """
     if part.n_slots == 0:
         return None
@@ -212,7 +215,7 @@ def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
 
 
 def _last_row(part: DeviceGraph, launch: Launcher, slot: int) -> int:
-    """Return the last row that begins at a slot or before: that of the slot."""
+    """Return the row that contains `slot`, found by a binary search on the device. Blocks."""
     low, high = 0, part.n_vertices
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,4 +1,7 @@
-"""Work on several devices at once: a thread for each, of which the caller's is one."""
+"""Work on several devices at once, with a thread for each.
+
+The caller's thread serves the first device.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ from clmst.runtime.handles import Queue
 
 T = TypeVar("T")
 
-# Errors of one text, to which can be added whose they are.
+# Errors that are made of one text, to which the name of the device can be added.
 _OF_DEVICES = (DeviceError, DeviceLostError, OutOfDeviceMemoryError, UnsupportedDeviceError)
 
 
-class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
-    """A device of several has failed by an error of its own; the others may go on."""
+class DeviceFailure(Exception):  # noqa: N818 - it carries the error
+    """One of several devices has failed by an error of its own; the other devices may continue."""
 
     def __init__(self, device: Device, error: Exception) -> None:
         super().__init__(f"{device.description} failed: {_reason(error)}")
@@ -38,10 +41,11 @@ class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
 
 @contextmanager
 def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[None]:
-    """Guard work that is one device's among several's: an error is a failure of that device.
+    """Guard the work of one of several devices: an error there becomes a DeviceFailure of `device`.
 
-    Errors about the caller's input and interrupts stay as they are, and so do forests that were
-    proved wrong. Used instead of a :class:`clmst.runtime.failures.Guard`, with its `queues`.
+    Use it in place of a :class:`clmst.runtime.failures.Guard`, whose `queues` it takes. Some
+    exceptions pass unchanged, because they do not depend on the device: errors about the caller's
+    input, forests that were proved wrong, and interrupts.
     """
     try:
         with Guard(device, queues=queues):
@@ -54,7 +58,7 @@ def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[Non
 
 @contextmanager
 def named_failures(devices: Sequence[Device]) -> Iterator[None]:
-    """Turn failures into errors that say which of the devices failed."""
+    """Convert each DeviceFailure to an error whose message says which of the devices failed."""
     try:
         yield
     except DeviceFailure as failure:
@@ -71,23 +75,24 @@ def _named(error: Exception, which: str) -> Exception:
 
 
 def _reason(error: Exception) -> str:
-    """Return an error in one line."""
+    """Describe an error in one line."""
     words = str(error).splitlines()
     return f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
 
 
 def device_threads(devices: Sequence[Device]) -> list[TaskThread]:
-    """Return a thread for each device but the first, whose thread is the caller's."""
+    """Create a thread for each device except the first, which the caller's thread serves."""
     return [TaskThread("clmst-device") for _ in devices[1:]]
 
 
 def together(
     devices: Sequence[Device], work: Callable[[int], T], threads: Sequence[TaskThread] | None = None
 ) -> list[T]:
-    """Return what `work`, which takes locks itself, returns for each device's position; wait.
+    """Call ``work(k)`` for each position k in `devices`, one thread per device, and wait for all.
 
-    The first failure of a device is raised before errors about the input, which work without that
-    device finds again.
+    Returns the results in the order of the devices. `work` must take the locks of its device
+    itself. If several calls fail, a failure of a device is raised in preference to an error about
+    the input: work that is repeated without the device would find an input error again.
     """
 
     def guarded(index: int) -> T:
@@ -98,12 +103,16 @@ def together(
 
 
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
-    """Work for several devices at once, and join what neighbours found until one thing is left.
+    """Work on several devices at once, and join the results of neighbours until one is left.
 
-    Two are joined as soon as both are there, whatever the others do: `leaf` is given the position
-    of a device, `join` what two neighbours found, each on the first of its devices; the result is
-    on the first one's. Both take locks themselves. It waits, and raises, as :func:`together` does;
-    what fails in `join` is the first one's, unless it is caught there.
+    ``leaf(k)`` computes the result of the device at position k. ``join`` combines the results of
+    two neighbours on the device of the first. Two results are joined when both are ready, without
+    waiting for others. The final result is on the first device. `leaf` and `join` must take locks
+    themselves.
+
+    The call blocks until all is done, and raises errors as :func:`together` does. An error in
+    `join` counts as a failure of the first of its two devices, unless `join` itself assigns it to
+    another.
     """
     count = len(devices)
 
@@ -121,12 +130,12 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
     branches = [ThreadTask(partial(branch, index)) for index in range(count)]
 
     def run(number: int) -> T:
-        branches[-number].run()  # the last first, since each waits for later ones only
+        branches[-number].run()  # the last branch first, since a branch waits only for later ones
         return branches[-number].result()
 
     return all_of(device_threads(devices), run, _rank)[0]
 
 
 def _rank(error: BaseException) -> int:
-    """Return an error's precedence: interrupts first, then failures of devices."""
+    """Return the precedence of an error: interrupts come first, then failures of devices."""
     return 2 * interrupts_first(error) - isinstance(error, DeviceFailure)

@@ -1,4 +1,4 @@
-"""The devices of the machine, their order, and the one that a caller means."""
+"""The devices of the machine, their order of preference, and the device that a name means."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ T = TypeVar("T")
 DEVICE_VARIABLE = "CLMST_DEVICE"
 WITHOUT_VARIABLE = "CLMST_WITHOUT"
 
-# Implementations whose usual names are not in what they report.
+# Common names of implementations that report themselves under another name.
 _ALIASES = {"Portable Computing Language": "PoCL"}
 
-_MOST_DIGITS = 10  # of the number after a device's name
+_MOST_DIGITS = 10  # a number after a device's name must have fewer digits
 
-# The kinds of hardware in the order of choice, then words in the names of software that plays a
-# device on the CPU, whatever kind it says it is: rasterisers (zink names the driver below it),
-# emulators, simulators. Each comes after the CPU's own runtimes, which are quicker.
+# Kinds of hardware in the order of preference. Then words in the names of software that acts as a
+# device on the CPU, whatever kind it reports: rasterisers (zink reports the driver that it runs
+# on), emulators, simulators. Software comes after all hardware, because the CPU's own runtimes are
+# faster.
 _HARDWARE = ("gpu", "accelerator", "cpu")
 _SOFTWARE = (
     ("llvmpipe", "lavapipe", "softpipe", "swrast", "swiftshader"),
@@ -52,15 +53,16 @@ class Listing:
     Attributes
     ----------
     device : Device
+        The device.
     usable : bool
-        Whether it built and ran a kernel.
+        Whether it has passed its trial: it built and ran the trial's kernels correctly.
     reason : str or None
-        Why not, if not.
+        Why the device cannot be used, or None if it can.
     chosen : bool
-        Whether it is the one that is used when none is asked for.
+        Whether it is the default device.
     verdicts : tuple of Verdict
-        The results of its self-tests so far. Families that are missing were not tested yet; each is
-        tested before its first use.
+        The results of its self-tests so far. A kernel family that is missing has not been tested.
+        Each family is tested before its first use.
     """
 
     device: Device
@@ -71,23 +73,24 @@ class Listing:
 
 
 def enumerate_devices() -> list[Device]:
-    """Return every device of every platform, best first, without a trial."""
+    """Create a Device for each OpenCL device, best first, without running trials."""
     found, without = opencl_devices(), _forced_off()
     return sorted((Device(one, without=without) for one in found), key=_rank)
 
 
 def devices() -> list[Listing]:
-    """List the devices of this machine, best first, each tried.
+    """List the devices of this machine, best first, after a trial of each.
 
-    GPUs come first, then other accelerators, then CPUs, Intel's runtime before others. Software
-    that plays a device comes last: rasterisers such as Mesa's llvmpipe, emulators of FPGAs, the
-    simulator Oclgrind. Among equals, that with more compute units comes first.
+    GPUs come first, then other accelerators, then CPUs. Among CPU runtimes, Intel's comes first.
+    Software that acts as a device comes last: rasterisers such as Mesa's llvmpipe, emulators of
+    FPGAs, the simulator Oclgrind. Devices of one class are sorted by their number of compute units,
+    largest first.
 
     Returns
     -------
     list of Listing
-        One a device; `usable` tells whether it built and ran a kernel, `reason` why not, and
-        `chosen` marks the one that is used when none is asked for.
+        One entry per device. `usable` says whether the device passed its trial, and `reason` why it
+        did not. `chosen` marks the default device.
 
     Examples
     --------
@@ -110,30 +113,49 @@ def devices() -> list[Listing]:
     ]
 
 
-# The device of each name; of names for the same one object, since it holds programs and memory.
+# The device of each name that was resolved. Names of one device share one object, since it holds
+# programs and memory.
 _resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
 
 
 def get_device(device: Any = None) -> Device:
-    """Return the device that `device` means.
+    """Return the device that an argument `device` names.
 
     Parameters
     ----------
     device : None, str, Device or pyopencl.CommandQueue
-        None: what ``CLMST_DEVICE`` names, else the best usable one, as :func:`devices` lists them;
-        "gpu" or "cpu", where a GPU is one of hardware; part of a device's or platform's name, in
-        any case; one of these with ":" and a number, which counts what it means from 0 on, in the
-        order of :func:`devices`, as in "nvidia:1"; a :class:`Device`; or a queue, to work in it.
+        One of:
+
+        * None: the device that ``CLMST_DEVICE`` names, or else the best usable one in the order of
+          :func:`devices`;
+        * "gpu" or "cpu". A GPU must be hardware;
+        * part of the name of a device, a platform or a vendor, in upper or lower case;
+        * one of these names with ":" and a number, such as "nvidia:1". The number selects among the
+          devices that match, from 0 on, in the order of :func:`devices`;
+        * a :class:`Device`;
+        * a queue of PyOpenCL that executes in order. Work is then done in that queue.
+
+    Returns
+    -------
+    Device
+        The device. Equal names give the same object.
 
     Raises
     ------
     UnsupportedDeviceError
-        There is no usable device, or the one named failed its trial; the message says what to
+        There is no usable device, or the named device failed its trial. The message says what to
         install.
     OutOfDeviceMemoryError
-        Other processes use all memory of the device; clmst does not take another device instead.
+        Other processes use all memory of the device. No other device is taken instead.
     InvalidArgumentError
-        Nothing matches the name; the message lists the devices.
+        No device matches the name. The message lists the devices.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> device = clmst.get_device()
+    >>> clmst.get_device(device) is device
+    True
     """
     forking.check()
     if isinstance(device, Device):
@@ -151,20 +173,20 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
-# The sets of features forced off for which there is no device, of which a warning has said so.
+# Sets of forced-off capabilities for which no device was found, and the warning has been given.
 _hosts: set[tuple[str, ...]] = set()
 
 
 def is_named() -> bool:
-    """Return whether ``CLMST_DEVICE`` names a device."""
+    """Return whether the environment variable ``CLMST_DEVICE`` names a device."""
     return bool(_said(DEVICE_VARIABLE))
 
 
 def default_device() -> Device | None:
-    """Return the device that is used where none is named; None if the host has to do without one.
+    """Return the default device, or None if there is none and the host must solve.
 
-    A warning says so, once a process. Where ``CLMST_DEVICE`` names a device, its absence is an
-    error, as of :func:`get_device`.
+    A warning is given when that first happens in a process. If ``CLMST_DEVICE`` names a device that
+    cannot be used, the error of :func:`get_device` is raised instead.
     """
     if _hosts and _forced_off() in _hosts:
         forking.check()
@@ -182,12 +204,15 @@ def default_device() -> Device | None:
         return None
 
 
-# Devices that were refused for every algorithm, and why; names resolve to others from then on.
+# Devices that were refused for every algorithm, with the reason. Names no longer resolve to them.
 _passed_over: list[tuple[Device, str]] = []
 
 
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
-    """Resolve a name to the next device, after an error of the last; return whether it is one."""
+    """Let names resolve to the next device after an error of the last.
+
+    Returns False, and does nothing, if `device` is not a name.
+    """
     if device is not None and not isinstance(device, str):
         return False
     _passed_over.append((error.device, error.reason))
@@ -209,18 +234,21 @@ def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
 
 
 def _failure(device: Device) -> str | None:
-    """Return why a name must not resolve to a device, or None."""
+    """Return why names must not resolve to a device, or None if they may. Runs its trial."""
     reasons = [reason for other, reason in _passed_over if _is_same(other, device)]
     return f"cannot be used: {reasons[0]}" if reasons else device.trial_failure
 
 
 def _is_same(one: Device, other: Device) -> bool:
-    """Return whether two names mean the same device, with the same features forced off."""
+    """Return whether two Devices are the same hardware with the same capabilities forced off."""
     return (one.cl_device, one.without) == (other.cl_device, other.without)
 
 
 def _failure_now(device: Device) -> str | None:
-    """Return the same, or that other processes use all of the device's memory."""
+    """Return why a device cannot be used now, or None if it can.
+
+    Unlike :func:`_failure`, it returns a reason if other processes use all of the device's memory.
+    """
     try:
         return _failure(device)
     except OutOfDeviceMemoryError as error:
@@ -247,7 +275,7 @@ def _from_queue(queue: Queue) -> Device:
 
 
 def _lacking() -> str:
-    """Return what a machine without any device lacks."""
+    """Describe what is missing on a machine without any device, and what to install."""
     rule = embedded.what_to_install()
     if not has_pyopencl():
         return f"PyOpenCL is not installed; pip install pyopencl, and {rule}"
@@ -282,16 +310,16 @@ def _first_usable(name: str | None) -> Device:
 
 
 def matching(every: list[Device], name: str | None) -> list[Device]:
-    """Return the devices that a name matches, in their order; all if there is no name."""
+    """Return the devices that match a name, in the given order. Without a name, return all."""
     words, colon, number = (name or "").rpartition(":")
     if colon and number.strip().isdecimal() and len(number) < _MOST_DIGITS:
         return [d for d in every if _matches(d, words)][int(number) :][:1]
-    return [d for d in every if _matches(d, name or "")]  # which is part of all names
+    return [d for d in every if _matches(d, name or "")]  # every name contains the empty string
 
 
 def _matches(device: Device, name: str) -> bool:
     wanted = name.strip().lower()
-    if wanted == "gpu":  # one of hardware
+    if wanted == "gpu":  # must be hardware
         return _class(device) == _HARDWARE.index("gpu")
     if wanted == "cpu":
         return device.capabilities.kind == wanted
@@ -301,7 +329,7 @@ def _matches(device: Device, name: str) -> bool:
 
 
 def _class(device: Device) -> int:
-    """Return the place of a device's kind in the order of choice."""
+    """Return the rank of a device's class: its kind of hardware, or its kind of software."""
     said = f"{device.name} {device.platform}".lower()
     for place, words in enumerate(_SOFTWARE, len(_HARDWARE)):
         if any(word in said for word in words):
@@ -310,9 +338,9 @@ def _class(device: Device) -> int:
 
 
 def _rank(device: Device) -> tuple[int, int, int]:
-    """Order devices by class, then by size: hardware first, then software that plays a device.
+    """Return the sort key of a device: its class, then the number of compute units.
 
-    Of two CPU implementations Intel's goes first: 1.16 times as fast as PoCL in the mean of four
+    Among CPU runtimes Intel's comes first. It was 1.16 times as fast as PoCL in the mean of four
     graphs (docs/experiments.md).
     """
     place = _class(device)
@@ -321,9 +349,10 @@ def _rank(device: Device) -> tuple[int, int, int]:
 
 
 def _said(variable: str) -> str | None:
-    """Return what an environment variable says: each call asks several times, mostly in vain.
+    """Return the value of an environment variable, or None if it is not set.
 
-    ``os.environ.get`` takes 2 us for a variable that is not set, a third of which is its lookup.
+    This is faster than ``os.environ.get``, which takes 2 us for a variable that is not set. Each
+    call of clmst asks several times, mostly for variables that are not set.
     """
     if variable not in os.environ:
         return None

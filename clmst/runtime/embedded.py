@@ -1,11 +1,13 @@
-"""The embedded default device: Intel's CPU runtime for OpenCL, installed by ``pip``.
+"""The embedded default device: Intel's CPU runtime for OpenCL, which ``pip`` installs.
 
-The packages (extra ``cpu``) put the driver's libraries into the environment's ``lib`` folder, where
-neither the OpenCL loader nor the dynamic linker looks. So the libraries that the driver needs are
-loaded here by their full paths, and while the loader enumerates its platforms, which it does once a
-process, ``OCL_ICD_VENDORS`` points at a temporary folder that names this driver beside those of the
-system and of a conda environment: PyOpenCL's own loader, which pip installs, looks for these in
-neither. A user who has set the variable has chosen the drivers, and nothing is changed.
+The packages of the extra ``cpu`` put the driver's libraries into the environment's ``lib`` folder.
+Neither the OpenCL loader nor the dynamic linker looks there. So this module loads the libraries
+that the driver needs by their full paths.
+
+The loader enumerates its platforms once per process. While it does, ``OCL_ICD_VENDORS`` points at a
+temporary folder that lists this driver, and the drivers of the system and of a conda environment,
+because the loader that comes with PyOpenCL's wheel looks in neither place. If the user has set the
+variable, the user has chosen the drivers, and nothing is changed.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from clmst.core.errors import pip_install
 VENDORS_VARIABLE = "OCL_ICD_VENDORS"
 
 _DRIVER = "libintelocl.so"
-# What the driver links to, in the order in which these need one another.
+# The libraries that the driver links to. Each comes after those that it needs itself.
 _NEEDED = ("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libtbb.so.12")
 _SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 
 def find_driver() -> Path | None:
-    """Return the path of the embedded driver, or None if a file of it is missing."""
+    """Return the path of the embedded driver, or None if one of its files is missing."""
     if not sys.platform.startswith("linux"):
         return None
     for root in dict.fromkeys([sys.prefix, sysconfig.get_path("data"), sys.base_prefix]):
@@ -43,9 +45,10 @@ def find_driver() -> Path | None:
 
 @contextmanager
 def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
-    """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``.
+    """Let the OpenCL loader find the embedded driver and the installed ones inside the ``with``.
 
-    But for those that `without` names, of the system's or of the user's choice.
+    `without` holds paths of .icd files that the loader must not see. If the user has set
+    ``OCL_ICD_VENDORS``, only the user's drivers are offered.
     """
     is_chosen = VENDORS_VARIABLE in os.environ
     driver = None if is_chosen else _loaded_driver()
@@ -67,7 +70,7 @@ def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
 
 
 def what_to_install() -> str:
-    """Return which drivers there are for this system."""
+    """Describe which OpenCL drivers can be installed on this system."""
     ways = []
     if sys.platform == "linux":
         if platform.machine() == "x86_64":
@@ -80,7 +83,10 @@ def what_to_install() -> str:
 
 
 def _loaded_driver() -> Path | None:
-    """Return the embedded driver, the libraries that it needs loaded; None if there is none."""
+    """Load the libraries that the embedded driver needs, and return its path.
+
+    Returns None if the driver is not installed, or its libraries cannot be loaded.
+    """
     driver = find_driver()
     if driver is None:
         return None
@@ -88,13 +94,13 @@ def _loaded_driver() -> Path | None:
         for name in _NEEDED:
             ctypes.CDLL(str(driver.with_name(name)), mode=ctypes.RTLD_GLOBAL)
     except OSError:
-        return None  # they do not load on this system: the driver would not either
+        return None  # its libraries do not load on this system, so the driver would not either
     return driver
 
 
 @contextmanager
 def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield a folder with some .icd files, to which the loader can be led."""
+    """Yield a temporary folder with links to some .icd files, for the loader to read."""
     with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
         for path in paths:
             (Path(folder) / path.name).symlink_to(path)
@@ -102,9 +108,11 @@ def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def installed_icds() -> list[Path]:
-    """Return the .icd files of PyOpenCL's wheel, the system and conda; of one name the last one.
+    """Return the .icd files of the installed drivers.
 
-    Or those that the user leads the loader to.
+    They come from PyOpenCL's wheel, the system and a conda environment. If two have the same file
+    name, the later one of these places counts. If the user has set ``OCL_ICD_VENDORS``, the files
+    come from there alone.
     """
     if (chosen := os.environ.get(VENDORS_VARIABLE)) is not None:
         path = Path(chosen)
@@ -115,6 +123,9 @@ def installed_icds() -> list[Path]:
 
 
 def _icds_of_conda() -> list[Path]:
-    """Return the .icd files of a conda environment; in others, Intel's wheels leave broken ones."""
+    """Return the .icd files of a conda environment.
+
+    Other environments return none, because Intel's wheels leave broken .icd files there.
+    """
     root = Path(sys.prefix)
     return sorted(root.glob("etc/OpenCL/vendors/*.icd")) if (root / "conda-meta").is_dir() else []

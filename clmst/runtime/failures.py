@@ -1,14 +1,14 @@
-"""Failures of work on a device: errors in clmst's terms, and a usable device again.
+"""Recovery after failed work on a device, and errors in clmst's own terms.
 
 Only this module translates errors of OpenCL into errors of clmst. All work on a device for a user
-runs inside a :class:`Guard`. If anything is raised there, Ctrl-C included:
+runs inside a :class:`Guard`. If anything is raised there, including KeyboardInterrupt:
 
-1. The host waits for what has been enqueued. Memory goes back to the pool only after that, so no
-   command can write to memory that has a new owner.
+1. The host waits for the commands that have been enqueued. Only then does their memory go back to
+the pool, so no command can write to memory that has a new owner.
 2. State that may be incomplete is dropped, such as the plans of a graph.
-3. A device whose queue does not answer any more gets another context, queue and pool.
-4. OpenCL's own error is raised as :class:`clmst.DeviceError` or
-   :class:`clmst.OutOfDeviceMemoryError`; it is the cause of that.
+3. If the device's queue no longer answers, the device gets a new context, queue and pool.
+4. An error of OpenCL is raised as :class:`clmst.DeviceError`, :class:`clmst.DeviceLostError` or
+:class:`clmst.OutOfDeviceMemoryError`, with the original as its cause.
 """
 
 from __future__ import annotations
@@ -40,11 +40,14 @@ T = TypeVar("T")
 
 
 class Guard:
-    """A context manager for work on a device, see above; it is free if nothing fails.
+    """A context manager for work on a device, which cleans up after an error or an interrupt.
 
-    It does not take the device's lock. Take that first, by its own ``with``: only the ``with`` of a
-    lock is safe against an interrupt between the lock and its release. On failure `caches` are
-    emptied, and the caller's `queues` waited for, by default the device's own.
+    The top of this module lists the steps. If nothing fails, it costs next to nothing. On failure
+    the dictionaries in `caches` are emptied, and the host waits for `queues`, by default for the
+    queues of the device.
+
+    It does not take the device's lock. Take the lock first, by a ``with`` of its own, because only
+    that is safe against an interrupt between acquiring and releasing it.
     """
 
     __slots__ = ("_caches", "_device", "_queues")
@@ -71,14 +74,14 @@ class Guard:
                     cache.clear()
                 raised = settle(self._device, raised, self._queues)
                 break
-            except BaseException as another:  # Ctrl-C: what was to be done is done all the same
+            except BaseException as another:  # Ctrl-C during the clean-up: it is done again
                 raised = _interrupted(raised, another)
         if raised is not error:
             raise raised from error
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
-    """Guard a function by the device of its first argument that has one."""
+    """Decorate a function with a guard for the device of its first argument that has a device."""
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
@@ -87,7 +90,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
             return function(*arguments, **named)
         except BaseException as error:
             raised = error
-            while True:  # in this frame, which an interrupt between two calls cannot leave
+            while True:  # not in a function of its own: an interrupt could come between two calls
                 try:
                     device = _device_of((*arguments, *named.values()))
                     raised = raised if device is None else settle(device, raised)
@@ -102,17 +105,21 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _device_of(given: Sequence[Any]) -> Device | None:
-    """Return the first argument's clmst device; ``device`` of NumPy arrays is a string."""
+    """Return the device of the first object that has one, or None.
+
+    The attribute ``device`` of NumPy arrays, a string, does not count.
+    """
     for one in given:
         if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
-            return cast("Device", one.device)  # the only class of such objects
+            return cast("Device", one.device)  # no other such class is called `device`
     return None
 
 
 def _interrupted(error: BaseException, another: BaseException) -> BaseException:
-    """Return what is raised in the end if an interrupt comes while an error is settled.
+    """Return the exception to raise if `another` comes while `error` is being handled.
 
-    Another error, which would come again, is raised.
+    An interrupt takes precedence over an error. If `another` is an error itself, it is raised at
+    once, because a further attempt would raise it again.
     """
     if isinstance(another, Exception):
         raise another
@@ -120,10 +127,16 @@ def _interrupted(error: BaseException, another: BaseException) -> BaseException:
 
 
 def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -> BaseException:
-    """Make a device usable after an error, and return the error in clmst's terms."""
+    """Make a device usable after an error, and return the error to raise.
+
+    Blocks until the device's work has ended.
+
+    `queues` are those to wait for, by default those of the device. The returned error is in clmst's
+    terms.
+    """
     if forking.is_child():
         return error
-    finished = [has_finished(queue) for queue in queues]  # each is waited for
+    finished = [has_finished(queue) for queue in queues]  # a list, so that all are waited for
     has_lost = not all(finished)
     if not queues or has_lost or _is_opencls(error):
         with device.lock:
@@ -134,7 +147,7 @@ def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -
 
 
 def explained(device: Device, error: BaseException, *, is_lost: bool = False) -> BaseException:
-    """Return an OpenCL error as an error of clmst, and any other error unchanged."""
+    """Convert an OpenCL error to an error of clmst. Any other error is returned unchanged."""
     if isinstance(error, ClmstError) or not _is_opencls(error):
         return error
     code, routine = _facts(error)
@@ -158,19 +171,19 @@ def explained(device: Device, error: BaseException, *, is_lost: bool = False) ->
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an OpenCL error means that no memory is left (quirk: intel-no-memory)."""
+    """Return whether an error is OpenCL's and means too little memory (quirk: intel-no-memory)."""
     if not _is_opencls(error):
         return False
     cl: Any = sys.modules["pyopencl"]
     opencls: Any = error
     try:
         return opencls.code in OUT_OF_MEMORY
-    except AttributeError:  # made of a text alone
+    except AttributeError:  # an error made from a text has no code
         return isinstance(error, cl.MemoryError)
 
 
 def is_lost(device: Device, error: BaseException) -> bool:
-    """Return whether a device's queues do not answer any more after an error; waits."""
+    """Return whether a device no longer answers after `error`. Blocks until its queues finish."""
     finished = [has_finished(queue) for queue in device.queues_in_use()]
     return not all(finished) or (_is_opencls(error) and not _answers(device))
 
@@ -188,13 +201,13 @@ def check_memory(device: Device, memory: Memory) -> None:
 
 
 def has_finished(queue: Queue) -> bool:
-    """Wait for a queue, even if Ctrl-C is pressed several times; return False if it fails."""
+    """Block until a queue has finished, even if Ctrl-C is pressed. Return False if it fails."""
     while True:
         try:
             import pyopencl as cl
 
             queue.finish()
-        except KeyboardInterrupt:  # the first interrupt is being raised already
+        except KeyboardInterrupt:  # a first interrupt or error is being raised already
             continue
         except cl.Error:
             return False
@@ -207,16 +220,16 @@ def _is_opencls(error: BaseException) -> bool:
 
 
 def _facts(error: Any) -> tuple[str, str]:
-    """Return the name of an OpenCL error, and the function that gave it."""
+    """Return the name of an OpenCL error's code, and the OpenCL function that reported it."""
     cl: Any = sys.modules["pyopencl"]
     try:
         return str(cl.status_code.to_string(error.code)), error.routine or "OpenCL"
-    except (AttributeError, ValueError):  # an error with a text only, or with a vendor's own number
+    except (AttributeError, ValueError):  # an error without a code, or with a vendor's own code
         return str(getattr(error, "code", "") or error).splitlines()[0], "OpenCL"
 
 
 def _answers(device: Device) -> bool:
-    """Return whether a device still takes commands, after an error; waits."""
+    """Return whether a device still executes a command after an error. Blocks."""
     import pyopencl as cl
 
     if "queue" not in vars(device):
@@ -232,9 +245,11 @@ def _answers(device: Device) -> bool:
 
 
 def new_context(cl_device: Any, description: str) -> Context:
-    """Return a new ``pyopencl.Context`` of one device, which takes memory of it.
+    """Create a ``pyopencl.Context`` of one device.
 
-    526 MiB on NVIDIA's driver 580, which reports that the host has none if the GPU has none.
+    A context takes memory of the device: 526 MiB with NVIDIA's driver 580. If the device has too
+    little, OutOfDeviceMemoryError is raised, even if the driver reports, as NVIDIA's does, that the
+    host's memory is exhausted.
     """
     import pyopencl as cl
 
@@ -243,7 +258,7 @@ def new_context(cl_device: Any, description: str) -> Context:
     except cl.Error as error:
         if not is_out_of_memory(error):
             raise
-    gc.collect()  # contexts in reference cycles have not been given back yet
+    gc.collect()  # contexts in reference cycles have not been freed yet
     try:
         return cl.Context([cl_device])
     except cl.Error as error:
@@ -256,10 +271,10 @@ def new_context(cl_device: Any, description: str) -> Context:
 
 
 def refusal(error: Exception) -> str | None:
-    """Return in one line why a device refused kernels of some policy, or None if it did not.
+    """Return in one line why a device refused kernels, or None if the error is of another kind.
 
-    It does if a program does not build, the trial fails, memory is missing, or OpenCL reports an
-    error when a kernel is made, launched or waited for.
+    A device refuses kernels if a program does not build, the trial fails, memory is too small, or
+    OpenCL reports an error when a kernel is created, launched or waited for.
     """
     import pyopencl as cl
 

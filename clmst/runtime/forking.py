@@ -1,9 +1,9 @@
-"""Forked processes: OpenCL does not survive a fork, so a child raises instead of hanging.
+"""Forked processes: OpenCL does not survive a fork, so calls in a child raise instead of hanging.
 
-A child made by ``fork`` has one thread and a copy of the memory. Locks of other threads stay taken
-for ever, and the driver's own threads are gone. So if clmst asked OpenCL for devices before the
-fork, every call that needs a device raises :class:`clmst.DeviceError` in the child. A fork before
-that has no effect.
+A child made by ``fork`` has a copy of the memory, but only one thread. Locks that other threads
+held stay locked for ever, and the driver's own threads are gone. So if clmst had asked OpenCL for
+devices before the fork, every call that needs a device raises :class:`clmst.DeviceError` in the
+child. A fork before that moment does no harm.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any, Self
 
 from clmst.core.errors import DeviceError, InvalidArgumentError
 
-_is_open = False  # whether this process has asked OpenCL for anything
-_is_child = False  # whether a parent of this process had
-# Objects, and the names of their attributes that are locks. No references with callbacks: Ctrl-C
-# while one runs would be lost.
+_is_open = False  # whether this process has called OpenCL
+_is_child = False  # whether this process was forked from one that had
+# Objects that have locks, with the names of these attributes. Weak references without callbacks,
+# because a KeyboardInterrupt inside a callback would be lost.
 _locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
 _registering = threading.Lock()
-# Objects that a child must not free: freeing calls the parent's driver, which hangs or harms the
-# parent.
+# Objects that a child must not free: freeing them calls the parent's driver, which may hang, or
+# damage the parent.
 _never_freed: list[Any] = []
 
 
 class OfOneProcess:
-    """An object that belongs to its process, as it holds contexts, queues or memory of OpenCL."""
+    """Base class of objects that own OpenCL's objects, and so cannot leave their process."""
 
     def __copy__(self) -> Self:
         """Return the object itself."""
         return self
 
     def __deepcopy__(self, memo: Any) -> Self:
-        """Return the object itself, so that objects that hold it can be copied."""
+        """Return the object itself, so that objects that contain it can be deep-copied."""
         return self
 
     def __reduce__(self) -> Any:
-        """Raise :class:`InvalidArgumentError`: another process cannot use the object."""
+        """Raise :class:`InvalidArgumentError`, because another process cannot use the object."""
         raise InvalidArgumentError(
             f"{self!r} belongs to this process and cannot be pickled; where another process is to "
             f"find it, give its name, device={getattr(self, 'name', '')!r}"
@@ -46,32 +46,32 @@ class OfOneProcess:
 
 
 class ForkedLock:
-    """A lock in a child: taking it raises."""
+    """The lock of a forked child, which raises DeviceError when it is acquired."""
 
     def __enter__(self) -> None:
         check()
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing was taken."""
+        """Do nothing, because the lock was never acquired."""
 
     def acquire(self, *_: object, **__: object) -> bool:
-        """Raise."""
+        """Raise DeviceError."""
         check()
         return False
 
     def release(self) -> None:
-        """Nothing was taken."""
+        """Do nothing, because the lock was never acquired."""
 
 
 def opening() -> None:
-    """Record that this process asks OpenCL for devices; raise in a child of a process that had."""
+    """Record that this process calls OpenCL. Raise DeviceError if its parent had done so."""
     global _is_open  # noqa: PLW0603 - a fact about the process
     check()
     _is_open = True
 
 
 def check() -> None:
-    """Raise :class:`DeviceError` in a child of a process that had opened OpenCL."""
+    """Raise :class:`DeviceError` if this process was forked from one that had called OpenCL."""
     if _is_child:
         raise DeviceError(
             "this process was forked from one that had opened OpenCL, which does not work in the "
@@ -81,14 +81,17 @@ def check() -> None:
 
 
 def is_child() -> bool:
-    """Return whether this process was forked from one that had opened OpenCL."""
+    """Return whether this process was forked from one that had called OpenCL."""
     return _is_child
 
 
 def replace_locks(owner: Any, *names: str) -> None:
-    """Replace an object's locks in a child by ones that raise, since waiting would hang."""
+    """Register lock attributes of an object, to be replaced by raising ones in forked children.
+
+    In a child, a lock that another thread held at the fork would block for ever.
+    """
     with _registering:
-        if len(_locks) & (len(_locks) - 1) == 0:  # a power of two: now and then
+        if len(_locks) & (len(_locks) - 1) == 0:  # at powers of two, drop objects that are gone
             _locks[:] = [one for one in _locks if one[0]() is not None]
         _locks.append((weakref.ref(owner), names))
 

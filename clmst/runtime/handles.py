@@ -1,4 +1,4 @@
-"""Types of PyOpenCL's classes, for annotations alone: nothing is imported for them."""
+"""Names for PyOpenCL's types, for annotations only, so that PyOpenCL is not imported."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
     from clmst.runtime.array import DeviceArray
 
-# A buffer, a part of one, or what a pool lends: PyOpenCL takes that for a buffer everywhere.
+# A buffer, a sub-buffer, or memory lent by a pool, which PyOpenCL accepts as a buffer.
 Buffer: TypeAlias = "cl.Buffer"
-# What kernels read and write: a buffer, or a host array that a device works on in place.
+# Memory that kernels read and write: a buffer, or a host array that a device uses in place.
 Memory: TypeAlias = "Buffer | cl.SVM[Array]"
 Context: TypeAlias = "cl.Context"
 Queue: TypeAlias = "cl.CommandQueue"
 Event: TypeAlias = "cl.Event"
 Kernel: TypeAlias = "cl.Kernel"
-# What a launch takes: arrays stand for their memory, Python's integers for 32-bit words.
+# The arguments of a kernel. A DeviceArray stands for its memory, a Python integer for a 32-bit
+# word.
 KernelArgument: TypeAlias = (
     "DeviceArray | Memory | np.generic | Array | int | cl.LocalMemory | None"
 )
 
 
 class Pool(Protocol):
-    """The part of ``pyopencl.tools.MemoryPool`` in use; its stub says that it lends no buffers."""
+    """The part of ``pyopencl.tools.MemoryPool`` in use, whose own type stub returns no Buffers."""
 
     active_bytes: int
     managed_bytes: int
     held_blocks: int
 
     def allocate(self, size: int) -> Buffer:
-        """Return a buffer of at least `size` bytes."""
+        """Lend a buffer of at least `size` bytes. Its contents are undefined."""
 
     def free_held(self) -> None:
-        """Give unused memory back to the device."""
+        """Free the memory that the pool keeps but has not lent."""

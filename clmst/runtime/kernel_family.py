@@ -1,4 +1,4 @@
-"""Families of kernels, which compute a result together, and the cases of their self-tests."""
+"""Families of kernels that compute a result together, and the cases in which they are tested."""
 
 from __future__ import annotations
 
@@ -18,54 +18,58 @@ if TYPE_CHECKING:
     from clmst.core.points import Metric
     from clmst.runtime.device import Device
 
-# The case of a family that has only one.
+# The case of a family that has one case only.
 ONLY: Hashable = ""
-# How a refusal begins where the driver's compiler or a kernel ended the process that tested it.
+# The beginning of a refusal's reason if the compiler or a kernel crashed the process of the test.
 ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):
-    """The result of a self-test: the reason of a refusal, whether it is final, the seconds."""
+    """The result of a self-test: why it failed, or None; whether it is final; its seconds."""
 
     reason: str | None
-    lasts: bool
+    lasts: bool  # False if another attempt may have another result, so that it must not be kept
     seconds: float = 0.0
 
 
-# What a self-test computed: its name, what the device found, and what is right.
+# One answer of a self-test: the name of the quantity, what the device computed, what is right.
 Answer: TypeAlias = tuple[str, Any, Any]
 Test: TypeAlias = "Callable[[Device, Any], Iterable[Answer] | str | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The facts that decide which kernels of a family run; None, 0 or empty for all others."""
+    """The facts that decide which kernels of a family run.
 
-    bits: int = 32  # of a word of weight
-    kind: WeightKind | None = "unsigned"  # how a key is made of it
-    maximum: bool | None = None
+    A fact that does not matter for a family is None, 0 or empty.
+    """
+
+    bits: int = 32  # bits of a stored weight
+    kind: WeightKind | None = "unsigned"  # the kind of number from which the sort key is computed
+    maximum: bool | None = None  # whether the forest is a maximum one
     symmetric: bool | None = None  # whether both directions of edges are stored
-    # The algorithm, and which of its kernels, where graphs have different ones; see
+    # The algorithm, and which of its kernels run, if that depends on the graph. See
     # ``AlgorithmRecord.variant_of``.
     algorithm: str = ""
     variant: str = ""
-    metric: Metric | Literal[""] = ""  # of points; empty for a matrix
-    dimension_class: int = 0  # of points, as kernels are built for them: 2, 3, or 0 for all others
+    metric: Metric | Literal[""] = ""  # the metric of points; empty for a matrix of weights
+    dimension_class: int = 0  # of points: 2, 3, or 0 for all others, as kernels are built
     core: bool = False  # whether points have core distances
-    # Of lists of near points, where these are asked for: as kernels are built for them.
+    # The number of neighbours in the lists of near points, for which kernels are built. 0 if no
+    # lists of neighbours are wanted.
     neighbours: int = 0
-    products: bool = False  # whether tiles have squares of distances by products
-    option_text: str = ""  # the algorithm's own options, written out; empty for the usual ones
-    options: object = field(default=None, compare=False)  # these options, or those of the variant
+    products: bool = False  # whether tiles compute squared distances from inner products
+    option_text: str = ""  # the algorithm's own options as text; empty for the defaults
+    options: object = field(default=None, compare=False)  # the options as an object
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype whose weights have such words."""
+        """A dtype whose values have this many bits and this kind."""
         letter = {"signed": "i", "float": "f"}.get(self.kind or "", "u")
         return np.dtype(f"{letter}{self.bits // 8}")
 
     def __str__(self) -> str:
-        """Return the case in words."""
+        """Describe the case in words, for tables and messages."""
         what = f"{self.bits}-bit {self.kind} weights" if self.kind else f"{self.bits}-bit words"
         words = [self.algorithm, what]
         if self.metric:
@@ -82,7 +86,11 @@ class Case:
 
 @cache
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
-    """Return the case of weights that are stored as numbers of a dtype: made once, found fast."""
+    """Return the case for weights stored as numbers of a dtype, from a cache if it exists.
+
+    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if the dtype has
+    no sort keys.
+    """
     kind = weight_kind_or_none(dtype)
     if kind is None:
         raise UnsupportedDeviceError(
@@ -93,21 +101,21 @@ def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
-    """Kernels that compute a result together, and their self-test."""
+    """A set of kernels that compute a result together, with its self-test."""
 
-    name: str  # as :class:`~clmst.runtime.verdicts.Verdict` has it
+    name: str  # the name in a :class:`~clmst.runtime.verdicts.Verdict`
     what: str  # what these kernels compute, for tables
-    # Solves known problems on a device in a case, and yields what came out and what must. Or
-    # returns None if every answer was right, else one line that says what was wrong. As
-    # "module:function" it is loaded when it runs: it takes what most solves do not need.
+    # The self-test. It solves known problems on a device in a case. It either yields answers, or
+    # returns None if all were right and a line of text about the first fault otherwise. A string
+    # "module:function" is imported when the test runs, because most solves do not need it.
     test: str | Test
-    cases: tuple[Hashable, ...] = (ONLY,)  # the usual cases, which `clmst devices --test` runs
-    # Whether a device can run these kernels at all, of any kind and way of taking host arrays.
-    # Where it cannot, nothing uses the family, and nothing tests it.
+    cases: tuple[Hashable, ...] = (ONLY,)  # the common cases, which `clmst devices --test` runs
+    # Whether a device could run these kernels, by its kind and by how it accesses host arrays. If
+    # it could not, the family is neither used nor tested there.
     suits: Callable[[Device], bool] = lambda _: True
 
     def failure(self, device: Device, case: Any) -> str | None:
-        """Return what a device gets wrong in a case, or None."""
+        """Run the self-test on a device in a case. Return what was wrong in one line, or None."""
         test: Any = self.test
         if isinstance(test, str):
             home, name = test.split(":")
@@ -119,13 +127,16 @@ class KernelFamily:
 
 
 def survived(work: Callable[[Device, Any], object]) -> Test:
-    """Return a test that passes if the process survives some work, whatever error that raises."""
+    """Create a self-test that passes if `work` leaves the process alive, even by an error.
+
+    It still raises OutOfDeviceMemoryError, because then nothing was tried.
+    """
 
     def test(device: Device, case: Any) -> None:
         try:
             work(device, case)
         except OutOfDeviceMemoryError:
-            raise  # nothing was done
+            raise  # nothing has been tried
         except Exception:
             return
 
@@ -133,7 +144,10 @@ def survived(work: Callable[[Device, Any], object]) -> Test:
 
 
 def difference(what: str, found: Any, expected: Any) -> str | None:
-    """Return in one line how what came out differs from what is right; None if it does not."""
+    """Compare what a device computed with what is right.
+
+    Returns None if they are equal, else the difference in one line. `what` names the quantity.
+    """
     found = found.to_host() if hasattr(found, "to_host") else np.asarray(found)
     expected = np.asarray(expected)
     if found.shape != expected.shape:

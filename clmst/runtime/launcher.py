@@ -1,4 +1,4 @@
-"""Kernels and transfers into a queue, and their times by kernel on request."""
+"""Kernel launches and transfers in a queue, with their times if a profile is requested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CLOCK_READINGS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelTime:
-    """Launches of one kernel and the device time they took, in milliseconds."""
+    """Number of launches of a kernel, and the device time of all of them in milliseconds."""
 
     launches: int
     milliseconds: float
@@ -34,25 +34,28 @@ class KernelTime:
 
 @dataclass(slots=True)
 class Profile:
-    """Collects the events of a solve; the times are known once its queue has finished."""
+    """The events of a solve. Their times can be read after its queue has finished."""
 
     _events: list[tuple[str, str | None, Event]] = field(default_factory=list)
 
     def add(self, name: str, event: Event, phase: str | None = None) -> None:
-        """Record an event of the kernel or transfer `name`, and its phase."""
+        """Add the event of a kernel or transfer called `name`, and the phase it belongs to."""
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
-        """Return launches and device time by name, the longest first."""
+        """Return launches and device time by name, in order of falling time."""
         times = _totals((name, event) for name, _, event in self._events)
         return dict(sorted(times.items(), key=lambda item: -item[1].milliseconds))
 
     def phases(self) -> dict[str, KernelTime]:
-        """Return launches and device time by phase, in the order in which phases began."""
+        """Return launches and device time by phase, in the order in which the phases began."""
         return _totals((phase, event) for _, phase, event in self._events if phase is not None)
 
     def span(self) -> tuple[float, float] | None:
-        """Return when the first event started and the last ended, in seconds of the device."""
+        """Return the start of the first event and the end of the last, in the device's seconds.
+
+        Returns None if there are no events.
+        """
         times = [(event.profile.start, event.profile.end) for _, _, event in self._events]
         if not times:
             return None
@@ -71,9 +74,9 @@ def _totals(events: Iterable[tuple[str, Event]]) -> dict[str, KernelTime]:
 
 
 class Launcher:
-    """Enqueues kernels on a queue, and records their events if a profile is requested.
+    """Enqueues kernels and transfers in a queue of a device, and records events for a profile.
 
-    Only one thread at a time may use a queue, or wait for it (quirk: nvidia-two-threads).
+    Only one thread at a time may enqueue in a queue, or wait for it (quirk: nvidia-two-threads).
     """
 
     def __init__(self, device: Device, queue: Queue, profile: Profile | None = None) -> None:
@@ -85,7 +88,10 @@ class Launcher:
 
     @classmethod
     def of(cls, device: Device, *, profile: bool) -> Launcher:
-        """Return one for a device's own queue, or for its profiling queue, once that is done."""
+        """Create a launcher for the device's own queue, or for its profiling queue.
+
+        With `profile`, it first waits until the device's own queue has finished.
+        """
         if not profile:
             return cls(device, device.queue)
         with device.lock:
@@ -94,7 +100,7 @@ class Launcher:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Profile what is enqueued inside the ``with`` as a phase of an algorithm."""
+        """Record what is enqueued inside the ``with`` as one phase of an algorithm."""
         outer, self._phase = self._phase, name
         try:
             yield
@@ -109,35 +115,37 @@ class Launcher:
     def __call__(
         self, program: Program, name: str, groups: int, *arguments: KernelArgument
     ) -> Event:
-        """Enqueue kernel `name` on `groups` work-groups of the program's size.
+        """Enqueue the kernel `name` on `groups` work-groups of the program's size, without waiting.
 
-        Python's integers are 32-bit words.
+        Python integers are passed as 32-bit words. A DeviceArray must be given by its `memory`;
+        :meth:`enqueue` converts it.
         """
         local = program.work_group_size
-        with self.device.lock:  # a kernel carries its arguments from here until it is enqueued
-            kernel: Any = program.kernel(name, arguments)  # whose stub knows no DeviceArray
+        with self.device.lock:  # arguments are set on the kernel object, which other threads share
+            kernel: Any = program.kernel(name, arguments)  # its type stub does not know DeviceArray
             event: Event = kernel(self.queue, (groups * local,), (local,), *arguments)
         self.launches += 1
         return self._note(name, event)
 
     def enqueue(self, program: Program, name: str, groups: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel as a call does; DeviceArrays become their memory."""
+        """Enqueue a kernel as a call does, with DeviceArrays allowed as arguments."""
         self(program, name, groups, *map(_memory_of, arguments))
 
     def for_each(
         self, program: Program, name: str, n_items: int, *arguments: KernelArgument,
         alone: bool = False,
     ) -> None:  # fmt: skip
-        """Enqueue a kernel that shares out items by GRID_FOR, unless there are none.
+        """Enqueue a kernel whose work-groups share `n_items` items by the macro GRID_FOR.
 
-        Arguments are those of :meth:`enqueue`; `alone`: by one work-group.
+        Nothing is enqueued if there are no items. With `alone`, one work-group does all of them.
+        Arguments are passed as in :meth:`enqueue`.
         """
         if n_items:
             groups = 1 if alone else self.groups_for(-(-n_items // program.grid_tile))
             self(program, name, groups, *map(_memory_of, arguments))
 
     def preset(self, kernel: Kernel, name: str, groups: int, local: int) -> Event:
-        """Enqueue a kernel of the caller's own, whose arguments are set (``Program.preset``)."""
+        """Enqueue a kernel whose arguments have been set already, by ``Program.preset``."""
         import pyopencl as cl
 
         with self.device.lock:
@@ -163,15 +171,20 @@ class Launcher:
         return merged
 
     def groups_for(self, n_items: int) -> int:
-        """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
+        """Return the number of work-groups to launch for `n_items` items or tiles.
+
+        It is at least 1, at most `n_items`, and at most the number of work-groups that the device
+        runs at the same time.
+        """
         tuning = self.device.policy
         resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
         return max(1, min(resident, n_items))
 
     def read(self, buffer: Memory, out: Array, *, offset: int = 0) -> None:
-        """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
+        """Copy from `buffer`, beginning at byte `offset`, into the host array `out`. Blocks.
 
-        Asynchronous reads do not pay (quirk: nvidia-asynchronous-read; docs/performance_log.md).
+        Asynchronous reads are not faster (quirk: nvidia-asynchronous-read;
+        docs/performance_log.md).
         """
         import pyopencl as cl
 
@@ -183,18 +196,18 @@ class Launcher:
             self._note("(read back)", event)
 
     def read_words(self, buffer: Memory, count: int, *, first: int = 0) -> list[int]:
-        """Return `count` integers of 32 bits in `buffer`, from number `first` on, and wait."""
+        """Return `count` 32-bit words of `buffer`, beginning with word number `first`. Blocks."""
         words = np.empty(count, np.uint32)
         self.read(buffer, words, offset=4 * first)
         found: list[int] = words.tolist()
         return found
 
     def read_word(self, buffer: Memory) -> int:
-        """Return the first integer of 32 bits in `buffer`, and wait."""
+        """Return the first 32-bit word of `buffer`. Blocks."""
         return self.read_words(buffer, 1)[0]
 
     def read_all(self, *transfers: Transfer) -> None:
-        """Copy from the device into several host arrays, and wait."""
+        """Copy from the device into several host arrays. Blocks until all are complete."""
         with self.device.lock:
             self.device.staging.fetch(
                 self.queue, transfers, lambda event: self._note("(read back)", event)
@@ -203,7 +216,10 @@ class Launcher:
     def fill(
         self, buffer: Memory, value: int, count: int, dtype: npt.DTypeLike = np.uint32
     ) -> None:
-        """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`."""
+        """Set the first `count` integers of `buffer` to `value`, without waiting.
+
+        `dtype` is the dtype of the integers. They have 1, 2, 4 or 8 bytes.
+        """
         import pyopencl as cl
 
         pattern = np.array([value], dtype)
@@ -215,39 +231,40 @@ class Launcher:
             self.for_each(program, "fill_bytes", n_words, buffer, eight_bytes, np.uint64(n_bytes))
         elif n_bytes:
             with self.device.lock:
-                fill: Any = cl.enqueue_fill_buffer  # whose stub knows no host arrays in place
+                fill: Any = cl.enqueue_fill_buffer  # its type stub does not accept SVM
                 event: Event = fill(self.queue, buffer, pattern, 0, n_bytes)
                 self._note("(fill)", event)
 
     def write(self, buffer: Memory, array: Array) -> Event:
-        """Copy the host array into `buffer`, and wait."""
+        """Copy the host array into `buffer`. Blocks."""
         import pyopencl as cl
 
         with self.device.lock:
             return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
 
     def copy(self, source: Memory, target: Memory, n_bytes: int) -> None:
-        """Enqueue a copy of the first bytes of a buffer to another one."""
+        """Enqueue a copy of the first `n_bytes` bytes of `source` to `target`, without waiting."""
         import pyopencl as cl
 
         if n_bytes:
             with self.device.lock:
-                enqueue: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
+                enqueue: Any = cl.enqueue_copy  # its type stub does not accept SVM
                 event: Event = enqueue(self.queue, target, source, byte_count=n_bytes)
                 self._note("(copy)", event)
 
     def host_less_device(self) -> float:
-        """Return the host's clock minus the device's, in seconds, of a profiling queue; waits.
+        """Measure the host's clock minus the device's clock, in seconds. Blocks.
 
-        The host's clock is ``time.perf_counter``. A command starts after it is enqueued, and ends
-        before the host sees that. Several commands give bounds; the narrowest are some ten
-        microseconds apart.
+        The launcher must be for a profiling queue. The host's clock is ``time.perf_counter``. Every
+        command starts after the host has enqueued it, and ends before the host sees its end, which
+        bounds the difference from both sides. The tightest bounds of several commands differ by
+        some ten microseconds, and their mean is returned.
         """
         import pyopencl as cl
 
         least, most = -math.inf, math.inf
         with self.device.lock:
-            word = self.device.allocate(4)  # markers have no times on some implementations
+            word = self.device.allocate(4)  # a fill, since some implementations do not time markers
             for _ in range(_CLOCK_READINGS):
                 before = time.perf_counter()
                 event: Any = cl.enqueue_fill_buffer(self.queue, word, np.zeros(1, np.uint32), 0, 4)
@@ -259,5 +276,5 @@ class Launcher:
 
 
 def _memory_of(argument: KernelArgument) -> KernelArgument:
-    """Return the memory of a :class:`DeviceArray`, all else unchanged."""
+    """Return the memory of a :class:`DeviceArray`, and any other argument unchanged."""
     return getattr(argument, "memory", argument)

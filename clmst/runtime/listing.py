@@ -1,10 +1,11 @@
-"""The devices that OpenCL lists, without drivers that end the process which asks for them.
+"""The list of all OpenCL devices, protected from drivers that crash the process that asks for it.
 
-There are drivers that no caller survives asking for platforms (quirk: driver-ends-listing). So a
-process holds a marker file while it lists. If a process has ended there, the next one lists each
-driver in a child process first. What does not come back is left out, with the reason, until its
-files change or the devices are tested anew. Nothing of this costs a process anything but the
-marker, as long as listing works.
+With some drivers, any process that asks for the platforms crashes or hangs (quirk:
+driver-ends-listing). So a process holds a marker file while it lists the devices. If a process has
+ended at that point, the next process first lists each driver in a child process. A driver whose
+child does not succeed is left out, with the reason, until its files change or the user has the
+devices tested again. As long as listing works, all this costs a process no more than the marker
+file.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from clmst.runtime import embedded, forking
 from clmst.runtime.child_process import ending, may_start, printable
 from clmst.runtime.verdicts import Marker
 
-LIMIT_SECONDS = 60.0  # of a driver that is listed in a child
-ALL = "every driver"  # where the loader has no list of them, as on Windows
+LIMIT_SECONDS = 60.0  # for a driver that is listed in a child
+ALL = "every driver"  # stands for all drivers if the loader has no list of them, as on Windows
 
 _DONE = "clmst listed the devices"
 _PROGRAM = f"""
@@ -43,8 +44,8 @@ except cl.Error:
 print({_DONE!r}, flush=True)
 """
 
-lock = threading.RLock()  # held by the thread that lists devices, or tries them for a name
-_has_listed = False  # this process, whose loader asks drivers once
+lock = threading.RLock()  # held while a thread lists devices, or tries them to resolve a name
+_has_listed = False  # this process, whose loader enumerates drivers only once
 _left_out: dict[str, str] = {}
 
 
@@ -69,7 +70,8 @@ def has_pyopencl() -> bool:
 def devices() -> list[Any]:
     """Return every ``pyopencl.Device`` of every platform, in the loader's order.
 
-    One thread at a time may call it.
+    Drivers that crash or hang are left out; see :func:`left_out`. Only one thread at a time may
+    call it.
     """
     global _has_listed  # noqa: PLW0603 - a fact about the process
     if _has_listed:
@@ -92,12 +94,15 @@ def devices() -> list[Any]:
 
 
 def left_out() -> dict[str, str]:
-    """Return the drivers that were left out by this process, each with the reason."""
+    """Return the drivers that this process has left out, with the reason for each."""
     return dict(_left_out)
 
 
 def test_again() -> None:
-    """Try drivers that are left out once more, each in a child; for a process that lists later."""
+    """Test each driver that is left out once more, in a child, and keep the result.
+
+    It takes effect in processes that list devices later.
+    """
     if known := _known():
         _keep({name: reason for name in known if (reason := _failure(name))})
 
@@ -111,13 +116,18 @@ def _listed() -> list[Any]:
         return []
     found = []
     for platform in platforms:
-        with suppress(cl.Error):  # a platform without devices says so by an error
+        with suppress(cl.Error):  # a platform without devices reports an error
             found += platform.get_devices()
     return found
 
 
 def _tested(times: int) -> dict[str, str]:
-    """Return the drivers that do not come back; all of them if none alone does that, again."""
+    """List each driver in a child, and return those that fail, with the reason.
+
+    `times` is the number of processes that have ended in the listing. If that is more than one, and
+    each driver alone succeeds, all of them together are tested. If that fails, the result is
+    :data:`ALL`.
+    """
     names = [str(path) for path in embedded.installed_icds()]
     found = {name: reason for name in names if (reason := _failure(name))}
     if not found and (not names or times > 1) and (reason := _failure(ALL)):
@@ -126,7 +136,10 @@ def _tested(times: int) -> dict[str, str]:
 
 
 def _failure(name: str) -> str | None:
-    """List one driver's devices in a child; return why that did not end well, if it did not."""
+    """List the devices of one driver in a child. Return the reason if it fails, else None.
+
+    Also returns None if no child can be started.
+    """
     if not may_start():
         return None
     with embedded.folder_of_icds([] if name == ALL else [Path(name)]) as folder:
@@ -155,7 +168,7 @@ def _folder() -> Path:
 
 
 def _known() -> dict[str, str]:
-    """Return what is known of drivers whose files are what they were."""
+    """Read the drivers that are known to fail, without those whose files have changed since."""
     try:
         kept = json.loads((_folder() / "listing.json").read_text(encoding="utf-8"))
         return {
@@ -175,9 +188,9 @@ def _keep(reasons: dict[str, str]) -> None:
 
 
 def _identity(name: str) -> list[str]:
-    """Return what changes with a driver: the file that names it, and the library if it says where.
+    """Return facts that change with a driver's .icd file, and with its library if it has a path.
 
-    Of those that the loader finds by itself nothing is known.
+    Nothing is known about a library that the loader finds by its own search.
     """
     if name == ALL:
         return []

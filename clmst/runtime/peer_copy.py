@@ -1,9 +1,9 @@
-"""Copies from the memory of one device to that of another.
+"""Copies from the memory of one device to the memory of another.
 
-The bytes go through pinned memory of the host, block by block: while one block goes to the target,
-others come from the source. Two devices of one OpenCL context that work in the host's memory let
-the driver copy. GPUs do not: between two H200 the driver takes 347 ms for 400 MB, blocks of 4 MiB
-7.9 (docs/several_devices.md).
+The bytes go through pinned memory of the host in blocks. While one block goes to the target, others
+come from the source. If two devices share an OpenCL context and work in the host's memory, the
+driver copies directly instead. GPUs do not use this: between two H200, the driver takes 347 ms for
+400 MB, and blocks of 4 MiB take 7.9 ms (docs/several_devices.md).
 """
 
 from __future__ import annotations
@@ -20,44 +20,49 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_threads import failures_of
 from clmst.runtime.handles import Event, Memory, Queue
 
-_BLOCKS, _BLOCK_BYTES = 4, 4 << 20  # of ordinary memory, where neither device takes pinned memory
+# Number and bytes of blocks in ordinary memory, used if neither device pins memory.
+_BLOCKS, _BLOCK_BYTES = 4, 4 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCopy:
-    """A copy of bytes from one device's buffer into another's."""
+    """A range of bytes to copy from one device's buffer into another's."""
 
     source: Memory
     target: Memory
     n_bytes: int
     begin: int = 0  # the first byte in the source
-    offset: int = 0  # and in the target
+    offset: int = 0  # the first byte in the target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMove:
-    """The figures of copies between two devices."""
+    """How many bytes were copied between two devices, by which way, and in what time."""
 
     source: str  # the devices' descriptions
     target: str
     n_bytes: int
-    way: str  # "driver", which copied by itself, or "host", through whose memory it went
-    began: float  # by ``time.perf_counter``
-    ms: float
+    way: str  # "driver" if the driver copied directly, "host" if through the host's memory
+    began: float  # start, by ``time.perf_counter``
+    ms: float  # duration in milliseconds
 
 
 def locks_in_order(one: Device, other: Device) -> list[AbstractContextManager[object]]:
-    """Return the locks of two devices, always in the same order, to be taken by one ``with``."""
+    """Return the locks of two devices in a fixed order, to be acquired by one ``with``.
+
+    The fixed order avoids a deadlock between two threads that copy in opposite directions.
+    """
     return [device.lock for device in sorted((one, other), key=id)]
 
 
 def move(
     copies: Sequence[DeviceCopy], source: Device, target: Device, *, queue: Queue | None = None
 ) -> DeviceMove:
-    """Copy buffers after all that is enqueued on both devices; waits.
+    """Copy buffers from `source` to `target`, and block until the copies are complete.
 
-    The caller has the locks of both devices (:func:`locks_in_order`); or that of `source`, and a
-    queue of the target's context, after whose commands alone the copies come.
+    The copies come after all commands enqueued on both devices. The caller holds the locks of both
+    devices (:func:`locks_in_order`). If `queue`, a queue of the target's context, is given, the
+    copies come after the commands of that queue only, and the lock of `source` suffices.
     """
     began = time.perf_counter()
     queue = target.queue if queue is None else queue
@@ -85,7 +90,7 @@ def move(
 def _by_the_driver(copies: Sequence[DeviceCopy], target: Device, queue: Queue) -> None:
     import pyopencl as cl
 
-    enqueue: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
+    enqueue: Any = cl.enqueue_copy  # its type stub does not accept SVM
     for one in copies:
         if one.n_bytes:
             with failures_of(target):
@@ -98,7 +103,7 @@ def _by_the_driver(copies: Sequence[DeviceCopy], target: Device, queue: Queue) -
 def _through_the_host(
     copies: Sequence[DeviceCopy], source: Device, target: Device, queue: Queue
 ) -> None:
-    """Let blocks come from the source, up to half of them ahead, while others go to the target."""
+    """Copy through blocks on the host, reading ahead up to half of the blocks."""
     import pyopencl as cl
 
     coming, going = dict[int, Event](), dict[int, Event]()  # by the number of the piece
@@ -141,7 +146,7 @@ def _through_the_host(
                     read(number)
                 if number >= ahead:
                     write(number - ahead)
-        finally:  # only then are the blocks free
+        finally:  # the blocks are free only when no copy uses them any more
             for device, events in ((source, coming), (target, going)):
                 for event in events.values():
                     with failures_of(device):

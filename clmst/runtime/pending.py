@@ -1,8 +1,8 @@
-"""Checks that a device makes on the way, and whose outcome the host reads with a result.
+"""Checks made by kernels, whose outcome the host reads together with a result.
 
-A call that only enqueues work cannot raise an error about numbers that it has not read. The kernels
-note the first fault in a word beside the result. A read of the result to the host reads that word,
-too, and raises the error.
+A call that only enqueues work cannot raise an error about numbers that it has not read. Instead,
+its kernels store the number of the first fault in a word beside the result. When the result is
+read, the host reads that word as well, and raises the error.
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ NO_FAULT = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendingCheck:
-    """A check whose outcome is a word on the device: the number of the first fault, or NO_FAULT."""
+    """A check whose outcome is a word on the device.
+
+    The word is the number of the first fault, or NO_FAULT. `error` creates the exception for a
+    number.
+    """
 
     word: Memory
-    error: Callable[[int], ClmstError]  # the error about the fault of a number
+    error: Callable[[int], ClmstError]
 
     @classmethod
     def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> PendingCheck:
-        """Return a check that has found no fault yet. Kernels lower its word by atomic_min."""
+        """Start a check that has found no fault yet. Kernels lower its word by ``atomic_min``."""
         word = launch.device.allocate(4)
         launch.fill(word, NO_FAULT, 1)
         return cls(word, error)

@@ -1,7 +1,8 @@
-"""Policies: how kernels are shaped for a device. A policy never changes a result.
+"""Policies: sizes of work-groups, tiles and launches for a device. They never change a result.
 
-A field of :class:`Policy` is a number in which measured devices differ. A number that is the same
-on all of them is a :class:`Constant`, and stands beside its kernel.
+A field of :class:`Policy` is a number whose best value differs between the devices that were
+measured. A number with one best value on all of them is a :class:`Constant`, and stands in the
+module of its kernel.
 """
 
 from __future__ import annotations
@@ -18,76 +19,82 @@ from clmst.core.machine import cache_folder
 if TYPE_CHECKING:
     from clmst.runtime.capabilities import Capabilities
 
-LEAST_WORK_GROUP = 32  # work-items, except in work-groups of one
+LEAST_WORK_GROUP = 32  # the smallest work-group, except that a work-group may have one work-item
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number in the shape of kernels that is the same on every device.
+    """A size in a kernel that is equal on all devices.
 
-    A policy may have another number in its place (:attr:`Policy.instead`). Tests use that, so that
-    small graphs reach every path of a kernel.
+    :attr:`Policy.instead` of a policy can replace it. Tests do so, to let small graphs reach every
+    path of a kernel.
     """
 
     name: str
     value: int
 
     def under(self, policy: Policy) -> int:
-        """Return the number that counts on a device of this policy."""
+        """Return the value to use with a policy: the policy's replacement, or the default value."""
         return dict(policy.instead).get(self, self.value) if policy.instead else self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The shape of kernels and launches on a device.
+    """The sizes of work-groups, tiles and launches on a device.
 
-    If `work_group_size` is 1, the work-items are alone: each has much work, and no barriers.
+    If `work_group_size` is 1, kernels are of the CPU shape: each work-item does much work by
+    itself, without barriers.
     """
 
     work_group_size: int  # work-items: 1, or a multiple of 32 that divides 1024
-    groups_per_compute_unit: int  # work-groups of a launch whose work-items stride over the work
+    # Work-groups per compute unit in a launch whose work-items stride over the work.
+    groups_per_compute_unit: int
 
-    # Of "ecl": edges that a work-item takes from each tile of a worklist; and edges staged in local
-    # memory before they are appended to a worklist, at least `work_group_size`.
+    # For "ecl": the edges that a work-item takes from each tile of a worklist, and the capacity in
+    # edges of the local buffer from which edges are appended to a worklist. The capacity is at
+    # least `work_group_size`.
     edges_per_item: int
     stage_capacity: int
 
-    # Of "filter-boruvka": slots that a work-item takes from each tile of a graph, at most 16, but
-    # at least 256 where work-items are alone; and edges that it takes from each tile of a worklist.
+    # For "filter-boruvka": the slots that a work-item takes from each tile of a graph, and the
+    # edges that it takes from each tile of a worklist. The former are at most 16, or at least 256
+    # if `work_group_size` is 1.
     slots_per_item: int
     worklist_edges_per_item: int
-    # The average degree (slots a vertex) from which light edges go first; and the degree from which
-    # as many light edges are wanted as `dense_filter_target` says, in multiples of the vertices.
+    # For "filter-boruvka": the average degree (slots per vertex) from which the light edges are
+    # solved first; and the degree from which the number of light edges wanted is
+    # `dense_filter_target` times the number of vertices.
     filter_degree: float
     dense_degree: float
     dense_filter_target: float
-    # Edges from which light edges go first in graphs above `dense_degree`; in other graphs 4 times
-    # as many.
+    # The number of edges from which light edges are solved first in graphs above `dense_degree`.
+    # Other graphs need 4 times as many edges.
     filter_edges: int
-    # Work-groups on a compute unit that certainly run at the same time, and so may wait for one
+    # Work-groups per compute unit that are certain to run at the same time, and so may wait for one
     # another. 0 if that was not tested.
     resident_groups_per_compute_unit: int
 
-    # Of primitives: work-groups that a selection divides an array among, that a scan by
-    # reduce-then-scan does, and that a sort does.
+    # For primitives: the work-groups per compute unit of a selection, of a scan by
+    # reduce-then-scan, and of a sort.
     compact_shares_per_compute_unit: int
     shares_per_compute_unit: int
     split_shares_per_compute_unit: int
-    # Bytes that a work-item loads from its tile of a scan in one pass, a multiple of 16; and bytes
-    # of records that it takes from each tile of a sort, a multiple of 4. Values are counted apart.
+    # Bytes that a work-item loads from its tile in a single-pass scan, a multiple of 16; and bytes
+    # of keys that it takes from each tile of a sort, a multiple of 4. Values that are sorted with
+    # keys are not counted.
     chain_bytes_per_item: int
     split_bytes_per_item: int
 
-    # Numbers that take the place of constants, each constant once.
+    # Replacements for constants. Each constant appears at most once.
     instead: tuple[tuple[Constant, int], ...] = ()
 
     def with_constants(self, numbers: Mapping[Constant, int]) -> Policy:
-        """Return the policy with other numbers in the place of some constants."""
+        """Return a policy in which `numbers`, and earlier replacements, replace constants."""
         return replace(self, instead=tuple((dict(self.instead) | dict(numbers)).items()))
 
 
-# Two cores of an AMD EPYC, under Intel's CPU runtime 2026.22 and under PoCL 3.1: no value next to
-# one of these was quicker by more than the same values differed in a second run, 4 to 5 %
+# Measured on two cores of an AMD EPYC, with Intel's CPU runtime 2026.22 and PoCL 3.1. Neighbouring
+# values were not faster by more than 4 to 5 %, by which a second run of the same values differed
 # (docs/performance_log.md, "Shapes of kernels").
 CPU = Policy(
     work_group_size=1,
@@ -108,8 +115,8 @@ CPU = Policy(
     split_bytes_per_item=64,
 )
 
-# GPUs that are not NVIDIA's: the values of NVIDIA's, with less that needs registers, and without
-# work-groups that wait for one another. None of these GPUs was measured.
+# For GPUs of other vendors than NVIDIA: NVIDIA's values, except that they use fewer registers, and
+# no work-groups wait for one another. None of these GPUs was measured.
 GPU = Policy(
     work_group_size=256,
     groups_per_compute_unit=256,
@@ -129,10 +136,10 @@ GPU = Policy(
     split_bytes_per_item=48,
 )
 
-# NVIDIA H200, driver 580.159.04, 2026-11-21: the fifteen benchmark graphs, geometric mean
-# (docs/performance_log.md). Other GPUs of NVIDIA's get these values, too: all that have the
-# instructions hold 1,024 work-items of 64 registers a compute unit. An H100 solves small graphs
-# four times as fast with them as without resident work-groups.
+# Measured on an NVIDIA H200, driver 580.159.04, 2026-11-21, as the geometric mean of the fifteen
+# benchmark graphs (docs/performance_log.md). Other NVIDIA GPUs use these values, too: all that have
+# the instructions hold 1,024 work-items of 64 registers per compute unit. With them, an H100 solves
+# small graphs four times as fast as without resident work-groups.
 NVIDIA = replace(
     GPU,
     slots_per_item=8,
@@ -144,7 +151,7 @@ NVIDIA = replace(
 
 
 def choose(capabilities: Capabilities, vendor: str = "") -> Policy:
-    """Choose the policy of a device, by its kind and the vendor of its OpenCL platform."""
+    """Choose the policy of a device by its kind and by the vendor of its OpenCL platform."""
     is_alone = capabilities.max_work_group_size < LEAST_WORK_GROUP
     if capabilities.kind == "cpu" or is_alone:
         return CPU
@@ -153,7 +160,7 @@ def choose(capabilities: Capabilities, vendor: str = "") -> Policy:
 
 @cache
 def warn_of_old_table() -> None:
-    """Warn once in a process if the user has a table of tuned values, which is not read."""
+    """Warn once per process if the user's cache still has a table of tuned values, now ignored."""
     path = cache_folder() / "tuning.json"
     if path.exists():
         warnings.warn(

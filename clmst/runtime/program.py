@@ -1,4 +1,4 @@
-"""Programs: one for each specialisation, cached by the device that built it."""
+"""Built programs, one per specialisation, which a device keeps."""
 
 from __future__ import annotations
 
@@ -19,23 +19,27 @@ from clmst.runtime.specialisation import Prelude, Specialisation
 
 
 class Program:
-    """A built program; its kernels are made once."""
+    """A built program and its kernels, each of which is created once."""
 
     def __init__(self, built: Any, specialisation: Specialisation) -> None:
         self.specialisation = specialisation
         defines = dict(specialisation.defines)
         self.work_group_size = defines["WG_SIZE"]
-        # Items that a work-group takes at a time, as in cl/device/work_group.cl.
+        # Items that a work-group takes at once, as in cl/device/work_group.cl.
         usual = 1024 if self.work_group_size == 1 else self.work_group_size
         self.grid_tile = defines.get("GRID_TILE", usual)
         self._built = built
         self._kernels: dict[str, Kernel] = {}
-        self._asked: dict[str, Kernel] = {}  # kernels that have only been asked so far
+        # Kernels created for a query only, without argument types.
+        self._asked: dict[str, Kernel] = {}
         self._limits: dict[str, int] = {}
         self._local_memory: dict[str, int] = {}
 
     def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Return the kernel of this name, which knows types (quirk: pyopencl-argument-types)."""
+        """Return the kernel `name`, with its argument types set (quirk: pyopencl-argument-types).
+
+        The types are taken from `arguments` when the kernel is first created.
+        """
         if name not in self._kernels:
             kernel = self.new_kernel(name)
             kernel.set_arg_types(list(map(_type_of, arguments)))
@@ -43,18 +47,18 @@ class Program:
         return self._kernels[name]
 
     def preset(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Return a separate kernel whose arguments are set for any number of launches.
+        """Create a separate kernel with its arguments set, for any number of launches.
 
-        Setting arguments for each launch slows small solves down; making a kernel takes as long as
-        setting the arguments thirty times.
+        This speeds up small solves that launch a kernel several times. Creating a kernel takes as
+        long as setting its arguments thirty times.
         """
         kernel = self.new_kernel(name)
-        set_args: Any = kernel.set_args  # whose stub knows no DeviceArray
+        set_args: Any = kernel.set_args  # its type stub does not know DeviceArray
         set_args(*(np.uint32(a) if isinstance(a, int) else a for a in arguments))
         return kernel
 
     def local_memory(self, name: str) -> int:
-        """Return the bytes of local memory that a work-group of a kernel takes."""
+        """Return the bytes of local memory that a work-group of the kernel `name` uses."""
         import pyopencl as cl
 
         if name not in self._local_memory:
@@ -63,10 +67,11 @@ class Program:
         return self._local_memory[name]
 
     def work_group_limit(self, name: str) -> int:
-        """Return the most work-items that the device takes in a work-group of a kernel.
+        """Return the maximum number of work-items in a work-group of the kernel `name`.
 
-        What the compiler made of it decides, such as the registers that it takes; if it has a limit
-        of these, more may fit than it says (quirk: nvidia-undeclared-size).
+        The limit depends on how the kernel was compiled, for example on its registers. If the
+        compiler was given a limit of registers, more work-items may fit than the driver reports,
+        and the larger number is returned (quirk: nvidia-undeclared-size).
         """
         import pyopencl as cl
 
@@ -76,7 +81,7 @@ class Program:
         return max(said, fitting_work_items(self._device, registers))
 
     def most_work_items(self) -> int:
-        """Return the most work-items that a work-group of any of its kernels may have."""
+        """Return the maximum number of work-items in a work-group that all of its kernels allow."""
         import pyopencl as cl
 
         if self.work_group_size == 1:
@@ -85,7 +90,11 @@ class Program:
         return min(self._limit(name) for name in names)
 
     def new_kernel(self, name: str) -> Kernel:
-        """Return a new kernel of this name, or raise unless the device takes its work-groups."""
+        """Create a kernel object.
+
+        Raises UnsupportedDeviceError if work-groups of the program's size need more registers or
+        local memory than the device has.
+        """
         import pyopencl as cl
 
         size = self.work_group_size
@@ -119,21 +128,25 @@ class Program:
 
         if name not in self._asked:
             self._asked[name] = cl.Kernel(self._built, name)
-        kernel: Any = self._asked[name]  # whose stub knows no types of what is asked
+        kernel: Any = self._asked[name]  # its type stub does not know the types of queries
         return int(kernel.get_work_group_info(asked, self._device))
 
 
 def _type_of(argument: KernelArgument) -> type[np.generic] | None:
-    """Return the type of a number, of Python's integers that of words; None for memory."""
+    """Return the type of a scalar argument, or None for memory.
+
+    Python integers are 32-bit words.
+    """
     if isinstance(argument, int):
         return np.uint32
     return type(argument) if isinstance(argument, np.generic) else None
 
 
 def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> Program:
-    """Build a program whose kernels can all be launched, in smaller work-groups where it must be.
+    """Build a program whose kernels can all be launched, with smaller work-groups if necessary.
 
-    Where no work-group fits all of them, the kernels that none fits refuse to be launched.
+    `build` compiles a specialisation. If no work-group size fits all kernels, the program is
+    returned nevertheless. Kernels that do not fit then raise when they are created.
     """
     wanted = wanted.within_said_limit()
     made = Program(build(wanted), wanted)
@@ -148,10 +161,11 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
 def build(
     context: Any, device: Any, specialisation: Specialisation, *, optimised: bool = True
 ) -> Any:
-    """Build a program, or take its binary from the user's cache.
+    """Build a program, or load its binary from the user's cache.
 
-    Without the compiler's optimisations a build takes a fifth of the time, a solve several times
-    as long. A :class:`KernelBuildError` has label, the prelude's lines and the compiler's log.
+    Without the compiler's optimisations, a build takes a fifth of the time, and a solve several
+    times as long. Raises :class:`KernelBuildError`, with the specialisation's label, the lines of
+    the prelude and the compiler's log, if the source does not compile.
     """
     import pyopencl as cl
     from pyopencl.characterize import has_src_build_cache
@@ -164,7 +178,7 @@ def build(
     else:
         key = binary_cache.key_of(device, text, options)
         if (binary := binary_cache.read(key)) is not None:
-            with suppress(cl.Error):  # a driver that does not take its own binary compiles anew
+            with suppress(cl.Error):  # if the driver refuses its own binary, compile again
                 return _build(cl.Program(context, [device], [binary]), options, device)
     try:
         name = PurePosixPath(specialisation.source).stem
@@ -179,7 +193,7 @@ def build(
 
 
 def _compile(context: Any, device: Any, text: str, options: list[str]) -> Any:
-    """Compile a source without PyOpenCL's caches."""
+    """Compile a source without using PyOpenCL's own caches."""
     import pyopencl as cl
 
     return _build(cl.Program(context, text), options, device, cache_dir=False)
@@ -194,7 +208,7 @@ def _build(program: Any, options: list[str], device: Any, **named: Any) -> Any:
 
 
 def _binary_of(program: Any, device: Any) -> bytes:
-    """Return the binary of a built program for one device; empty if the driver gives none."""
+    """Return the binary of a built program for one device, or b"" if the driver provides none."""
     import pyopencl as cl
 
     try:
@@ -206,7 +220,10 @@ def _binary_of(program: Any, device: Any) -> bytes:
 
 
 def _numbered(prelude: Prelude | None) -> list[str]:
-    """Return the lines of a prelude as compilers name them: NVIDIA's shows none of them."""
+    """Return the lines of a prelude, numbered as in compilers' messages.
+
+    NVIDIA's compiler does not show the lines itself.
+    """
     if prelude is None:
         return []
     lines = enumerate(prelude.text.splitlines(), 1)

@@ -1,56 +1,59 @@
-"""Faults of drivers and compilers that the host avoids; and drivers that end no process.
+"""Faults of drivers and compilers that clmst works around, and drivers known not to crash.
 
-Each fault stands once, here or, if kernels avoid it, in ``cl/device/quirks.cl``: its name, where it
-was seen, or the report of it, what happens, what avoids it, and the test. Whatever avoids one names
-it, as in "quirk: zink-vec16".
+Each fault is described once: here, or in ``cl/device/quirks.cl`` if kernels work around it. An
+entry has a name, where the fault was seen or reported, what happens, what clmst does about it, and
+the test. Code that works around a fault names it, as in "quirk: zink-vec16".
 
-pocl-grid-barrier (PoCL 3.1): barriers in loops of unknown length fail an assertion that ends the
-    process (ParallelRegion::Verify, "Incoming edges to non-entry block"), or never end the build.
-    `Capabilities.grid_barriers`: no kernel in which work-groups wait for one another.
-    clmst/runtime/capabilities.py, tests/runtime/test_quirks.py::test_grid_barriers
-intel-no-memory (Intel's runtime): a buffer for which there is no memory is an invalid buffer size.
-    `OUT_OF_MEMORY` has that code, too. clmst/runtime/failures.py,
+pocl-grid-barrier (PoCL 3.1): barriers in loops of unknown length fail an assertion that crashes the
+    process (ParallelRegion::Verify, "Incoming edges to non-entry block"), or the build never ends.
+    `Capabilities.grid_barriers` is then False, and no kernel is used in which work-groups wait for
+    one another. clmst/runtime/capabilities.py, tests/runtime/test_quirks.py::test_grid_barriers
+intel-no-memory (Intel's runtime): if there is no memory for a buffer, the error says that its size
+    is invalid. `OUT_OF_MEMORY` includes that code. clmst/runtime/failures.py,
     tests/runtime/test_failures.py::test_errors_in_clmsts_terms
-intel-split-result (Intel's CPU runtimes 2023.2 and 2025.0, on a processor that they do not know): a
-    build of a kernel with sub-groups ends the process ("Do not know how to split the result of this
-    operator"). The trial runs in a child; if that dies, the device is used without lanes.
-    clmst/runtime/trial.py,
-    tests/faults/test_vendors.py::test_adreno_compiler_that_dies_of_sums_of_lanes
-nvidia-undeclared-size (NVIDIA's driver 580): a kernel is said to take at most 256 work-items,
-    whatever its registers allow, even where it declares larger work-groups. `fitting_work_items`
-    reckons by registers, where the compiler has a limit of them; other programs are built for 256
-    work-items at once. clmst/runtime/program.py,
-    tests/runtime/test_quirks.py::test_work_items_by_registers
-nvidia-large-fill (NVIDIA's driver 580): a fill of 2 GiB never completes; one that begins at 2 GiB
-    or more writes elsewhere. `Launcher.fill` fills more than `MOST_FILLED` bytes by a kernel.
-    clmst/runtime/launcher.py, tests/runtime/test_device.py::test_read_write_fill
-nvidia-two-threads (NVIDIA's driver 580): the process crashes if a thread enqueues a kernel while
-    another waits for a copy. Who uses a queue, or waits for it, has the device's lock.
-    clmst/runtime/launcher.py, tests/runtime/test_device.py::test_one_device_in_several_threads
-nvidia-asynchronous-read (NVIDIA's drivers): an asynchronous read into pageable memory takes three
-    times as long as a blocking one. Reads block, or go through pinned memory.
-    clmst/runtime/launcher.py
-adreno-lane-sums (Adreno's compilers before E031.38.11, llama.cpp 22006): a build with sums or scans
-    of sub-groups ends the process. The trial runs in a child; if that dies, the device is used
+intel-split-result (Intel's CPU runtimes 2023.2 and 2025.0, on a processor that they do not know):
+    the build of a kernel with sub-groups crashes the process ("Do not know how to split the result
+    of this operator"). The trial runs in a child process. If that crashes, the device is used
     without lanes. clmst/runtime/trial.py,
     tests/faults/test_vendors.py::test_adreno_compiler_that_dies_of_sums_of_lanes
+nvidia-undeclared-size (NVIDIA's driver 580): the driver reports that every kernel takes at most 256
+    work-items, whatever its registers allow, and even if it declares larger work-groups. If the
+    compiler was given a limit of registers, `fitting_work_items` computes the true number from it.
+    Other programs are built for 256 work-items from the start. clmst/runtime/program.py,
+    tests/runtime/test_quirks.py::test_work_items_by_registers
+nvidia-large-fill (NVIDIA's driver 580): a fill of 2 GiB never completes, and a fill that begins at
+    2 GiB or beyond writes to another place. `Launcher.fill` uses a kernel for more than
+    `MOST_FILLED` bytes. clmst/runtime/launcher.py,
+    tests/runtime/test_device.py::test_read_write_fill
+nvidia-two-threads (NVIDIA's driver 580): the process crashes if one thread enqueues a kernel while
+    another waits for a copy. Every thread that uses a queue, or waits for it, holds the device's
+    lock. clmst/runtime/launcher.py,
+    tests/runtime/test_device.py::test_one_device_in_several_threads
+nvidia-asynchronous-read (NVIDIA's drivers): an asynchronous read into pageable memory takes three
+    times as long as a blocking one. Reads either block, or go through pinned memory.
+    clmst/runtime/launcher.py
+adreno-lane-sums (Adreno's compilers before E031.38.11, llama.cpp 22006): a build with sums or scans
+    of sub-groups crashes the process. The trial runs in a child process. If that crashes, the
+    device is used without lanes. clmst/runtime/trial.py,
+    tests/faults/test_vendors.py::test_adreno_compiler_that_dies_of_sums_of_lanes
 driver-ends-listing (Adreno's driver 32.0.172, GenieX 1431; ROCm's OpenCL, ROCm-OpenCL-Runtime 56,
-    ROCm 1000): a process that asks for the platforms ends, or waits for ever. Once that was seen,
-    each driver is listed in a child, and one that does not come back is left out.
+    ROCm 1000): a process that asks for the platforms crashes or hangs. Once that was seen, each
+    driver is listed in a child process, and a driver that crashes or hangs there is left out.
     clmst/runtime/listing.py, tests/faults/test_vendors.py::test_driver_that_dies_while_it_is_listed
 apple-atomics (Apple's GPUs, openmm 3293): kernels with 64-bit atomics do not build ("cl2Metal
-    failed"). The trial finds it, and the device is used without them. clmst/runtime/trial.py,
+    failed"). The trial finds this, and the device is used without 64-bit atomics.
+    clmst/runtime/trial.py,
     tests/faults/test_vendors.py::test_apple_compiler_without_64_bit_atomics
 apple-single-work-items (Apple's OpenCL for CPUs, kernel_tuner 38, clBLAS 25): a kernel with a
-    barrier takes work-groups of one work-item, whatever the device says. CPUs have the policy of
-    single work-items; others get it if the trial finds that. clmst/runtime/trial.py,
-    tests/faults/test_vendors.py::test_apple_work_groups_of_one
-rusticl-libclc (Mesa's rusticl with LLVM 22's own libclc, darktable 21662): built-in functions are
-    missing, so that programs do not build, or are wrong. The families of kernels that call them
-    fail their self-tests, and are refused. clmst/runtime/trust.py,
+    barrier runs only in work-groups of one work-item, whatever the device reports. CPUs have the
+    policy of single work-items anyway. Other devices get it if the trial finds this fault.
+    clmst/runtime/trial.py, tests/faults/test_vendors.py::test_apple_work_groups_of_one
+rusticl-libclc (Mesa's rusticl with LLVM 22's own libclc, darktable 21662): some built-in functions
+    are missing, so that programs do not build, and others are wrong. The families of kernels that
+    call them fail their self-tests, and are refused. clmst/runtime/trust.py,
     tests/faults/test_vendors.py::test_compiler_that_cannot_build
-pyopencl-argument-types (PyOpenCL): kernel arguments take twenty times as long to set until their
-    types are known. `Program.kernel` gives it the types. clmst/runtime/program.py
+pyopencl-argument-types (PyOpenCL): setting the arguments of a kernel takes twenty times as long
+    until PyOpenCL is told their types. `Program.kernel` does so. clmst/runtime/program.py
 """
 
 from __future__ import annotations
@@ -58,21 +61,21 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-MOST_FILLED = 1 << 30
-OUT_OF_MEMORY = (-4, -6, -61)  # for memory objects; of the host; an invalid buffer size
+MOST_FILLED = 1 << 30  # bytes
+OUT_OF_MEMORY = (-4, -6, -61)  # codes: no memory for an object, none on the host, invalid size
 
 
 def builds_grid_barriers(cl_device: Any) -> bool:
-    """Return whether a barrier in a loop that all work-items leave together can be built."""
+    """Return whether a barrier can be built in a loop that all work-items leave together."""
     return "Portable Computing Language" not in cl_device.platform.name
 
 
-# What NVIDIA's driver says of every kernel whose registers have no limit.
+# The work-group limit that NVIDIA's driver reports for every kernel without a limit of registers.
 NVIDIA_SAID_WORK_ITEMS = 256
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:
-    """Return the largest work-group on NVIDIA's GPUs, by the registers of a work-item."""
+    """Return the largest work-group on an NVIDIA GPU if a work-item uses `registers` registers."""
     fitting: int = min(cl_device.registers_per_block_nv // registers, cl_device.max_work_group_size)
     return fitting
 
@@ -81,22 +84,23 @@ def fitting_work_items(cl_device: Any, registers: int) -> int:
 
 
 class ProvenDriver(NamedTuple):
-    """A driver that is known not to end processes by clmst's kernels, in the versions tried.
+    """A driver whose tested versions do not crash the process when they run clmst's kernels.
 
-    All others are tested in a child process (``child.py``). Whether answers are right is no matter
-    of this: every driver has to pass the self-tests.
+    All other drivers are tested in a child process (``child.py``). This says nothing about the
+    results of kernels: every driver must pass the self-tests.
     """
 
-    platform: str  # the platform's whole name
-    # The first version, and the first one that no longer counts; as many numbers as matter.
+    platform: str  # the complete name of the platform
+    # The first version that counts, and the first one that no longer does, with as many numbers as
+    # matter.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
-    devices: tuple[str, ...] = ("",)  # what the device's name begins with; any device if empty
-    build: str = ""  # what else the version says
+    devices: tuple[str, ...] = ("",)  # prefixes of the device's name; the default allows any device
+    build: str = ""  # text that the version must contain
 
 
-# A driver comes in here after all suites have run on it, and `tests.prove` with 100,000 cases
-# or more (docs/reliability.md); only versions that were tried, and their updates.
+# A driver is added after all suites have run on it, and `tests.prove` with 100,000 cases or more
+# (docs/reliability.md). Only versions that were tested count, and their updates.
 PROVEN = (
     ProvenDriver("Intel(R) OpenCL", lowest=(2026, 22), below=(2026, 23)),
     ProvenDriver(
@@ -107,7 +111,7 @@ PROVEN = (
 
 
 def is_proven(platform: str, device: str, version: str) -> bool:
-    """Return whether clmst's kernels may be tried in the user's process."""
+    """Return whether a driver is known not to crash, so that no child process is needed."""
     numbers = tuple(map(int, re.findall(r"\d+", version)))
     return any(
         platform == one.platform

@@ -1,6 +1,6 @@
-"""Kernel sources: where they are, and how includes are resolved.
+"""Kernel sources: where they are stored, and how their includes are resolved.
 
-This is the only file that knows where ``cl/`` is.
+This is the only module that knows the location of ``cl/``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _LINE = re.compile(r'^#line (\d+) "([^"]+)"$')
-# How a compiler that ignores #line, such as NVIDIA's, names a line of the composed text.
+# The form in which a compiler that ignores #line, such as NVIDIA's, names a line of the text.
 _NAMELESS = re.compile(r"<kernel>:(\d+)")
 
 
 @cache
 def root() -> Path:
-    """Return the folder of kernel sources: inside an installed package, or beside it in a clone."""
+    """Return the folder of kernel sources, inside an installed package or beside it in a clone."""
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "cl", package.parent / "cl"):
         if (candidate / "device").is_dir():
@@ -29,12 +29,12 @@ def root() -> Path:
 
 @cache
 def digest() -> str:
-    """Return a digest of all kernel sources; any change of one changes it."""
+    """Compute a digest of all kernel sources, which changes when any of them changes."""
     whole = hashlib.sha256()
     for folder, folders, names in os.walk(root()):
         folders.sort()
         for name in sorted(names):
-            with open(os.path.join(folder, name), "rb") as file:  # quicker than by Path
+            with open(os.path.join(folder, name), "rb") as file:  # faster than by Path
                 text = file.read()
             whole.update(f"{os.path.relpath(folder, root())} {name} {len(text)}\n".encode())
             whole.update(text)
@@ -43,9 +43,9 @@ def digest() -> str:
 
 @cache
 def compose(name: str) -> str:
-    """Return ``cl/<name>`` with its includes inserted, each file once.
+    """Return the text of ``cl/<name>`` with all includes inserted, each file once.
 
-    ``#line`` directives keep the compiler's messages on the real files and lines.
+    ``#line`` directives let compilers report errors by the original files and lines.
     """
     return "\n".join(_expand(name, seen=set())) + "\n"
 
@@ -65,9 +65,9 @@ def _expand(name: str, seen: set[str]) -> list[str]:
 
 
 def name_places(log: str, text: str) -> str:
-    """Return a compiler's log about a composed text, with file and line of each message.
+    """Replace line numbers of a composed text in a compiler's log by file and line.
 
-    Compilers that use ``#line`` have named them already.
+    This does nothing for compilers that use the ``#line`` directives themselves.
     """
     lines = text.splitlines()
 

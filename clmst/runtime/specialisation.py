@@ -1,4 +1,4 @@
-"""Specialisations: a source file with the macros for a device, which a program is built from."""
+"""Specialisations: a kernel source with the macros for a device, from which a program is built."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from clmst.runtime.policy import LEAST_WORK_GROUP, Policy
 from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
-# The types of records, for preludes that have some.
+# The source that defines record types, needed if a prelude has records.
 RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
-# A macro of cl/device/work_group.cl: whether kernels declare the size of their work-groups.
+# A macro of cl/device/work_group.cl. It says whether kernels declare the size of their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
-# Kernels of work-items that are alone say that they are in vectors already. Else Intel's compiler
-# makes them anew in vectors of work-items, which never run, in two thirds of the time of a build.
+# For work-groups of one work-item, the kernels are declared to be vectorised already. Otherwise
+# Intel's compiler also builds versions vectorised over several work-items, which never run, and
+# which take two thirds of the build's time.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 
 
 @dataclass(frozen=True, slots=True)
 class Prelude:
-    """OpenCL C text that precedes a file: the operator that a caller passes to a primitive."""
+    """OpenCL C text placed before a source file, such as the operator that a caller passes."""
 
-    # Its name in compilers' messages, e.g. ``"uint32 sum"``.
+    # The name of the prelude in compilers' messages, e.g. ``"uint32 sum"``.
     name: str
     text: str
 
-    # The macros that define the types of records, which precede the text; "" if there are none.
+    # Macros that define the types of records. They come before the text. "" if there are none.
     records: str = ""
 
     @classmethod
@@ -44,13 +45,15 @@ class Prelude:
         cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object],
         records: str = "",
     ) -> Prelude:  # fmt: skip
-        """Return a caller's functions and macros that may call them, by name and parameters.
+        """Create a prelude from a caller's functions and from macros that may call them.
 
-        The functions get names that end in "_", which none of the kernels' own has. `records` are
-        macros of ``cl/device/fields.cl``.
+        `preamble` is the text of the functions, and `functions` are their names. `macros` maps a
+        macro's name and parameters to its text. Each function is renamed to end in "_", so that it
+        cannot clash with a function of the kernels. `records` are macros of
+        ``cl/device/fields.cl``.
         """
         lines = (f"#define {macro} {text}" for macro, text in macros.items())
-        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        # The preamble comes first, so that its lines count from 1 in the compiler's messages.
         text = "\n".join((preamble, *lines))
         if called := "|".join(sorted(functions)):
             text = re.sub(rf"\b({called})(?=\s*\()", r"\1_", text)
@@ -59,30 +62,33 @@ class Prelude:
 
 @dataclass(frozen=True, slots=True)
 class Specialisation:
-    """A source file and the macros that specialise it."""
+    """A kernel source file and the macros with which it is compiled."""
 
-    # File below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
+    # A file below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
     source: str
     defines: tuple[tuple[str, int], ...]  # sorted by name
-    prelude: Prelude | None = None  # text that precedes the file
+    prelude: Prelude | None = None  # text placed before the file
 
     @classmethod
     def of(
         cls, source_name: str, defines: Mapping[str, int | bool], prelude: Prelude | None = None
     ) -> Specialisation:
-        """Make the specialisation of a file by macros given in any order."""
+        """Create the specialisation of a file with macros in any order."""
         return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
 
     @property
     def label(self) -> str:
-        """Short name for logs and errors, e.g. ``ecl[ATOMIC64=1,WG_SIZE=256]``."""
+        """A short name for logs and errors, e.g. ``ecl[ATOMIC64=1,WG_SIZE=256]``."""
         values = [f"{name}={value}" for name, value in self.defines]
         subject = [self.prelude.name] if self.prelude else []
         return f"{PurePosixPath(self.source).stem}[{','.join(subject + values)}]"
 
     @property
     def text(self) -> str:
-        """The full source; compilers' messages about the prelude use its name and its own lines."""
+        """The complete source.
+
+        Compilers' messages about the prelude use its name and its line numbers.
+        """
         composed = source.compose(self.source)
         if self.prelude is None:
             return composed
@@ -92,10 +98,11 @@ class Specialisation:
         return f'{types}#line 1 "{prelude.name}"\n{prelude.text}\n{composed}'
 
     def for_work_items(self, most: int) -> Specialisation | None:
-        """Return what to build instead if a device takes at most `most` work-items in a work-group.
+        """Return what to build next if a device allows only `most` work-items per work-group.
 
-        First the same work-group, declared by each kernel: the compiler then fits its registers to
-        it. Else the greatest power of two that fits; None if policies have no such work-groups.
+        The first attempt keeps the size, and lets each kernel declare it, so that the compiler
+        limits its registers accordingly. After that, the size is the largest power of two that
+        fits. Returns None if that is smaller than any policy allows.
         """
         macros = dict(self.defines)
         if not macros.get(_DECLARED):
@@ -106,9 +113,10 @@ class Specialisation:
         return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
 
     def within_said_limit(self) -> Specialisation:
-        """Return what is built in the end where the answer to a larger work-group is known.
+        """Return the specialisation that a build would end with, if that is known before.
 
-        NVIDIA's driver says the same limit of every kernel (quirk: nvidia-undeclared-size).
+        NVIDIA's driver reports one limit for all kernels (quirk: nvidia-undeclared-size), so a
+        build with larger work-groups would be in vain. Otherwise returns this specialisation.
         """
         size = dict(self.defines)["WG_SIZE"]
         if not self._is_nvidias or self.most_registers or size <= NVIDIA_SAID_WORK_ITEMS:
@@ -122,12 +130,15 @@ class Specialisation:
 
     @property
     def most_registers(self) -> int:
-        """The most registers of a work-item, if the compiler takes a limit: NVIDIA's; else 0."""
+        """Maximum number of registers per work-item.
+
+        0 if none is set or the compiler is not NVIDIA's.
+        """
         return dict(self.defines).get("MAX_REGISTERS", 0) if self._is_nvidias else 0
 
     @property
     def options(self) -> list[str]:
-        """Compiler options."""
+        """The options for the compiler."""
         options = ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in self.defines)]
         macros = dict(self.defines)
         if macros.get("WG_SIZE") == 1:
@@ -145,11 +156,11 @@ def specialise(
     /,
     **defines: int | bool,
 ) -> Specialisation:
-    """Return the specialisation of a source for a device; only here traits become macros.
+    """Combine a source with the macros for a device. Only this function turns traits into macros.
 
-    A macro given here wins over the device's own. A work-group of one work-item has no lanes. A
-    trait that the source does not use is left out, so that devices that differ only in it share a
-    cached binary.
+    Macros in `defines` override the device's own. A work-group of one work-item has no lanes. A
+    trait that the source does not mention is left out, so that devices that differ only in this
+    trait share a cached binary.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
@@ -167,7 +178,10 @@ def specialise(
 def check_request(
     source_name: Any, prelude: Any, defines: Mapping[str, Any]
 ) -> dict[str, int | bool]:
-    """Return macros as numbers; raise unless they are numbers and the source exists."""
+    """Check a request for a program, and return its macros as integers or bools.
+
+    Raises InvalidArgumentError if the source does not exist, or a macro is not a number.
+    """
     name = check_text("source_name", source_name)
     if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():
         raise InvalidArgumentError(f"there is no source {shown(name)} of kernels")

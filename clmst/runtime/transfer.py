@@ -1,8 +1,8 @@
-"""Transfers of large host arrays: through pinned memory, with several threads of the host.
+"""Transfers of large host arrays through pinned memory, by several threads of the host.
 
-A driver copies from and to ordinary, pageable memory through a small pinned buffer of its own, in
-one thread. That is far slower than the bus. Here every thread has a few blocks of pinned memory.
-While the device reads one block, the thread fills the next one, and the other threads fill theirs.
+A driver copies ordinary, pageable memory through a small pinned buffer of its own, in one thread.
+This is far slower than the bus. Here, every thread has a few blocks of pinned memory. While the
+device reads one block, the thread fills its next one, and other threads fill theirs.
 """
 
 from __future__ import annotations
@@ -29,29 +29,30 @@ _PAGE = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingShape:
-    """The division of pinned memory; never changes a result.
+    """How the pinned memory is divided. It never changes a result.
 
-    With two blocks a thread fills one while the device fetches the other. The copy of a block of
-    `block_bytes`, a multiple of a page, must take much longer than the 20 us that Python needs to
-    enqueue one; all blocks together should nearly fit the host's caches. Transfers of less than
-    `from_bytes` are left to the driver: waking the threads would take longer.
+    With two blocks, a thread fills one while the device copies the other. `block_bytes` is a
+    multiple of a page. The copy of a block must take much longer than the 20 us that Python needs
+    to enqueue it, and all blocks together should nearly fit the host's caches. Transfers of fewer
+    than `from_bytes` bytes are left to the driver, because waking the threads would take longer.
     """
 
     threads: int = 8
     blocks: int = 2
     block_bytes: int = 4 << 20
-    # On an H200, from a SciPy matrix to a forest, with staging from 4 and from 16 MiB: road_ny 3.46
-    # and 1.66 ms, rmat16 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05; from 64 MiB amazon
-    # takes 4.41.
+    # Times from a SciPy matrix to a forest on an H200, with staging from 4 MiB and from 16 MiB:
+    # road_ny 3.46 and 1.66 ms, rmat16 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05. With
+    # staging from 64 MiB, amazon takes 4.41 ms.
     from_bytes: int = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A host array, contiguous and not empty, and a buffer's bytes that it is copied to or from.
+    """A contiguous, non-empty host array, and the buffer to or from which it is copied.
 
-    `then` is called with each range ``(begin, end)`` of bytes that a fetch has copied, in any order
-    and from any thread; ranges begin and end at multiples of a page, or with the array.
+    The copy begins at byte `offset` of the buffer. When a fetch has copied some bytes to the host,
+    it calls `then(begin, end)` with their range, in any order and from any thread. Ranges begin and
+    end at multiples of a page, or at the end of the array.
     """
 
     buffer: Memory
@@ -60,7 +61,7 @@ class Transfer:
     then: Callable[[int, int], None] | None = None
 
     def done(self, begin: int, end: int) -> None:
-        """Call `then` with a range that was copied."""
+        """Report a copied range of bytes to `then`, if there is one."""
         if self.then is not None:
             self.then(begin, end)
 
@@ -81,19 +82,20 @@ class _TransferPiece:
 
 
 def _forget(event: Event) -> None:
-    """Ignore an event."""
+    """Do nothing with an event."""
 
 
 class Staging:
-    """Pinned memory of a context, and the threads that copy to and from it.
+    """Pinned memory of a context, and the threads that copy between it and ordinary memory.
 
-    Memory and threads exist from the first large transfer until :meth:`free`; `queue` maps the
-    memory, and transfers name their own. If the driver has no such memory, there is one warning,
-    `failure` keeps the reason, and transfers are left to the driver. Several threads may call;
-    transfers run one at a time, under `lock`.
+    Memory and threads are created at the first large transfer, and exist until :meth:`free`.
+    `queue` is used to map the memory. Each transfer names its own queue. If the driver provides no
+    pinned memory, a warning is given once, `failure` holds the reason, and transfers are left to
+    the driver.
 
-    Each thread has blocks and events of its own, and does one thing after the other, so a transfer
-    that is broken off cannot harm the next one.
+    Several threads may call the methods. Transfers run one at a time, under `lock`. Each thread of
+    the pool has its own blocks and events, and works in order, so an interrupted transfer cannot
+    harm the next one.
     """
 
     def __init__(
@@ -112,14 +114,15 @@ class Staging:
 
     @property
     def n_bytes(self) -> int:
-        """Pinned bytes, once allocated."""
+        """Bytes of pinned memory, once it is allocated."""
         return self.n_threads * self.shape.blocks * self.shape.block_bytes
 
     def send(self, queue: Queue, transfers: Sequence[Transfer]) -> None:
-        """Copy host arrays to the device, in no particular order.
+        """Copy host arrays to the device, in any order.
 
-        The device itself copies arrays in pinned memory. When it returns, the arrays may change.
-        Copies may still run in `queue`, so commands of another queue must wait for it.
+        Arrays in pinned memory are copied by the device directly. When the call returns, the caller
+        may change the arrays. Copies may still be running in `queue`, so commands in another queue
+        must wait for that queue.
         """
         import pyopencl as cl
 
@@ -133,7 +136,10 @@ class Staging:
     def fetch(
         self, queue: Queue, transfers: Sequence[Transfer], note: Callable[[Event], object] = _forget
     ) -> None:
-        """Copy from the device into host arrays, and wait; `note` is given every event."""
+        """Copy from the device into host arrays.
+
+        Blocks until done. `note` is called with every event.
+        """
         import pyopencl as cl
 
         if self._share(lambda thread, pieces: self._empty(queue, thread, pieces, note), transfers):
@@ -147,9 +153,10 @@ class Staging:
             one.done(0, one.array.nbytes)
 
     def blocks(self) -> Array | None:
-        """Return the pinned memory as blocks of bytes, or None where there is none; waits.
+        """Return the pinned memory as an array of blocks, or None if there is none.
 
-        The caller holds `lock`, and releases it when no copy from or to them is under way.
+        Blocks until earlier transfers no longer use them. The caller holds `lock`, and keeps it
+        until all its own copies from or to the blocks have finished.
         """
         if not self.pinned or not self._open():
             return None
@@ -160,7 +167,7 @@ class Staging:
         return blocks
 
     def free(self) -> None:
-        """Free memory and threads; the next large transfer makes them again."""
+        """Free the memory and end the threads. The next large transfer creates them again."""
         with self.lock:
             if self._workers is None or self._blocks is None:
                 return
@@ -172,7 +179,10 @@ class Staging:
     # ------------------------------------------------------------------ opening
 
     def _open(self) -> bool:
-        """Make memory and threads unless they exist; return whether they exist."""
+        """Create memory and threads if they do not exist.
+
+        Return False if the driver provides none.
+        """
         import pyopencl as cl
 
         if self._workers is not None or self.failure is not None:
@@ -182,7 +192,7 @@ class Staging:
             buffer = cl.Buffer(self._queue.context, flags, self.n_bytes)
             shape = (self.n_threads, self.shape.blocks, self.shape.block_bytes)
             access = cl.map_flags.READ | cl.map_flags.WRITE
-            enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+            enqueue_map: Any = cl.enqueue_map_buffer  # its type stub does not accept combined flags
             self._blocks, _ = enqueue_map(self._queue, buffer, access, 0, shape, np.uint8)
         except (cl.Error, MemoryError) as error:
             self.failure = str(error).splitlines()[0]
@@ -194,7 +204,7 @@ class Staging:
             )
             return False
         self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
-        # Set last: all of it exists.
+        # Set last, because it says that everything exists.
         self._workers = [TaskThread("clmst-transfer") for _ in range(self.n_threads)]
         return True
 
@@ -203,10 +213,10 @@ class Staging:
     def _share(
         self, work: Callable[[int, Iterator[_TransferPiece]], None], transfers: Sequence[Transfer]
     ) -> bool:
-        """Let all threads take pieces until none is left, and wait for them, if that pays.
+        """Let all threads process the pieces of `transfers`, and wait for them, if that is faster.
 
-        Returns whether it did. If anything fails, Ctrl-C included, no thread works and no copy runs
-        any more when this returns.
+        Returns False, without having done anything, if it is not faster. If anything fails,
+        including by an interrupt, all threads and copies have stopped when the error is raised.
         """
         if not self._is_for_threads(transfers):
             return False
@@ -226,18 +236,18 @@ class Staging:
         return self.pinned and n_bytes >= self.shape.from_bytes
 
     def _settle(self) -> None:
-        """Wait for threads and what they enqueued."""
+        """Block until all threads, and the copies that they have enqueued, have stopped."""
         assert self._workers is not None
         share(self._workers, range(self.n_threads), lambda thread, _: self._wait_for_events(thread))
 
     def _wait_for_events(self, thread: int) -> None:
         for event in filter(None, self._events[thread]):
-            with suppress(Exception):  # of a command that failed
+            with suppress(Exception):  # the event of a failed command raises
                 event.wait()
         self._events[thread] = [None] * self.shape.blocks
 
     def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_TransferPiece]:
-        """Yield pieces of a block, or smaller ones if there would be fewer pieces than threads."""
+        """Cut arrays into pieces of one block, or smaller ones so that every thread gets two."""
         total = sum(one.array.nbytes for one in transfers)
         share = -(-total // (2 * self.n_threads * _PAGE)) * _PAGE
         size = min(self.shape.block_bytes, max(share, _PAGE))
@@ -246,7 +256,7 @@ class Staging:
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
     def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
-        """Fill this thread's blocks in turn, each after the device has read it."""
+        """Fill this thread's blocks in turn, each after the device has copied what it held."""
         import pyopencl as cl
 
         for block, staged, piece in self._turns(thread, pieces):
@@ -263,7 +273,7 @@ class Staging:
         pieces: Iterator[_TransferPiece],
         note: Callable[[Event], object],
     ) -> None:
-        """Empty this thread's blocks in turn, while the device writes the others."""
+        """Let the device write this thread's blocks in turn, and copy each to the host's array."""
         import pyopencl as cl
 
         coming: deque[tuple[Event, Array, _TransferPiece]] = deque()
@@ -282,7 +292,10 @@ class Staging:
     def _turns(
         self, thread: int, pieces: Iterator[_TransferPiece]
     ) -> Iterator[tuple[int, Array, _TransferPiece]]:
-        """Yield the number of a block, its bytes once nothing uses them, and the next piece."""
+        """For each piece, yield the number of a block, its free bytes, and the piece.
+
+        Blocks until no copy uses the block any more.
+        """
         assert self._blocks is not None
         for turn, piece in enumerate(pieces):
             block = turn % self.shape.blocks
@@ -292,7 +305,7 @@ class Staging:
 
 
 def _take_over(event: Event, staged: Array, piece: _TransferPiece) -> None:
-    """Copy a block to the host array, after the device has written it."""
+    """Wait until the device has written a block, and copy it to the host array."""
     event.wait()
     np.copyto(piece.host, staged)
     piece.transfer.done(piece.begin, piece.end)

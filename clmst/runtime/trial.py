@@ -1,9 +1,9 @@
-"""The trial of a device in every process that uses it; host side of ``trial.cl``.
+"""The trial that a device runs in every process before it is used; host side of ``trial.cl``.
 
-It takes a millisecond or two, so its outcome is not kept anywhere. A device whose lanes or 64-bit
-atomics are wrong, or whose compiler dies of them, is used without them (quirk: adreno-lane-sums,
-quirk: intel-split-result, quirk: apple-atomics). What is kept is that a driver which is not proven
-has come back from a trial in a child process, whatever the outcome.
+It takes a millisecond or two, so its result is not stored. A device whose lanes or 64-bit atomics
+are wrong, or whose compiler crashes on them, is used without them (quirk: adreno-lane-sums, quirk:
+intel-split-result, quirk: apple-atomics). Only one fact is stored: that a driver which is not
+proven has completed a trial in a child process, whatever the result.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 _SOURCE = "device/trial.cl"
-_LENGTH = 1000  # values of which the minimum is taken
-# Pointers that are followed from each value to the last: 130,816 rounds of an inner loop. Mesa's
-# llvmpipe ends all loops of a work-item after 65,535 rounds in all, and goes on as if nothing had
-# happened.
+_LENGTH = 1000  # number of values of which the minimum is computed
+# Length of a chain of pointers, which is followed from each element to the end: 130,816 rounds of
+# an inner loop. Mesa's llvmpipe leaves all loops of a work-item after 65,535 rounds in total, and
+# continues without an error.
 _LINKS = 512
-# Functions of lanes.cl in the order of their results.
+# The functions of lanes.cl, in the order of their results.
 _FUNCTIONS = (
     "a shuffle", "a minimum", "a minimum of 64 bits", "a sum of lower lanes",
     "a maximum of lower lanes", "a ballot", "a broadcast", "a rank",
@@ -41,10 +41,11 @@ _FUNCTIONS = (
 
 
 def failure(device: Device) -> str | None:
-    """Return why a device cannot be used, or None if it built and ran the kernels correctly.
+    """Run the trial of a device. Return why it cannot be used, or None if all results were right.
 
-    A device that fails is tried without lanes, then without 64-bit atomics, too, and used so if it
-    passes. It raises where there is no memory for a context at present.
+    A device that fails is tried again without lanes, and then also without 64-bit atomics. If it
+    passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if there is no memory
+    for a context at present.
     """
     can, first = device.capabilities, None
     for names in _ways(device):
@@ -65,7 +66,7 @@ def failure(device: Device) -> str | None:
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
-    """Return what to go without, one after the other; nothing at first."""
+    """Return the capabilities to turn off before each attempt; none before the first."""
     ways: list[tuple[str, ...]] = [()]
     can = device.capabilities
     ways += [("lanes",)] if _lanes(device) else []
@@ -74,31 +75,34 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 
 
 def _use(device: Device, capabilities: Capabilities) -> None:
-    """Let a device do with other capabilities from now on; nothing is known of it then."""
+    """Change the capabilities of a device, and forget what depended on the earlier ones."""
     device.capabilities = capabilities
-    type(device).policy.forget(device)  # it is for what the device can do
+    type(device).policy.forget(device)  # it depends on the capabilities
     device._programs.clear()
     device.trust.renew()
 
 
 def _failure(device: Device) -> tuple[str | None, bool]:
-    """Return why a device fails as it is, and whether it would with fewer capabilities, too."""
+    """Test a device with its present capabilities.
+
+    Returns the reason of a failure, or None, and whether fewer capabilities would not help.
+    """
     import pyopencl as cl
 
     trust = device.trust
     if not (trust.given or trust.is_proven):
-        with suppress(OutOfDeviceMemoryError):  # the child's
+        with suppress(OutOfDeviceMemoryError):  # of the child, which says nothing here
             if (reason := trust.refusal(TRIAL)) is not None:
                 return f"cannot be tried: {reason}", not reason.startswith(ENDS_PROCESS)
     try:
-        _ = device.queue  # raises where others have all the memory at present
+        _ = device.queue  # raises if other processes use all the memory at present
     except cl.Error as error:
         return f"cannot be opened: {str(error).splitlines()[0]}", True
     return _failure_of_kernels(device), False
 
 
 def _lanes(device: Device) -> int:
-    """Return of how many lanes the device's kernels make use together; 0 if they do not."""
+    """Return how many lanes the device's kernels use as a group, or 0 if they use none."""
     can, alone = device.capabilities, device.policy.work_group_size == 1
     return 0 if can.lanes == "local" or alone else can.lane_width
 
@@ -132,9 +136,9 @@ def _minimum_failure(device: Device) -> str | None:
 
 
 def _loop_failure(device: Device) -> str | None:
-    """Follow pointers by nested loops whose lengths depend on data."""
+    """Test nested loops whose lengths depend on data, by following pointers."""
     words = np.arange(1, _LINKS + 2, dtype=np.uint32)
-    words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last leads to itself; rounds counted
+    words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last pointer is its own target; the counter is 0
     _run(device, "trial_jump_pointers", 1, words, np.uint32(_LINKS))
     rounds, expected = int(words[_LINKS]), _LINKS * (_LINKS - 1) // 2
     if rounds != expected or (words[:_LINKS] != _LINKS - 1).any():
@@ -143,12 +147,12 @@ def _loop_failure(device: Device) -> str | None:
 
 
 def _lanes_failure(device: Device) -> str | None:
-    """Let the values of each other lane group of a work-group be exchanged."""
+    """Test the functions of lanes in every second lane group of a work-group."""
     lanes, size = _lanes(device), device.policy.work_group_size
     if not lanes:
         return None
     groups = size // lanes
-    takes_part = np.arange(groups, 0, -1, dtype=np.uint32) % np.uint32(2)  # the last one does
+    takes_part = np.arange(groups, 0, -1, dtype=np.uint32) % np.uint32(2)  # the last group does
     values = np.arange(size, dtype=np.uint32) * np.uint32(2654435761)
     nothing = np.full(len(_FUNCTIONS) * size, 0xFFFFFFFF, np.uint32)
     words = np.concatenate((nothing[: 2 * groups], takes_part, values, nothing))
@@ -166,9 +170,10 @@ def _lanes_failure(device: Device) -> str | None:
 
 
 def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the results and minima that ``trial_exchange`` finds for (groups, lanes) values.
+    """Compute on the host what ``trial_exchange`` must find for values of shape (groups, lanes).
 
-    The results have shape (len(_FUNCTIONS), groups, lanes), the minima of 64 bits (groups,).
+    Returns the results, of shape (len(_FUNCTIONS), groups, lanes), and the 64-bit minima, of shape
+    (groups,).
     """
     lanes, half = values.shape[1], np.uint64(32)
     lane = np.arange(lanes, dtype=np.uint32)
@@ -193,7 +198,7 @@ def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _run(device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32) -> None:
-    """Run a kernel on an array of words; the array then holds its results."""
+    """Run a kernel on an array of words, and overwrite the array with the result. Blocks."""
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)
     launch.write(buffer, words)

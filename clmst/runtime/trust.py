@@ -1,13 +1,14 @@
-"""Trust: a device must pass a self-test of each family of kernels before it uses the family.
+"""Self-tests: before a device uses a family of kernels, it must pass the family's self-test.
 
-A family is the set of kernels that compute a result together: an algorithm, a kind of primitive.
-Before its first use on a device, it solves problems with known answers there. The verdict is kept
-(:mod:`clmst.runtime.verdicts`), so this happens once. The layer of the family chooses the problems;
-this module knows no graphs.
+A family is a set of kernels that compute a result together, such as an algorithm or a kind of
+primitive. Before its first use on a device, the family solves problems with known answers there.
+The verdict is stored (:mod:`clmst.runtime.verdicts`), so this happens once. The layer to which the
+family belongs chooses the problems. This module knows nothing about graphs.
 
-Built-in functions may be wrong or missing as well (quirk: rusticl-libclc). A self-test calls those
-that its family calls. A driver that is not proven (``quirks.py``) is tested in a child process
-(``child.py``), and so is one of which a process has ended in the middle of a test.
+Built-in functions of OpenCL may be wrong or missing as well (quirk: rusticl-libclc). A self-test
+calls the built-in functions that its family calls. If a driver is not proven (``quirks.py``), or if
+a process has ended in the middle of the test before, the test runs in a child process
+(``child.py``).
 """
 
 from __future__ import annotations
@@ -36,29 +37,29 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# Processes that may end in the middle of a test, where no child can be started, before it is no
-# longer tried: one may have been ended from outside.
+# If no child can be started: the number of processes that may end in the middle of a test before it
+# is not tried any more. One of them may have been killed from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
-# Why a family is refused that a device never uses; no such verdict is kept.
+# The reason of a family that cannot run on a device at all. It is not stored.
 _UNSUITED = "its kernels are not for such a device"
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
-    """A device failed the self-tests of all families that could do the work."""
+    """A device has failed the self-tests of all families that could do the work."""
 
     def __init__(self, device: Device, reason: str) -> None:
         super().__init__(f"{device.description} cannot be used: {reason}")
         self.device, self.reason = device, reason
 
     def __reduce__(self) -> Any:
-        """Pickle as the error that it is to users: a device does not leave its process."""
+        """Pickle as an :class:`UnsupportedDeviceError`: a device cannot leave its process."""
         attributes = {name: value for name, value in vars(self).items() if name != "device"}
         return UnsupportedDeviceError, self.args, attributes
 
 
-# Not in the table of families: the builds of all programs, each of which is a case.
+# The builds of all programs. Each program is a case. The family is not in the table of families.
 BUILD = KernelFamily(
     name="build", what="builds of programs", test=survived(lambda device, case: device.build(case))
 )
@@ -66,11 +67,12 @@ BUILD = KernelFamily(
 
 @dataclass(slots=True)
 class TrustRecord:
-    """The verdicts of this process on a device."""
+    """The verdicts on a device that this process has made or read."""
 
-    # Whether it is trusted without self-tests: for tests, which compare every answer themselves.
+    # Whether the device is trusted without self-tests, for tests that compare every answer
+    # themselves.
     given: bool
-    # The reason of each refusal by family and case; None where the device passed.
+    # For each family and case that has a verdict, the reason of the refusal, or None if it passed.
     reasons: dict[tuple[str, Hashable], str | None] = field(default_factory=dict)
     lost: set[tuple[str, Hashable]] = field(default_factory=set)
     is_testing: bool = False
@@ -80,8 +82,9 @@ class TrustRecord:
 class Trust:
     """The self-tests of a device, and their verdicts.
 
-    A device makes this object each time its trust is asked for, and keeps only the record. If it
-    kept the object, both would be a reference cycle, and the device's context would live on.
+    A device creates this object each time it is asked for it, and keeps only the record. If it kept
+    the object itself, the two would form a reference cycle, which would keep the device's context
+    alive.
     """
 
     __slots__ = ("_device", "_record")
@@ -100,7 +103,7 @@ class Trust:
 
     @property
     def store(self) -> VerdictStore:
-        """The verdicts that are kept."""
+        """The verdicts stored on disk for this device, with its driver and policy."""
         if self._record.store is None:
             device = self._device
             self._record.store = VerdictStore(
@@ -118,19 +121,19 @@ class Trust:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the driver is known not to end processes."""
+        """Whether the driver is known not to crash the process."""
         device = self._device
         return is_proven(device.platform, device.name, device.driver)
 
     def renew(self) -> None:
-        """Forget what this process knows: the device is used otherwise from now on."""
+        """Forget the verdicts of this process, because the device's capabilities have changed."""
         self._record.store = None
         self._record.reasons.clear()
 
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
-        """Raise :class:`UnsupportedDeviceError` unless the device passed a family's self-test.
+        """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of a family.
 
-        If there is no verdict yet, the family is tested.
+        The self-test runs if there is no verdict yet.
         """
         if (reason := self.refusal(family, case)) is not None:
             raise UnsupportedDeviceError(
@@ -139,13 +142,17 @@ class Trust:
             )
 
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
-        """Return why the device is not trusted with a family, or None if it is."""
+        """Return why the device may not use a family in a case, or None if it may.
+
+        The self-test runs if there is no verdict yet. The result is always None while a self-test
+        runs, since the test of one family may use others.
+        """
         key, reasons = (family.name, case), self._record.reasons
         if self._record.given or reasons.get(key, _UNSUITED) is None:
             return None
         if not family.suits(self._device):
             return _UNSUITED
-        with self._device.lock:  # other threads wait for the verdict
+        with self._device.lock:  # other threads that need the verdict wait here
             if self._record.is_testing:
                 return None  # a test of one family may use others
             if key not in reasons:
@@ -154,9 +161,10 @@ class Trust:
             return reasons[key]
 
     def require_build(self, program: Specialisation) -> None:
-        """Raise :class:`KernelBuildError` if the build of a program ends processes.
+        """Raise :class:`KernelBuildError` if building a program would crash the process.
 
-        Self-tests build most programs; this is for their variants, and for operators of users.
+        Self-tests build most programs. This check is for other variants of them, and for operators
+        of users.
         """
         if self.given or self.is_proven:
             return
@@ -165,9 +173,10 @@ class Trust:
             raise KernelBuildError(program.label, self._device.name, reason)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
-        """Test a family again, even if there is a verdict; `apart`: in a child process.
+        """Run a family's self-test again, even if there is a verdict, and return the new one.
 
-        One that does not suit the device is not tested.
+        With `apart` it runs in a child process. A family that cannot run on the device is not
+        tested, and the verdict says so.
         """
         if not family.suits(self._device):
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
@@ -179,7 +188,10 @@ class Trust:
             return verdict
 
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts so far but those on builds, by family and case; tests nothing."""
+        """Return the verdicts so far, sorted by family and case, without running tests.
+
+        Verdicts on builds of programs are left out.
+        """
         return [one for one in self.store.every() if one.family != BUILD.name]
 
     # ------------------------------------------------------------------------ testing
@@ -192,10 +204,10 @@ class Trust:
             )
 
     def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
-        """Test a family, and keep the verdict.
+        """Run the self-test of a family, and return the verdict.
 
-        A build or run that fails may work another time, for example when the disk is no longer
-        full. Such a verdict holds for this process only.
+        The verdict is stored unless another attempt could have another result. For example, a build
+        may fail because the disk is full. Such a verdict counts in this process only.
         """
         name, case_name = family.name, str(case)
         work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")
@@ -220,17 +232,17 @@ class Trust:
         return verdict
 
     def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
-        """Run a test in this process.
+        """Run a self-test in this process.
 
-        An answer that is wrong is the device's fault, and so is what OpenCL or the runtime reports
-        of it. Any other error is raised: it is a fault of clmst or of this process, and says
-        nothing about the device. So does a first loss of the device.
+        A wrong answer, or an error that OpenCL or the runtime reports, counts against the device.
+        Any other error is raised, because it is a fault of clmst or of this process. If the device
+        is lost, the error is raised the first time, and counts against the device the second time.
         """
         began, lasts = time.perf_counter(), True
         try:
             reason = family.failure(self._device, case)
         except OutOfDeviceMemoryError:
-            raise  # says nothing about the kernels
+            raise  # it says nothing about the kernels
         except Exception as error:
             key = (family.name, case)
             was_lost = isinstance(error, DeviceLostError) or failures.is_lost(self._device, error)
@@ -241,7 +253,8 @@ class Trust:
             if reason is None:
                 error.add_note(f"in the self-test of {family.name} on {self._device.description}")
                 raise
-            # Rounds without an end are the kernels' fault.
+            # Only a DeviceError of clmst itself, such as too many rounds, is certainly the kernels'
+            # fault.
             lasts = isinstance(error, DeviceError) and error.__cause__ is None
         return SelfTestResult(reason, lasts, round(time.perf_counter() - began, 4))
 
@@ -253,5 +266,5 @@ class Trust:
         finally:
             self._record.is_testing = False
             for queue in self._device.queues_in_use():
-                with suppress(Exception):  # such as a lost device
-                    queue.finish()  # before its memory has a new owner
+                with suppress(Exception):  # the device may be lost
+                    queue.finish()  # before the test's memory goes back to the pool

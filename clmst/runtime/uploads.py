@@ -1,4 +1,4 @@
-"""Uploads behind the kernels of earlier uploads: a queue of their own, where that pays."""
+"""Uploads that run beside kernels, in a queue of their own if the device benefits."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from clmst.runtime.transfer import Transfer
 
 
 class Uploads:
-    """Copies to a device that run beside its kernels.
+    """Copies to a device that may run at the same time as its kernels.
 
-    A device that has memory of its own gets a second queue for them. It copies arrays in pinned
-    memory by itself; others go through :class:`~clmst.runtime.transfer.Staging`. A device that
-    works in the host's memory copies in the queue of its kernels: the same cores do both. The
-    caller holds the device's lock, and has a :class:`~clmst.runtime.failures.Guard` of `queues`,
-    all those in use.
+    If the device has memory of its own, the copies use a second queue. Arrays in pinned memory are
+    copied by the device directly, other arrays through :class:`~clmst.runtime.transfer.Staging`. If
+    the device works in the host's memory, the copies use the queue of the kernels, because the same
+    cores would do both.
+
+    The caller holds the device's lock, and has a :class:`~clmst.runtime.failures.Guard` with
+    `queues`, the queues in use.
     """
 
     def __init__(self, device: Device) -> None:
@@ -25,10 +27,13 @@ class Uploads:
         self._has_own = device.capabilities.host_arrays == "copied"
         self._queue: Queue = device.new_queue() if self._has_own else device.queue
         self.queues = (self._queue, device.queue) if self._has_own else (self._queue,)
-        self._reading: list[Event] = []  # copies that still read arrays of the caller
+        self._reading: list[Event] = []  # copies that may still read arrays of the caller
 
     def send(self, transfers: Sequence[Transfer]) -> None:
-        """Enqueue copies. Arrays in pinned memory must not change before :meth:`wait`."""
+        """Start copies.
+
+        Arrays in pinned memory must not change before :meth:`wait` has returned.
+        """
         import pyopencl as cl
 
         staged = []
@@ -46,47 +51,53 @@ class Uploads:
             self._device.staging.send(self._queue, staged)
 
     def wait(self) -> None:
-        """Wait until no array of the caller is read any more."""
+        """Block until no copy reads an array of the caller any more."""
         while self._reading:
-            self._reading[-1].wait()  # the queue is in order
+            self._reading[-1].wait()  # the queue is in order, so the earlier ones have ended, too
             self._reading.clear()
 
     def finish(self) -> None:
-        """Wait for all copies."""
+        """Block until all copies are complete."""
         self.wait()
         if self._has_own:
             self._queue.finish()
 
     def sent(self) -> Event | None:
-        """Return what :meth:`let_kernels_wait` takes: the end of the copies so far."""
+        """Return an event that ends with the copies so far, for :meth:`let_kernels_wait`.
+
+        Returns None if copies and kernels share a queue.
+        """
         return _end_of(self._queue) if self._has_own else None
 
     def let_kernels_wait(self, sent: Event | None) -> None:
-        """Let kernels that are enqueued from now on wait for copies."""
+        """Let kernels that are enqueued from now on wait for the event `sent`, if there is one."""
         if sent is not None:
             _let_wait(self._device.queue, sent)
 
     def enqueued(self) -> Event | None:
-        """Return what :meth:`wait_for_kernels` takes: the end of the kernels so far."""
+        """Return an event that ends with the kernels so far, for :meth:`wait_for_kernels`.
+
+        Returns None if copies and kernels share a queue.
+        """
         return _end_of(self._device.queue) if self._has_own else None
 
     def wait_for_kernels(self, enqueued: Event | None) -> None:
-        """Let copies that are enqueued from now on wait for kernels."""
+        """Let copies that are enqueued from now on wait for the event, if there is one."""
         if enqueued is not None:
             _let_wait(self._queue, enqueued)
 
 
 def _end_of(queue: Queue) -> Event:
-    """Return an event that ends with what is in a queue."""
+    """Return an event that ends when all commands now in a queue have ended."""
     import pyopencl as cl
 
     event = cl.enqueue_marker(queue)
-    queue.flush()  # else the other queue could wait for ever
+    queue.flush()  # otherwise the other queue could wait for ever
     return event
 
 
 def _let_wait(queue: Queue, event: Event) -> None:
-    """Let what is enqueued in a queue from now on wait for an event."""
+    """Let commands that are enqueued from now on in a queue wait for an event."""
     import pyopencl as cl
 
     cl.enqueue_barrier(queue, wait_for=[event])

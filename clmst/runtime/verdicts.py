@@ -1,20 +1,21 @@
-"""Results of self-tests, kept in the user's cache: one file for each family of kernels.
+"""Results of self-tests, stored in the user's cache with one file per family of kernels.
 
-A verdict belongs to a device, its driver, the kernel text and the policy. If one of these changes,
-verdicts are looked for in another folder. Nothing here raises: a verdict that cannot be read counts
-as missing, and if one cannot be written, the next process tests again.
+A verdict depends on the device, its driver, the kernel sources and the policy. Each combination of
+these has a folder of its own. Nothing here raises: a verdict that cannot be read counts as missing,
+and if a verdict cannot be written, the next process tests again.
 
-A file has a verdict a line, as JSON; of two on the same case the later one counts. A process adds
-a line by one write at the end of the file, so processes need not wait for one another. If two of
-them write at once on a system that mixes their lines up, the damaged lines are skipped, and those
-cases are tested again. The same happens if a line is added while another process removes one.
+A file has one verdict per line, in JSON. If two lines are about one case, the later one counts. A
+process appends a line with a single write, so processes need not wait for one another. If two of
+them write at the same time on a system that mixes their lines up, the damaged lines are skipped,
+and their cases are tested again. The same can happen if one process appends a line while another
+removes one.
 
-The folders of devices, drivers and kernels that are not met any more are removed: when the folder
-of a new one is made, all that were not used for `UNUSED_DAYS` go, and all of an older edition.
+Old folders are removed when the folder of a new combination is created: those not used for
+`UNUSED_DAYS`, and those of an older edition.
 
-While a test runs in a process, it holds a lock on a marker file beside the verdict. A marker file
-that is not empty and not locked tells that a process ended in the middle of that test, by itself or
-not; it has a line for each.
+While a process runs a test, it holds a lock on a marker file in the folder. A marker file that is
+not empty and not locked shows that processes have ended in the middle of this test, for whatever
+reason. It has one line for each of them.
 """
 
 from __future__ import annotations
@@ -35,52 +36,55 @@ from clmst.core.errors import ClmstError
 from clmst.core.machine import cache_folder
 from clmst.runtime import source
 
-_MOST_READ = 1 << 12  # bytes of a marker file
+_MOST_READ = 1 << 12  # bytes read from a marker file
 
-# Increased when self-tests test more, or judge otherwise, or when verdicts are kept in another
-# form: older verdicts then no longer count.
+# Increase this when self-tests test more or judge differently, or when the format of the files
+# changes. Older verdicts then no longer count.
 EDITION = 3
 
 UNUSED_DAYS = 90
-"""Days after which verdicts are removed if their device, driver or kernels were not used."""
+"""Days after which unused verdicts are removed."""
 
 _DAY = 86400.0  # seconds
-_NAME_LENGTH = 24  # of a folder of verdicts, which is named by hexadecimal digits
-_DEVICE = "device.txt"  # in each folder: which device its verdicts are on
+_NAME_LENGTH = 24  # hexadecimal digits in the name of a folder of verdicts
+_DEVICE = "device.txt"  # a file in each folder that describes the device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The result of a self-test."""
 
-    family: str  # the kernels tested
-    case: str = ""  # the weights, layout or options tested; empty if the family has one case only
-    reason: str | None  # why the device was refused for these kernels; None if it passed
-    seconds: float = 0.0  # the time of the test, with its kernel builds
+    family: str  # the name of the kernel family
+    case: str = ""  # the weights, layout or options tested; empty if the family has only one case
+    reason: str | None  # why the device may not use these kernels; None if it passed
+    seconds: float = 0.0  # the duration of the test, including the builds of its kernels
 
     @property
     def passed(self) -> bool:
-        """Whether every answer was right."""
+        """Whether the device passed the test."""
         return self.reason is None
 
 
 class VerdictStore:
-    """The verdicts of one device with one policy, by all facts of it that these depend on."""
+    """The stored verdicts on one device with one policy.
+
+    `identity` holds the facts on which the verdicts depend, by name.
+    """
 
     def __init__(self, identity: dict[str, str]) -> None:
         self._identity = {**identity, "kernels": source.digest(), "edition": str(EDITION)}
         text = json.dumps(self._identity, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.folder = cache_folder() / "trust" / digest[:_NAME_LENGTH]
-        self._is_marked = False  # on the disk, as in use
+        self._is_marked = False  # whether the use of the folder has been recorded on the disk
 
     def find(self, family: str, case: str) -> Verdict | None:
-        """Return the verdict on a family in a case, or None if there is none."""
+        """Return the stored verdict on a family in a case, or None."""
         self._note_use()
         return _read(self._file(family), family).get(case)
 
     def every(self) -> list[Verdict]:
-        """Return all verdicts, by family and case."""
+        """Return all stored verdicts, sorted by family and case."""
         with suppress(OSError):
             files = sorted(self.folder.glob("*.jsonl"))
             found = [one for path in files for one in _read(path, path.stem).values()]
@@ -88,7 +92,7 @@ class VerdictStore:
         return []
 
     def keep(self, verdict: Verdict) -> None:
-        """Write a verdict, in place of an older one."""
+        """Store a verdict. It replaces an earlier one on the same case."""
         with suppress(OSError, ClmstError):
             if not (self.folder / _DEVICE).exists():
                 _remove_unused(self.folder.parent)
@@ -96,11 +100,12 @@ class VerdictStore:
                 facts = json.dumps(self._identity, indent=2)
                 write_text(self.folder / _DEVICE, facts + "\n", durable=False)
             with self._file(verdict.family).open("ab", buffering=0) as file:
-                # It begins a line of its own, whatever a process has left that was killed here.
+                # The line break comes first, in case a process was killed in the middle of an
+                # earlier line.
                 file.write(b"\n" + _line_of(verdict))
 
     def forget(self, family: str, case: str) -> None:
-        """Drop the verdict on a family in a case, and its marker."""
+        """Remove the verdict on a family in a case, and its marker file."""
         path = self._file(family)
         known = _read(path, family)
         with suppress(OSError, ClmstError):
@@ -110,7 +115,7 @@ class VerdictStore:
 
     @contextmanager
     def testing(self, family: str, case: str) -> Iterator[Marker]:
-        """Keep a marker file while a test runs."""
+        """Hold a marker file inside the ``with``, while a test runs."""
         marker = Marker(self.marker_file(family, case))
         try:
             yield marker
@@ -118,7 +123,7 @@ class VerdictStore:
             marker.remove()
 
     def marker_file(self, family: str, case: str) -> Path:
-        """Return the file that exists while a family is tested in a case."""
+        """Return the path of the marker file of a family in a case."""
         digest = hashlib.sha256(f"{family}\n{case}".encode()).hexdigest()[:10]
         return self.folder / f"{family}-{digest}.began"
 
@@ -126,7 +131,7 @@ class VerdictStore:
         return self.folder / f"{family}.jsonl"
 
     def _note_use(self) -> None:
-        """Note on the disk, at most once a day, that these verdicts are in use."""
+        """Record on the disk, at most once a day, that these verdicts are in use."""
         if self._is_marked:
             return
         self._is_marked, file = True, self.folder / _DEVICE
@@ -136,12 +141,14 @@ class VerdictStore:
 
 
 class Marker:
-    """A file that is locked and not empty while a test runs.
+    """A locked file that exists while a test runs.
 
-    `left` counts the processes that have ended in the middle of this test, one after the other;
-    those that run it at this moment do not count. While `stays`, that is unexplained, and the next
-    process has to know it too. Systems without such locks take the marker of a running process for
-    one that was left.
+    By it, a later process can tell that an earlier one died in the test.
+
+    `left` is the number of processes that have ended in the middle of this test, not counting those
+    that are running it now. If `stays` is set, :meth:`remove` keeps the lines of these processes,
+    so that the next process knows about them, too. On systems without file locks, the marker of a
+    running process counts as left behind.
     """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
@@ -160,22 +167,22 @@ class Marker:
             self.left, self._size = before.count(b"\n"), len(before)
             os.write(file, f"process {os.getpid()}, {time.ctime()}\n".encode())
             if durable:
-                os.fsync(file)  # a driver may crash the machine
-        except OSError:  # another process runs the same test, or the file cannot be locked
+                os.fsync(file)  # since a driver may crash the whole machine
+        except OSError:  # another process is running this test, or files cannot be locked
             self.left = 0
             os.close(file)
             return
         self._file = file
 
     def remove(self) -> None:
-        """Note that this process has not ended in the test."""
+        """Remove the line of this process, or the whole file, because this process has not died."""
         if self._file < 0:
             return
         with suppress(OSError):
             if self.stays:
                 os.ftruncate(self._file, self._size)
             else:
-                os.ftruncate(self._file, 0)  # for a process that has opened it already
+                os.ftruncate(self._file, 0)  # for a process that has opened the file already
                 self._path.unlink(missing_ok=True)
         os.close(self._file)
 
@@ -185,7 +192,7 @@ def _line_of(verdict: Verdict) -> bytes:
 
 
 def _read(path: Path, family: str) -> dict[str, Verdict]:
-    """Return the verdicts in a file by their cases, without those that are damaged."""
+    """Read the verdicts in a file, by case. Damaged lines are skipped."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError:
@@ -195,7 +202,7 @@ def _read(path: Path, family: str) -> dict[str, Verdict]:
 
 
 def _verdict(line: bytes) -> Verdict | None:
-    """Return the verdict in a line, or None if there is no sound one."""
+    """Parse a line of a file. Return None if it is damaged."""
     try:
         content: Any = json.loads(line)
         verdict = Verdict(**content)
@@ -207,14 +214,14 @@ def _verdict(line: bytes) -> Verdict | None:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove verdicts of older editions, and those that were not used for long."""
+    """Remove the folders of older editions, and folders that have not been used for long."""
     oldest = time.time() - UNUSED_DAYS * _DAY
     for one in folder.glob("[0-9a-f]" * _NAME_LENGTH):
         is_used, file = True, one / _DEVICE
         try:
             facts: Any = json.loads(file.read_bytes())
             is_used = facts["edition"] == str(EDITION) and file.stat().st_mtime >= oldest
-        except FileNotFoundError:  # another process is making it, or was killed in a first test
+        except FileNotFoundError:  # another process is creating it, or was killed in its first test
             with suppress(OSError):
                 is_used = one.stat().st_mtime >= oldest
         except (OSError, ValueError, TypeError, KeyError):

@@ -1,16 +1,16 @@
-"""Surrogate graphs: generated graphs of the kind and full size of those that papers measure.
+"""Surrogate graphs, generated in the kind and full size of the graphs that papers measure.
 
-The papers' graphs are not available everywhere; these are. Every number is a hash. So a name is
-the same graph on every machine, byte for byte, and measurements of it can be compared. Weights
-are 1 + hash(u, v) mod n, int32. Sizes, slots and forest weights are on record.
+The papers' graphs are not available everywhere, but these are. Every random number is a hash, so a
+name stands for the same graph on every machine, byte for byte, and measurements can be compared.
+Weights are 1 + hash(u, v) mod n, as int32. The numbers of vertices and slots and the weight of the
+forest are on record.
 
 =================  =============================================================================
-this module        those for the inputs of one paper, and families by parameters, by name
-`surrogate`        what a surrogate graph is; building, caching
-`rows`             from edges in any order to a symmetric CSR, in parallel
-`lattice`          grids and road maps, written row by row
-`drawn`, ...       one kind of graph each
-=================  =============================================================================
+this module        surrogates of one paper's inputs, and families with parameters, by name
+`surrogate`        one surrogate graph: how it is built and cached `rows`             a symmetric
+CSR from edges in any order, in parallel `lattice`          grids and road maps, written row by row
+`drawn`, ...       one kind of graph each =================
+=============================================================================
 
 >>> from clmst.generators import surrogates
 >>> surrogates.find("2d-2e20.sym").name
@@ -43,9 +43,9 @@ __all__ = [
 
 _GRAPH500 = (0.57, 0.19, 0.19)
 
-# By rising number of slots: name, what it stands for, vertices, slots, weight of the forest. See
-# Fallin, Gonzalez, Seo and Burtscher, "A High-Performance MST Implementation for GPUs" (SC '23),
-# table 2.
+# In order of the number of slots. The columns are the name, the graph that it stands for, the
+# numbers of vertices and slots, and the weight of the forest. See Fallin, Gonzalez, Seo and
+# Burtscher, "A High-Performance MST Implementation for GPUs" (SC '23), table 2.
 _RECORD = """\
 internet  internet             124_651      374_960          5_899_908_213
 road_ny   USA-road-d.NY        264_196      726_606         26_584_787_130
@@ -111,7 +111,7 @@ _RECIPES: dict[str, Callable[[], Graph]] = {
 }
 
 
-# Their own greatest degrees and numbers of components are in docs/papers/ecl_mst.md.
+# Maximum degrees and numbers of components of these graphs are in docs/papers/ecl_mst.md.
 _CLOSER_RECORD = """\
 internet-close  internet           124_651     374_956      5_814_303_357
 rmat16-close    rmat16.sym          65_536     967_944        647_461_435
@@ -136,7 +136,7 @@ _RECIPES |= {
 
 
 def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
-    """Yield the surrogate graphs on record."""
+    """Yield the surrogate graphs of a record, with their descriptions and recipes."""
     descriptions = dict(line.split(maxsplit=1) for line in described.splitlines())
     for name, stands_for, *sizes in map(str.split, record.splitlines()):
         n_vertices, n_slots, total_weight = map(int, sizes)
@@ -149,41 +149,50 @@ def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
 SURROGATES: Mapping[str, SurrogateGraph] = MappingProxyType(
     {one.name: one for one in _recorded(_RECORD, _DESCRIPTIONS)}
 )
-"""The surrogates of the inputs of the SC '23 paper by name, in order of size."""
+"""Surrogates of the inputs of the SC '23 paper by name, in order of size."""
 
 CLOSER: Mapping[str, SurrogateGraph] = MappingProxyType(
     {one.name: one for one in _recorded(_CLOSER_RECORD, _CLOSER_DESCRIPTIONS)}
 )
-"""More surrogates of three of these inputs, closer to them in degrees, components and size.
+"""Alternative surrogates of three inputs, closer to them in degrees, components and size.
 
-Recorded times are of those without ``-close``.
+Recorded times were measured with the graphs in :data:`SURROGATES`, not with these.
 """
 
 
-_MOST_SLOTS = (1 << 31) - 1  # readers of ECL files count in signed numbers of 32 bits
+_MOST_SLOTS = (1 << 31) - 1  # readers of ECL files count with signed 32-bit integers
 _SEED = 5
 
 SIZE_STUDY = tuple(f"random-2e{scale}-d8" for scale in range(20, 28))
-"""Names of uniform random graphs of 2**20 to 2**27 vertices."""
+"""Names of uniform random graphs with 2**20 to 2**27 vertices and degree 8."""
 
 DEGREE_STUDY = tuple(f"random-2e20-d{degree}" for degree in (2, 4, 8, 16, 32, 64, 128))
-"""Names of uniform random graphs of 2**20 vertices and rising degree."""
+"""Names of uniform random graphs with 2**20 vertices and degrees from 2 to 128."""
 
 
 def random(n: int, degree: int) -> SurrogateGraph:
-    """Return a graph such as r4_23 of any size: called ``random-2e20-d8``, ``random-1000-d4``.
+    """Return a uniform random surrogate graph of any size, like r4_23.
+
+    Its name is like ``random-2e20-d8`` or ``random-1000-d4``. The graph is not built yet.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     degree : int
-        How many neighbours a vertex has on average, but for the few loops and duplicates drawn.
+        Average number of neighbours of a vertex, apart from the few self-loops and duplicates that
+        are drawn.
 
     Raises
     ------
     InvalidArgumentError
-        There would be more slots than an ECL file can hold, or more neighbours than vertices.
+        The graph would have more slots than an ECL file can hold, or more neighbours than vertices.
+
+    Examples
+    --------
+    >>> from clmst.generators import surrogates
+    >>> surrogates.random(1000, 4).name
+    'random-1000-d4'
     """
     n = check_integer("n", n, low=2)
     degree = check_integer("degree", degree, low=1, high=n - 1)
@@ -197,19 +206,28 @@ def random(n: int, degree: int) -> SurrogateGraph:
 
 
 def rmat(scale: int, degree: int) -> SurrogateGraph:
-    """Return a graph such as rmat22 of 2**scale vertices: called ``rmat-2e20-d16``.
+    """Return a recursive-matrix surrogate graph with 2**scale vertices, like rmat22.
+
+    Its name is like ``rmat-2e20-d16``. The graph is not built yet.
 
     Parameters
     ----------
     scale : int
-        From 4 to 27.
+        Base-2 logarithm of the number of vertices, from 4 to 27.
     degree : int
-        As of :func:`random`; the more there are, the more of them are duplicates.
+        Average number of neighbours of a vertex before duplicates are merged. The larger it is, the
+        more edges are duplicates.
 
     Raises
     ------
     InvalidArgumentError
-        As :func:`random`.
+        The graph would have more slots than an ECL file can hold, or more neighbours than vertices.
+
+    Examples
+    --------
+    >>> from clmst.generators import surrogates
+    >>> surrogates.rmat(10, 8).n_vertices
+    1024
     """
     scale = check_integer("scale", scale, low=4, high=27)
     degree = check_integer("degree", degree, low=1, high=(1 << scale) - 1)
@@ -223,12 +241,20 @@ def rmat(scale: int, degree: int) -> SurrogateGraph:
 
 
 def find(name: str) -> SurrogateGraph:
-    """Return the surrogate graph of a name, of the graph it stands for, or of a family's member.
+    """Return the surrogate graph with a name, or the surrogate of the paper's graph with that name.
+
+    The name may also be a member of a family: random-N-dD, random-2eS-dD or rmat-2eS-dD.
 
     Raises
     ------
     InvalidArgumentError
-        There is none; the message lists what there is.
+        There is no such graph. The message lists all names.
+
+    Examples
+    --------
+    >>> from clmst.generators import surrogates
+    >>> surrogates.find("as-skitter").name
+    'skitter'
     """
     for one in SURROGATES.values():
         if name in (one.name, one.stands_for):
@@ -252,7 +278,7 @@ def find(name: str) -> SurrogateGraph:
 
 
 def _drawn(n: int, degree: int) -> int:
-    """Return the number of edges of n vertices of a degree, or raise if it is too large."""
+    """Return the number of edges to draw for n vertices of a degree. Raises if it is too large."""
     if n * degree > _MOST_SLOTS:
         raise InvalidArgumentError(
             f"{n} vertices of degree {degree} have {n * degree} stored edges; "

@@ -1,7 +1,7 @@
-"""Surrogates made of cliques: people who wrote together, and a crawl of the web.
+"""Surrogates made of cliques: people who wrote papers together, and a crawl of the web.
 
-The structure of real crawls is described by Boldi and Vigna, "The WebGraph framework I" (2004):
-most links lead to pages nearby in the order of addresses, and pages that list one another form
+Boldi and Vigna describe the structure of real crawls in "The WebGraph framework I" (2004). Most
+links lead to pages that are near in the order of addresses, and pages that list one another form
 blocks.
 """
 
@@ -26,22 +26,22 @@ Integers = npt.NDArray[np.int64]
 _SEED = 13
 _SMALLEST_SITE, _LARGEST_SITE = 20, 17_000
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 6, 489
-_MENUS = (16, 256)  # pages from one menu to the next: each links all pages that follow it
-_TO_FRONT = 0.99  # of the pages of a site link its front page
-_TO_OTHER_SITE = 0.4  # of the pages link a page elsewhere,
-_OTHER_FRONT = 0.75  # most of them a front page
-_LEAST_ALONE, _MOST_ALONE = 50, 1000  # pages of sites that nothing links to
+_MENUS = (16, 256)  # pages from one menu to the next; a menu links those in between
+_TO_FRONT = 0.99  # fraction of the pages of a site that link its front page
+_TO_OTHER_SITE = 0.4  # fraction of the pages that link a page of another site,
+_OTHER_FRONT = 0.75  # and fraction of these links that lead to a front page
+_LEAST_ALONE, _MOST_ALONE = 50, 1000  # size in pages of an isolated site
 
 _FIRST_HASH = 7
-_SMALLEST, _SPREAD = 4, 80  # members of a clique: 4 to 83, small ones by far the most frequent
-_NEARBY = np.uint64(256)  # vertices from a clique's base, within which three members in four lie
+_SMALLEST, _SPREAD = 4, 80  # a clique has 4 to 83 members, mostly few
+_NEARBY = np.uint64(256)  # three of four members lie this near to the base
 
 
 def co_authors(*, n: int, drawn: int) -> Graph:
     """Join all vertices to a path, then draw cliques until there are `drawn` edges.
 
-    A clique's hash makes its size, its base and its members; it is also the state that the next
-    clique's hash follows from.
+    The hash of a clique determines its size, its base vertex and its members. It is also the state
+    from which the hash of the next clique follows.
     """
     return graph_of_edges(n, _draws(n, drawn))
 
@@ -55,7 +55,10 @@ def _draws(n: int, drawn: int) -> Iterator[Draw]:
 
 
 def _cliques_by_size(drawn: int, target: int) -> dict[int, list[int]]:
-    """Return the hashes of the cliques that bring `drawn` edges to the target, by size."""
+    """Draw cliques until there are `target` edges, and return their hashes by size.
+
+    `drawn` is the number of edges that are there already.
+    """
     cliques = defaultdict(list)
     word = _FIRST_HASH
     while drawn < target:
@@ -73,7 +76,7 @@ def _path(chunk: slice) -> tuple[Array, Array]:
 
 
 def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
-    """Return all pairs of members in cliques of one size."""
+    """Return all pairs of members in cliques of one size, as arrays (u, v)."""
     bases = next_words(hashes + np.uint64(1)) % np.uint64(n)
     words = next_words(hashes[:, None] + np.arange(2, 2 + size, dtype=np.uint64))
     is_near = words & np.uint64(3) != np.uint64(0)
@@ -82,20 +85,23 @@ def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
 
 
 def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
-    """Cut the vertices into sites, link each site's pages, and most sites with one another.
+    """Cut the vertices into sites, link the pages within sites, and link most sites to one another.
 
-    `n_alone` sites stay components of their own. `listed` is the share of blocks whose pages all
-    link one another.
+    `n_alone` sites are separate components. `listed` is the fraction of blocks that are cliques.
     """
     pages = np.arange(n)
     fronts = _runs(n, "sites", _SMALLEST_SITE, _LARGEST_SITE, exponent=1.0)
-    front = np.repeat(fronts, np.diff(fronts, append=n))  # of each page, that of its site
+    front = np.repeat(fronts, np.diff(fronts, append=n))  # the front page of each page's site
     draws: list[Draw] = [*_site_links(pages, front), *_far_links(n, fronts, n_alone)]
     return graph_of_edges(n, [*draws, *_listed_blocks(n, front, listed)])
 
 
 def _runs(n: int, name: str, least: int, most: int, *, exponent: float) -> Integers:
-    """Cut 0 .. n - 1 into runs and return where they start; P(size > s) = (least / s)**exponent."""
+    """Cut 0 .. n - 1 into ranges of random size and return their starts.
+
+    The sizes follow a power law, P(size > s) = (least / s)**exponent, but are at most `most`.
+    `exponent` is 1 or 2.
+    """
     uniform = 1.0 - Stream.named(_SEED, name).uniform(n // least + 1)
     sizes = least / (uniform if exponent == 1.0 else np.sqrt(uniform))
     starts = np.cumsum(np.minimum(sizes, most).astype(np.int64))
@@ -103,9 +109,12 @@ def _runs(n: int, name: str, least: int, most: int, *, exponent: float) -> Integ
 
 
 def _site_links(pages: Integers, front: Integers) -> list[Draw]:
-    """Link pages to the one above them, to menus, and to the front page of their site."""
+    """Link each page to the page above it, to menus, and to the front page of its site.
+
+    `front` has the front page of the site of each page.
+    """
     page = pages - front
-    above = front + (page & (page - 1))  # the last bit cleared: folders within folders
+    above = front + (page & (page - 1))  # clears the lowest set bit, like nested folders
     menus = [front + page // stride * stride for stride in _MENUS]
     fond = np.flatnonzero(Stream.named(_SEED, "fond").uniform(pages.size) < _TO_FRONT)
     pairs = [(pages, other) for other in (above, *menus)]
@@ -114,10 +123,10 @@ def _site_links(pages: Integers, front: Integers) -> list[Draw]:
 
 
 def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
-    """Link sites: every front page to that of an earlier site, many pages to some page elsewhere.
+    """Link sites: each front page to an earlier site's front page, and many pages to other pages.
 
-    Pages elsewhere are found as a random page or as the front page of its site, so that large
-    sites are found the most often.
+    Another page is a random page, or the front page of the site of a random page, so that large
+    sites get the most links. Isolated sites get none.
     """
     site = np.repeat(np.arange(fronts.size), np.diff(fronts, append=n))
     alone = _sites_alone(fronts, n, n_alone)
@@ -137,7 +146,10 @@ def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
 
 
 def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
-    """Choose sites of moderate size by the least hashes."""
+    """Choose `count` isolated sites of moderate size by the lowest hashes.
+
+    Returns a mask of sites.
+    """
     sizes = np.diff(fronts, append=n)
     moderate = np.flatnonzero((sizes >= _LEAST_ALONE) & (sizes <= _MOST_ALONE))
     if moderate.size < count:
@@ -152,7 +164,7 @@ def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
-    """Make cliques of some blocks, which are runs of pages cut where sites end."""
+    """Make cliques of some blocks, which are ranges of pages within a site."""
     starts = np.unique(
         np.concatenate([_runs(n, "blocks", _SMALLEST_BLOCK, _LARGEST_BLOCK, exponent=2.0), front])
     )
@@ -168,6 +180,9 @@ def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
 
 
 def _member_pairs(members: Array) -> tuple[Array, Array]:
-    """Return all pairs of the members of cliques, which are the rows of a table."""
+    """Return all pairs within each row of a table, as arrays (u, v).
+
+    A row has the members of a clique.
+    """
     one, other = np.tril_indices(members.shape[1], -1)
     return members[:, one].ravel(), members[:, other].ravel()

@@ -1,4 +1,4 @@
-"""Surrogates whose edges are drawn one by one: uniform ones, and recursive matrices."""
+"""Surrogates whose edges are drawn one by one: uniform random graphs, and recursive matrices."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from clmst.generators.surrogates.rows import BLOCK, CHUNK, Draw, graph_of_edges
 
 
 def uniform(*, n: int, drawn: int) -> Graph:
-    """Draw edges from the vertices in turn, `drawn` in all, each other end by two hashes.
+    """Draw `drawn` edges, each from the next vertex in turn to a random vertex.
 
-    Loops and duplicates go, which are few as long as vertices draw few of all.
+    Self-loops and duplicates are dropped. They are few as long as a vertex draws few of all
+    vertices.
     """
     return graph_of_edges(n, (partial(_uniform_chunk, chunk, n) for chunk in slices(drawn, CHUNK)))
 
@@ -37,7 +38,7 @@ def _uniform_chunk(chunk: slice, n: int) -> tuple[Array, Array]:
 
 
 _SEED_STRIDE = 1_000_003
-_BYTE = 8  # levels whose choices fit a byte
+_BYTE = 8  # number of levels whose choices fit into a byte
 
 
 def recursive_matrix(
@@ -48,10 +49,11 @@ def recursive_matrix(
     seed: int,
     renamed: bool = False,
 ) -> Graph:
-    """Draw edges of a recursive matrix of 2**scale vertices; loops and duplicates go.
+    """Draw `drawn` edges of a recursive matrix with 2**scale vertices.
 
-    The chances are of the upper left, upper right and lower left quarter. Vertices that are
-    `renamed` get random numbers, so that hubs lie anywhere and not in front. O(drawn scale) hashes.
+    `chances` are the probabilities of the upper left, upper right and lower left quarter.
+    Self-loops and duplicates are dropped. With `renamed` the vertices are numbered at random, so
+    that hubs are anywhere and not only among the low numbers. Takes O(drawn scale) hashes.
     """
     n = 1 << scale
     names = shuffled(n) if renamed else None
@@ -59,27 +61,30 @@ def recursive_matrix(
 
 
 def shuffled(n: int) -> npt.NDArray[np.uint32]:
-    """Return the numbers below n as Fisher and Yates shuffle them by a hash.
+    """Return the numbers below n in the order of a Fisher-Yates shuffle that is driven by a hash.
 
-    Their steps n - 1, ..., 1, 0 each exchange the number in place `step` with that in an earlier
-    place, its partner. Here all steps are made at once. What step i takes from its partner's
-    place was put there by the step before it with the same partner, or nothing has moved there
-    yet. And what a step puts down is what it found in its own place: again, what the last step
-    before it with that place for partner has put there, if there is one. O(n log n).
+    The shuffle makes the steps n - 1, ..., 1, 0. Each step exchanges the number at index `step`
+    with the number at an earlier or equal index, its partner. Here all steps are made at once, in
+    O(n log n).
+
+    What a step takes from its partner's index was put there by the previous step with the same
+    partner. If there is no such step, the number there has not moved yet. What a step puts down is
+    what it found at its own index, which was put there by the last previous step that has this
+    index as its partner, if there is one.
     """
     steps = np.arange(n, dtype=np.uint64)
     partners = next_words(steps * np.uint64(77) + np.uint64(5)) % (steps + np.uint64(1))
     words = packed(partners, steps)
     words.sort()
     partner, step = (words >> HALF).astype(np.int64), words.astype(np.uint32).astype(np.int64)
-    leads = np.ones(n, bool)  # the words that are the first with their partner
+    leads = np.ones(n, bool)  # the first word of each partner
     np.not_equal(partner[1:], partner[:-1], out=leads[1:])
-    before = np.full(n, -1)  # for each step, the one before it with the same partner
+    before = np.full(n, -1)  # for each step, the previous step with the same partner
     before[step[:-1]] = np.where(leads[1:], -1, step[1:])
 
     place, last = partner[leads], step[leads]
-    found = np.arange(n)  # for each place, what its own step finds there
-    # An exchange of a place with itself is that step, and not one before it.
+    found = np.arange(n)  # for each index, the number that its own step finds there
+    # If an index is exchanged with itself, that is its own step, not a previous one.
     last = np.where(last > place, last, before[last])
     found[place[last >= 0]] = ~last[last >= 0]
     resolve(found)
@@ -94,9 +99,9 @@ def _draws(
     names: Array | None,
 ) -> Iterator[Draw]:
     a, b, c = chances
-    # Sums from left to right, as they are rounded where the draw is compared with each. A limit is
-    # the least word whose upper 53 bits, as a fraction of 1, reach the sum: words then compare
-    # with it as these fractions compare with the sum, exactly.
+    # The sums are rounded from left to right, as in a comparison of a random float with each. A
+    # limit is the minimum word whose upper 53 bits, as a fraction of 1, reach the sum. Comparing
+    # words with the limit is then exactly like comparing these fractions with the sum.
     limits = tuple(np.uint64(math.ceil(sum_ * 2.0**53) << 11) for sum_ in (a, a + b, a + b + c))
     for chunk in slices(drawn, CHUNK):
         yield partial(_chunk, chunk, scale, limits, seed * _SEED_STRIDE, names)
@@ -105,7 +110,7 @@ def _draws(
 def _chunk(
     chunk: slice, scale: int, limits: tuple[np.uint64, ...], base: int, names: Array | None
 ) -> tuple[Array, Array]:
-    """Draw the edges of one chunk."""
+    """Draw the edges of one chunk, and return arrays (u, v)."""
     u, v = (np.zeros(chunk.stop - chunk.start, np.uint32) for _ in range(2))
     for block in slices(u.size, BLOCK):
         start, stop = chunk.start + block.start, chunk.start + block.stop
@@ -115,9 +120,11 @@ def _chunk(
 
 
 def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, v: Array) -> None:
-    """Choose a quarter on every level; each level's word is the hash of the one before.
+    """Place each edge by choosing a quarter on every level, and write its ends to `u` and `v`.
 
-    The bits chosen gather in bytes, eight levels at a time: that moves an eighth of the memory.
+    `words` has one hash for each edge, and is overwritten. The word of each level is the hash of
+    the previous one. The chosen bits are collected in bytes, eight levels at a time, which moves an
+    eighth of the memory.
     """
     to_b, to_c, to_d = limits
     for first in range(0, scale, _BYTE):
@@ -129,7 +136,8 @@ def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, 
             is_lower = words >= to_c
             lower <<= 1
             lower |= is_lower.view(np.uint8)
-            # Upper right is from to_b to to_c, lower right from to_d: an odd number reached.
+            # The right quarters are from to_b to to_c and from to_d on. There a word has reached an
+            # odd number of the three limits.
             is_lower ^= words >= to_b
             is_lower ^= words >= to_d
             right <<= 1

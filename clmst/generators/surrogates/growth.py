@@ -1,9 +1,9 @@
-"""Surrogates that grow: each vertex joins earlier ones, by degree or along routes.
+"""Surrogates that grow vertex by vertex: each vertex joins earlier ones, by degree or along routes.
 
-Sources of the routes of the Internet: the copying model of Kumar et al., "Stochastic models for the
-web graph" (2000), in which an edge ends where a random earlier edge does, so that degrees follow a
-power law; and the closing of triangles of Holme and Kim, "Growing scale-free networks with tunable
-clustering" (2002).
+The routes of the Internet follow two papers. The copying model is from Kumar et al., "Stochastic
+models for the web graph" (2000): an edge ends where a random earlier edge ends, so that degrees
+follow a power law. The closing of triangles is from Holme and Kim, "Growing scale-free networks
+with tunable clustering" (2002).
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from clmst.generators.hashing import Stream, Words, next_words
 from clmst.generators.surrogates.rows import CHUNK, draws_of, graph_of_edges
 
 _SEED = 11
-_CORE = 64  # the first vertices join one another at random, lest the very first be all copies' end
-_MOST_DRAWS = 300  # of one vertex
-_NEARBY = 64  # vertices that are found one after another lie on the same routes
-_QUARTER = 4  # of the sixteen values of four bits
+_CORE = 64  # the first vertices join each other at random; else all copies would end at vertex 0
+_MOST_DRAWS = 300  # maximum number of draws of a vertex
+_NEARBY = 64  # a near draw ends at one of this many previous vertices
+_QUARTER = 4  # of 16, the number of values of four bits
 
 
 def preferential(
     *, n: int, edges_per_vertex: int, second_may_fail: bool = False, anyone: int = _QUARTER
 ) -> Graph:
-    """Join vertices 1, 2, ... to earlier ones, one edge after another.
+    """Grow a graph in which vertices 1, 2, ... each draw edges to earlier vertices.
 
-    Most edges end where a random end of all edges before does; `anyone` in sixteen, and the very
-    first, at any earlier vertex: the more, the smaller are hubs. Loops and duplicates go. With
-    `second_may_fail` a vertex makes its second draw only on a hash's toss of a coin.
+    Most edges end where a random end of an earlier edge does. `anyone` sixteenths of the edges, and
+    the very first edge, end at any earlier vertex. A larger `anyone` makes smaller hubs. Self-loops
+    and duplicates are dropped. With `second_may_fail` a vertex makes its second draw only with
+    probability 1/2.
     """
-    # Vertex 0 does not draw, so draws are counted from the first of vertex 1.
+    # Vertex 0 does not draw, so draws are numbered from the first draw of vertex 1.
     hashes = _hashes(edges_per_vertex, n * edges_per_vertex)
     owners = np.repeat(np.arange(1, n, dtype=np.uint32), edges_per_vertex)
     if second_may_fail:
@@ -47,7 +48,7 @@ def preferential(
 
 
 def _hashes(start: int, stop: int) -> Words:
-    """Return the hashes of start .. stop - 1."""
+    """Return the hashes of the numbers start .. stop - 1."""
     hashes = np.arange(start, stop, dtype=np.uint64)
     in_threads(lambda block: next_words(hashes[block]), slices(hashes.size, CHUNK))
     return hashes
@@ -56,14 +57,14 @@ def _hashes(start: int, stop: int) -> Words:
 def _attached_vertices(
     hashes: Words, owners: Array, sixteenths: np.uint64
 ) -> npt.NDArray[np.uint32]:
-    """Return the vertex that each edge joins its owner to."""
+    """Return, for each edge, the vertex to which it joins its owner."""
     ends = np.empty(hashes.size, np.int64)
 
     def fill(block: slice) -> None:
         words, numbers = hashes[block], np.arange(block.start, block.stop, dtype=np.uint64)
         anyone = words >> np.uint64(60) < sixteenths
         if block.start == 0:
-            anyone[0] = True  # there is no edge before to take an end of
+            anyone[0] = True  # there is not yet an edge to copy from
         fresh = (next_words(words + np.uint64(1)) % owners[block]).astype(np.int64)
         numbers *= np.uint64(2)
         taken = next_words(words.copy()) % np.maximum(numbers, np.uint64(1))
@@ -79,12 +80,13 @@ def _attached_vertices(
 def topology(
     *, n: int, n_paths: int, in_paths: int, few: float, anyone: float, near: float
 ) -> Graph:
-    """Grow a network by copying, close triangles, and set small paths beside it.
+    """Grow a network by copying, close triangles, and add small paths that are separate components.
 
     Vertex i makes about ``few / sqrt(random)`` draws, so some vertices make hundreds. Each draw
-    joins a vertex, and also one of those that this vertex itself has drawn. The chances that it
-    goes to any earlier vertex, or to one of the last 64, are `anyone` and `near`; the others copy
-    an earlier draw. The last `in_paths` vertices are `n_paths` paths of their own.
+    joins the vertex to another one, and also to a vertex that this other one has drawn. The
+    probability that a draw ends at any earlier vertex is `anyone`, and that it ends at one of the
+    previous 64 vertices is `near`. All other draws copy an earlier draw. The last `in_paths`
+    vertices form `n_paths` separate paths.
     """
     n_large = n - in_paths
     counts = _draw_counts(n_large, few)
@@ -105,7 +107,7 @@ def topology(
 
 
 def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
-    """Return how often each vertex draws; vertex 0 draws once, and finds itself."""
+    """Return the number of draws of each vertex. Vertex 0 draws itself, once."""
     uniform = Stream.named(_SEED, "draws").uniform(n)
     counts = np.minimum(few / np.sqrt(np.maximum(uniform, 2.0**-53)), _MOST_DRAWS)
     counts[0] = 1
@@ -115,7 +117,10 @@ def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
 def _joined_vertices(
     owners: Array, firsts: Array, anyone: float, near: float
 ) -> npt.NDArray[np.uint32]:
-    """Return the vertex that each draw joins, an earlier one than its owner if there is one."""
+    """Return, for each draw, the vertex that it joins, which is earlier than its owner.
+
+    The single draw of vertex 0 joins vertex 0 itself.
+    """
     kinds, choices = Stream.named(_SEED, "kinds"), Stream.named(_SEED, "places")
     ends = np.empty(owners.size, np.int64)
 
@@ -126,7 +131,7 @@ def _joined_vertices(
         kind, choice = kinds.uniform(draws), choices.words(draws)
         any_vertex = (choice % earlier.astype(np.uint64)).astype(np.int64)
         near_vertex = np.maximum(owner - 1 - (choice % np.uint64(_NEARBY)).astype(np.int64), 0)
-        # Draws of vertices before the owner's: so no chain of copies comes back to the owner.
+        # Only draws of earlier vertices are copied, so a chain of copies never forms a cycle.
         copied = (choice % firsts[earlier].astype(np.uint64)).astype(np.int64)
         ends[block] = np.select(
             [owner == 0, (kind < anyone) | (owner < _CORE), kind < anyone + near],
@@ -140,7 +145,7 @@ def _joined_vertices(
 
 
 def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArray[np.uint32]:
-    """Return, for each draw, a vertex that the vertex joined has drawn."""
+    """Return, for each draw, a random vertex that the joined vertex itself has drawn."""
     stream = Stream.named(_SEED, "closing")
     closing = np.empty(joined.size, np.uint32)
 
@@ -155,7 +160,7 @@ def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArra
 
 
 def _paths(first: int, n_paths: int, in_paths: int) -> tuple[Array, Array]:
-    """Return the edges of paths that share out the vertices from `first` on as evenly as can be."""
+    """Return the edges of paths that divide the vertices from `first` on as evenly as possible."""
     vertices = np.arange(in_paths)
     path = vertices * n_paths // in_paths
     continues = np.flatnonzero(path[1:] == path[:-1]) + first

@@ -1,7 +1,7 @@
 """Surrogate graphs on a lattice: grids, triangulated grids and road maps, written row by row.
 
-Vertex x lies in row x // columns. Its edges lead to x plus or minus a few fixed offsets, so there
-is nothing to sort: for each vertex one byte says which of its edges to lesser vertices exist.
+Vertex x is in row x // columns. Its edges lead to x plus or minus one of a few fixed offsets, so a
+sort is not needed. One byte for each vertex says which of its edges to lesser vertices exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """Consecutive vertices, and whether each has neighbours there; the first row is above all."""
+    """Consecutive vertices, and whether each has a left, an upper and a right neighbour.
+
+    The first row is the top row.
+    """
 
     vertices: npt.NDArray[np.int64]
     has_left: Flags
@@ -44,25 +47,28 @@ class _Span:
         )
 
     def hashes(self, offset: int = 0) -> Words:
-        """Return the hash of each vertex less the offset; meaningless where that is negative."""
+        """Return the hash of each vertex minus `offset`.
+
+        Meaningless if the difference is negative.
+        """
         return next_words((self.vertices - offset).astype(np.uint64))
 
 
 Backward = Callable[[_Span], tuple[Flags, ...]]
-"""Tells which edges to x - offset exist, for each offset and all vertices x of a span."""
+"""A function that returns, for each offset, a mask of the vertices x with an edge to x - offset."""
 
 
 def grid(*, rows: int, columns: int) -> Graph:
-    """Join every vertex to the next ones right and below."""
+    """Make a grid, in which every vertex is joined to its right and lower neighbour."""
     return _lattice(
         rows * columns, columns, (columns, 1), lambda span: (span.has_above, span.has_left)
     )
 
 
 def triangulated(*, rows: int, columns: int) -> Graph:
-    """Make a grid in which each square has one diagonal, by a bit of its first vertex's hash.
+    """Make a grid in which each square has one diagonal, chosen by a bit of a vertex's hash.
 
-    There must be three columns or more, so that no two neighbours are the same vertex.
+    There must be at least three columns, so that no two neighbours are the same vertex.
     """
 
     def backward(span: _Span) -> tuple[Flags, ...]:
@@ -79,10 +85,10 @@ def triangulated(*, rows: int, columns: int) -> Graph:
 
 
 def road_map(*, rows: int, columns: int, extra: float) -> Graph:
-    """Make a random spanning tree of the grid, and close some of its loops.
+    """Make a random spanning tree of the grid, and add some edges that close cycles.
 
-    Every vertex is joined to the left or above, by a bit of its hash where it has the choice; the
-    other edge is there too with the chance `extra`, by 24 more bits.
+    A bit of each vertex's hash decides whether it is joined to the left or above, if it has both
+    neighbours. 24 other bits decide whether the other edge exists too, with probability `extra`.
     """
     limit = np.uint64(math.ceil(extra * 2.0**24))
 
@@ -101,11 +107,12 @@ def _bit(words: Words, bit: int) -> Flags:
 
 
 def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward) -> Graph:
-    """Make the graph of all edges from x to x - offset that exist.
+    """Make the graph of all edges from x to x - offset that `backward` reports.
 
-    `offsets` fall, so that neighbours rise. O(n); one byte a vertex beside the graph.
+    `offsets` must fall, so that neighbours rise. O(n). Takes one byte per vertex in addition to the
+    graph.
     """
-    padded = np.zeros(n + offsets[0], np.uint8)  # nothing leads back from beyond the last row
+    padded = np.zeros(n + offsets[0], np.uint8)  # zeros: no edge leads back from below the last row
 
     def fill(block: slice) -> None:
         flags = backward(_Span.of(block, columns))
@@ -140,7 +147,10 @@ def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward)
 
 
 def _neighbours(padded: Array, block: slice, offsets: tuple[int, ...]) -> list[Array]:
-    """Return 1 where a vertex has the neighbour and 0 elsewhere, neighbours rising."""
+    """Return 1 for each vertex that has an edge and else 0, for each offset.
+
+    The offsets are in rising order of neighbours.
+    """
     back = [padded[block] >> bit & 1 for bit in range(len(offsets))]
     following = [
         padded[block.start + offset : block.stop + offset] >> bit & 1

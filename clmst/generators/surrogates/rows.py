@@ -1,8 +1,9 @@
-"""From edges in any order to a graph: both directions, sorted, without loops and duplicates.
+"""Make a graph from edges in any order: add both directions, sort, drop self-loops and duplicates.
 
-A sort in two steps, both of them parallel. The thread that draws a chunk of edges splits its words
-by the leading bits of their rows. Then each bucket, the words of all chunks with the same bits, is
-sorted, freed of repeats and weighed by itself: buckets are runs of whole rows.
+The sort has two parallel steps. First, the thread that draws a chunk of edges packs each into a
+word, and splits the words into buckets by the leading bits of their rows. Then each bucket of all
+chunks is sorted, freed of duplicates and weighted on its own, because a bucket consists of whole
+consecutive rows.
 """
 
 from __future__ import annotations
@@ -21,46 +22,47 @@ from clmst.generators.edges import HALF, packed
 from clmst.generators.hashing import Words, next_words
 
 Draw = Callable[[], tuple[Array, Array]]
-"""Draws a chunk of edges when called: arrays of endpoints u and v, unsigned."""
+"""A function that draws a chunk of edges and returns unsigned arrays of endpoints (u, v)."""
 
 CHUNK = 1 << 18  # edges in a chunk
-_BUCKET_BITS = 8  # a byte tells a word's bucket: NumPy sorts bytes by counting
-_COPY_BLOCK = 1 << 22  # numbers that a thread copies at a time
+_BUCKET_BITS = 8  # a bucket number is one byte, which NumPy sorts by counting
+_COPY_BLOCK = 1 << 22  # entries that a thread copies at a time
 
-# Words worked on at a time. Less, and threads would wait for the interpreter more than for
-# arithmetic; more, and temporaries would leave the second-level cache.
+# Words processed at a time. With fewer, threads would wait longer for the interpreter's lock than
+# they compute. With more, temporaries would not fit the second-level cache.
 BLOCK = 1 << 16
 
 
 def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
-    """Write 1 + hash(u, v) mod n of each word, u < v its vertices: both directions weigh the same.
+    """Write the weight 1 + hash(u, v) mod n of each packed edge into `out`.
 
-    A modulus below 2 is taken as 2.
+    The hash does not depend on the direction of the edge. If n is below 2, the modulus is 2.
     """
     modulus = np.uint64(max(n, 2))
     for block in slices(words.size, BLOCK):
         part = words[block]
         states = part << HALF
         states |= part >> HALF
-        np.minimum(states, part, out=states)  # the direction whose upper half is the lesser
+        np.minimum(states, part, out=states)  # the direction with the lesser vertex above
         hashes = next_words(states)
         hashes %= modulus
         hashes += np.uint64(1)
         out[block] = hashes
 
 
-# The words of a chunk by bucket: those of bucket b are the b-th array.
+# The words of a chunk by bucket: the b-th array has the words of bucket b.
 _Split: TypeAlias = list[Words]
-# Consecutive rows of the graph, complete: where each ends, counted from the first slot among them,
-# its columns, and its weights.
+# Consecutive complete rows of the graph: the end of each row, counted from the first slot of all
+# these rows, then the columns and the weights of the slots.
 _Rows: TypeAlias = tuple[Array, Array, Array]
 
 
 def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
-    """Make a simple symmetric graph of n >= 1 vertices of all edges drawn, weighed by their hash.
+    """Make a simple symmetric graph of n >= 1 vertices from drawn edges, weighted by their hash.
 
-    Each draw is of about :data:`CHUNK` edges, in some thread. O(m log m) for m drawn edges;
-    16 bytes an edge drawn, beside 16 an edge of the graph.
+    Each function in `draws` draws about :data:`CHUNK` edges. It is called in some thread. For m
+    drawn edges this takes O(m log m), and 16 bytes of memory per drawn edge in addition to 16 bytes
+    per edge of the graph.
     """
     shift = max((n - 1).bit_length() - _BUCKET_BITS, 0)
     splits = in_threads(lambda draw: _split(*draw(), shift), draws)
@@ -68,7 +70,7 @@ def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
 
 
 def draws_of(u: Array, v: Array) -> list[Draw]:
-    """Cut edges that are there already into chunks."""
+    """Cut arrays of edges into chunks, each as a function that returns its edges."""
     return [partial(_cut, u, v, chunk) for chunk in slices(u.size, CHUNK)]
 
 
@@ -81,7 +83,7 @@ def symmetric_graph(
     columns: npt.NDArray[np.uint32],
     weights: npt.NDArray[np.int32],
 ) -> Graph:
-    """Make a graph of a symmetric CSR that is canonical by construction."""
+    """Make a graph from a symmetric CSR, which is not checked. It must be canonical."""
     return Graph.unchecked(
         indptr=indptr, indices=columns, weights=weights, is_symmetric=True, edge_ids=None,
         n_input=columns.size,
@@ -89,7 +91,7 @@ def symmetric_graph(
 
 
 def _split(u: Array, v: Array, shift: int) -> _Split:
-    """Take edges in both directions, loops left out, and split them by row >> shift."""
+    """Take edges in both directions without self-loops, and split them by row >> shift."""
     proper = u != v
     if not proper.all():
         u, v = u[proper], v[proper]
@@ -101,7 +103,7 @@ def _split(u: Array, v: Array, shift: int) -> _Split:
 
 
 def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
-    """Finish all buckets, then let go of the words, which are half of all memory in use."""
+    """Finish all buckets, then empty `splits`, whose words are half of all memory in use."""
 
     def finish(first: int) -> _Rows:
         return _rows_of(splits, first, min(first + (1 << shift), n), shift, n)
@@ -112,7 +114,7 @@ def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
 
 
 def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int) -> _Rows:
-    """Finish the rows first .. stop - 1, which are one bucket."""
+    """Sort one bucket, which has the rows first .. stop - 1, drop duplicates, and add weights."""
     words = np.concatenate([split[first >> shift] for split in splits])
     words.sort()
     keep = np.ones(words.size, bool)
@@ -125,7 +127,7 @@ def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int
 
 
 def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
-    """Put consecutive rows together."""
+    """Join consecutive rows to a graph."""
     ends, columns, weights = zip(*rows, strict=True)
     first_slots = np.cumsum([0, *(part.size for part in columns)])
     indptr = np.zeros(n + 1, np.uint32)
@@ -136,7 +138,7 @@ def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
 
 
 def _joined(parts: Sequence[Array]) -> Array:
-    """Concatenate in threads: most of the time goes into pages touched for the first time."""
+    """Concatenate arrays in several threads, since most of the time is first touches of pages."""
     starts = np.cumsum([0, *(part.size for part in parts)])
     joined = np.empty(starts[-1], parts[0].dtype)
 

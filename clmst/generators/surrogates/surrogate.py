@@ -1,4 +1,4 @@
-"""A surrogate graph: the recipe of a named graph, its record, and its file in the cache."""
+"""A surrogate graph: its recipe, its recorded sizes, and its file in the cache."""
 
 from __future__ import annotations
 
@@ -15,29 +15,39 @@ from clmst.core.machine import cache_folder
 from clmst.generators.surrogates.rows import symmetric_graph
 from clmst.io.ecl import write_csr
 
-_HEADER_BYTES = 8  # of an ECL file: the numbers of vertices and of slots
+_HEADER_BYTES = 8  # an ECL file begins with the numbers of vertices and slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurrogateGraph:
-    """A generated graph of the kind and size of one of the papers' inputs.
+    """A generated graph of the kind and size of an input in a paper.
 
     Attributes
     ----------
     name : str
+        The name by which :func:`find` finds it.
     stands_for : str
-        The paper's name of the graph; empty for members of families, which stand for none.
+        The paper's name of the graph. It is empty for members of a family.
     n_vertices : int
+        Number of vertices.
     n_slots : int
-        Stored edges, both directions counted; the most there can be where not `is_exact`.
+        Number of stored edges, where both directions count. If not `is_exact`, this is an upper
+        limit.
     total_weight : int or None
-        Of the minimum spanning forest, for checking, where it is recorded.
+        Weight of the minimum spanning forest, for checking, or None if it is not on record.
     description : str
-        One line.
+        A description in one line.
     recipe : callable
         Makes the graph.
     is_exact : bool
-        Whether `n_slots` is a record, and not what is drawn before loops and duplicates go.
+        Whether `n_slots` is exact. Otherwise it includes self-loops and duplicates, which are
+        dropped.
+
+    Examples
+    --------
+    >>> from clmst.generators import surrogates
+    >>> surrogates.SURROGATES["grid20"].stands_for
+    '2d-2e20.sym'
     """
 
     name: str
@@ -50,15 +60,22 @@ class SurrogateGraph:
     is_exact: bool = True
 
     def build(self) -> Graph:
-        """Make the graph: a symmetric CSR with int32 weights 1 + hash(u, v) mod n.
+        """Make the graph, a symmetric CSR with int32 weights 1 + hash(u, v) mod n.
 
-        The same arrays come out everywhere. All cores are used; memory peaks at about three
-        times the graph's.
+        The arrays are the same on every machine. All cores are used. The peak of memory is about
+        three times the size of the graph.
 
         Raises
         ------
         InvalidGraphError
-            The graph has not the sizes on record, so measurements of it are not comparable.
+            The graph does not have the sizes on record, so measurements of it would not be
+            comparable.
+
+        Examples
+        --------
+        >>> from clmst.generators import surrogates
+        >>> surrogates.random(1024, 8).build()
+        Graph(n_vertices=1024, n_edges=4081, weights=int32)
         """
         graph = self.recipe()
         if not self._has_sizes(graph.n_vertices, graph.n_slots):
@@ -71,16 +88,16 @@ class SurrogateGraph:
         return graph
 
     def cached(self, folder: Path | None = None) -> Path:
-        """Return the path of an ECL file (``.egr``) of the graph, made if it is not there yet.
+        """Make an ECL file (``.egr``) of the graph unless it exists already, and return its path.
 
-        A file whose header or length is not the graph's is made again. It gets its name only
-        once it is complete, so a write that was cut short is never taken for a graph.
+        A file with another header or length is made again. A file gets its name only when it is
+        complete, so a write that was interrupted is never taken for a graph.
 
         Parameters
         ----------
         folder : Path, optional
-            Where the file is or shall be; the folder ``graphs`` in what the environment variable
-            ``CLMST_CACHE`` names, or else in the user's cache of clmst, when left out.
+            The folder of the file. By default it is the folder ``graphs`` in the folder that the
+            environment variable ``CLMST_CACHE`` names, or in the user's cache folder for clmst.
 
         Raises
         ------
@@ -97,9 +114,10 @@ class SurrogateGraph:
         return path
 
     def load(self, folder: Path | None = None) -> Graph:
-        """Return the graph from its file in the cache, see :meth:`cached`, as :meth:`build` would.
+        """Return the graph from its file in the cache, which is made first if it is not there.
 
-        Quicker than :meth:`Graph.read`, which checks every slot of what may be anyone's file.
+        The result equals that of :meth:`build`. Loading is faster than :meth:`Graph.read`, because
+        the file is trusted and its slots are not checked. See :meth:`cached` for `folder`.
         """
         with self.cached(folder).open("rb") as file:
             n, m = np.fromfile(file, "<u4", 2).tolist()
@@ -113,7 +131,7 @@ class SurrogateGraph:
         return n == self.n_vertices and (m == self.n_slots if self.is_exact else m <= self.n_slots)
 
     def _is_file_of(self, path: Path) -> bool:
-        """Return whether there is a file of the right length, with the sizes of the graph."""
+        """Return whether a file has the right length, and the sizes of this graph in its header."""
         if not path.is_file() or (length := path.stat().st_size) < _HEADER_BYTES:
             return False
         n, m = np.fromfile(path, "<u4", 2).tolist()
