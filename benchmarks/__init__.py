@@ -1,1 +1,1 @@
-"""Timings of clmst beside others; everything is verified before it is timed."""
+"""Timings of clmst beside other programs. Everything is verified before it is timed."""

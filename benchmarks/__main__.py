@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-# Modules with a command `main`, by what they measure.
+# Modules with a command `main`, and what each of them measures.
 CASES: Mapping[str, str] = {
     "beside_commit": "thirty calls as users make them, beside another commit",
     "beside_native": "SciPy matrices beside native programs and other libraries",
@@ -45,7 +45,7 @@ CASES: Mapping[str, str] = {
 
 
 class Runner(click.Group):
-    """All cases; one is imported when it is run."""
+    """A group of all cases. A case is imported when it is run."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all cases."""
@@ -53,7 +53,7 @@ class Runner(click.Group):
         return [*CASES]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return the command of a case."""
+        """Return the command of a case, or None if there is no case with that name."""
         del context
         known = name.replace("-", "_")
         if known not in CASES:
@@ -62,7 +62,7 @@ class Runner(click.Group):
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each case measures, without importing any."""
+        """Write what each case measures, without importing any case."""
         del context
         with formatter.section("Cases"):
             formatter.write_dl([*CASES.items()])

@@ -1,13 +1,13 @@
-"""The calls of ``thirty_calls.py`` in this tree and in another commit, by turns, in one run.
+"""Time the calls of ``thirty_calls.py`` in this tree and in another commit, in turns.
 
-    python -m benchmarks beside_commit HEAD~1
-    python -m benchmarks beside_commit 828e2643 --device gpu --only HDBSCAN --repetitions 15
+    python -m benchmarks beside_commit HEAD~1 python -m benchmarks beside_commit 828e2643 --device
+    gpu --only HDBSCAN --repetitions 15
 
-Three processes take turns: one imports clmst from this tree as it stands, two import it from the
-commit, which is checked out into a temporary folder. A folder that holds another tree may be given
-in place of a commit, for machines without the repository. The second of the two is the control: the
-ratio of the commit to itself is what noise alone makes. All three must return the same arrays, or
-the table says that they differ.
+Three processes take turns. One imports clmst from this tree as it is. Two import it from the
+commit, which is checked out into a temporary folder. A folder with another tree can be given in
+place of a commit, for machines without the repository. The second of the two processes is the
+control: its ratio to the first shows the effect of noise alone. All three must return the same
+arrays, or the table says that they differ.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class Version:
         )  # fmt: skip
 
     def ask(self, word: str, name: str) -> Any:
-        """Return the answer to a request; raise RuntimeError if the process has ended."""
+        """Send a request to the process and return its answer. Blocks until the answer comes.
+
+        Raises RuntimeError if the process has ended.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{word} {name}\n")
@@ -82,7 +85,7 @@ def _tree_of(commit: str) -> Iterator[Path]:
 
 
 def row_of_call(versions: dict[str, Version], name: str, repetitions: int) -> Row | str:
-    """Time one call by turns in random order; return its row, or a remark if it failed."""
+    """Time one call in turns in random order. Returns its row, or a remark if it failed."""
     found = {which: version.ask("prepare", name) for which, version in versions.items()}
     failed = {which: one["error"] for which, one in found.items() if isinstance(one, dict)}
     if failed:

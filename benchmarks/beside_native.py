@@ -2,15 +2,16 @@
 
     python -m benchmarks beside_native GRAPH.egr ... --peer PBBS=./pbbs --peer GBBS=./gbbs
 
-clmst gets a ``scipy.sparse.csr_array`` and is timed from call to result, conversion included: once
-with both directions of every edge, once with the upper triangle, which SciPy gets, since it is
-fastest with it; libraries get a graph of their own kind, made before the clock starts. Peers keep
-to the protocol of docs/benchmark.md, and time themselves, without reading and building their graph.
+clmst gets a ``scipy.sparse.csr_array`` and is timed from call to result, including conversion. It
+is timed once with both directions of every edge, and once with the upper triangle. SciPy gets the
+upper triangle, with which it is fastest. Libraries get a graph of their own kind, which is made
+before the clock starts. Peers follow the protocol of docs/benchmark.md, and time themselves,
+without reading and building their graph.
 
-All contestants take turns, in several passes: times of two threads vary by a factor of up to two
-between passes. The table has medians over all passes; the least times with ``--least``, for a
-machine that others use. There ``--clock cpu`` takes the processor time of all threads; peers then
-have to do the same. Forests are compared by weight before any time is printed.
+All contestants take turns, in several passes, because times of two threads vary by a factor of up
+to two between passes. The table has medians over all passes, or minimum times with ``--least``, for
+a shared machine. There ``--clock cpu`` measures the processor time of all threads, and peers must
+do the same. Forests are compared by weight before any time is printed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import Contestant, Times, WrongResultError
 from clmst.bench.peers import Peer
 
-# A library takes part up to so many edges: some keep a Python object for each.
+# Maximum number of edges for libraries, since some keep a Python object for each edge.
 _LIBRARY_EDGES = 3_000_000
 _TIME_LIMIT = 600.0
 
@@ -79,7 +80,7 @@ def _networkit(edges: Any) -> Way:
     import networkit
 
     ends = edges.row.astype(np.uint64), edges.col.astype(np.uint64)
-    negated = -edges.data.astype(np.float64)  # it has maximum spanning forests
+    negated = -edges.data.astype(np.float64)  # NetworKit only finds maximum spanning forests
     graph = networkit.GraphFromCoo((negated, ends), n=edges.shape[0], weighted=True)
 
     def solve() -> Any:
@@ -137,7 +138,7 @@ def timed(
 
 
 def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...]) -> Rows:
-    """Yield geometric means of the ratios of contestants to clmst."""
+    """Yield geometric means of the ratios of each contestant's time to clmst's."""
     for ours in ("clmst", "clmst, upper"):
         found = []
         alone = {name: [name] for name in (*natives, "SciPy", *names)}
@@ -153,7 +154,7 @@ def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...])
 
 
 def cores_option() -> Any:
-    """Return the option that keeps this process to some cores before a device is opened."""
+    """Return an option that restricts this process to some cores, before a device is opened."""
 
     def keep(_context: click.Context, _parameter: click.Parameter, cores: int | None) -> None:
         if cores is not None:
@@ -174,7 +175,10 @@ def cores_option() -> Any:
 def main(
     run: Run, graphs: tuple[Path, ...], peers: tuple[str, ...], names: tuple[str, ...], passes: int
 ) -> Rows:
-    """Time SciPy matrices beside native programs and libraries; the best CPU by --device cpu."""
+    """Time SciPy matrices beside native programs and libraries.
+
+    Use --device cpu for the best CPU.
+    """
     parsed, rows = [Peer.parse(text) for text in peers], []
     natives = [peer.name for peer in parsed]
     for path in graphs:

@@ -1,9 +1,9 @@
-"""Labels of HDBSCAN beside scikit-learn's, with no change but that of the import.
+"""Labels of HDBSCAN by clmst and by scikit-learn, where only the import differs.
 
     python -m benchmarks beside_sklearn
 
-`alpha` and `min_samples` have one meaning in clmst and several in scikit-learn, by how it searches.
-Rows are of the same points, from :func:`benchmarks.clustering.points_with_noise`.
+`alpha` and `min_samples` have one meaning in clmst. In scikit-learn their meaning depends on how it
+searches. All rows are of the same points, from :func:`benchmarks.clustering.points_with_noise`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEIGHBOURS = 30
 
 
 def fits(n: int, least: int) -> Iterator[tuple[str, Any, dict[str, Any], dict[str, Any]]]:
-    """Yield what is compared, its input, the parameters of both, and scikit-learn's own ones."""
+    """Yield (title, input, parameters for both, further parameters for scikit-learn)."""
     from sklearn.neighbors import kneighbors_graph
 
     X = points_with_noise(n, 2)

@@ -1,12 +1,12 @@
-"""The time of recursive Borůvka: of finding minima beside the rest.
+"""The time of recursive Borůvka: finding minimum edges beside all other steps.
 
     python -m benchmarks boruvka_steps [--plot FILE.png]
 
-This does Figures 10 to 14 of Sun and Skadron (2013): the same number of edges as a dense and
-as a sparse graph; finding minimum edges by segmented scan against all other steps, and against
-NumPy's sequential minimum of each row; ``--sequential`` adds Kruskal's algorithm in whole, by SciPy
-on one core. The paper goes to 128 M edges (``--largest 134217728``). Edges are compared with those
-of `ecl` before anything is timed.
+This repeats Figures 10 to 14 of Sun and Skadron (2013). A dense and a sparse graph have the same
+number of edges. The time of finding minimum edges by segmented scan is compared with all other
+steps, and with NumPy's sequential minimum of each row. ``--sequential`` adds all of Kruskal's
+algorithm, by SciPy on one core. The paper goes up to 128 M edges (``--largest 134217728``). Edges
+are compared with the edges of `ecl` before anything is timed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KINDS = ("dense", "sparse")
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
 FIRST_MINIMA = "NumPy, first minima"
-# Of the picture: headings, how they are drawn, and what is over what.
+# For the picture: headings and their line styles, labels, and pairs whose ratio is drawn.
 _LINES = {KRUSKAL: ":", FIRST_MINIMA: ":", "solve": "-", "other steps": "-", "finding minima": "-"}
 _LABELS = {
     KRUSKAL: "the tree, Kruskal", FIRST_MINIMA: "first minima, NumPy", "solve": "the tree, wall",
@@ -45,7 +45,7 @@ _SPEEDUPS = {
 
 
 def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
-    """Return the median time of every phase."""
+    """Return the median time of every phase of a solve."""
     runs = []
     for _ in range(repetitions + 1):
         forest = clmst.minimum_spanning_forest(
@@ -62,7 +62,10 @@ def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
 
 
 def check(graph: DeviceGraph) -> clmst.Forest:
-    """Return the forest of `ecl`; raise unless `boruvka` finds the very same edges."""
+    """Raise unless `boruvka` finds exactly the edges that `ecl` finds.
+
+    Returns the forest of `ecl`.
+    """
     ours, theirs = (
         clmst.minimum_spanning_forest(graph, algorithm=name) for name in ("boruvka", "ecl")
     )
@@ -75,7 +78,7 @@ def check(graph: DeviceGraph) -> clmst.Forest:
 
 
 def dense(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
-    """Return the complete graph of about that many edges, as its upper triangle."""
+    """Return the complete graph with about `n_edges` edges, as its upper triangle."""
     n = int((1 + np.sqrt(1 + 8 * n_edges)) // 2)
     graph = clmst.generate("complete", n=n)
     weights = rng.integers(0, 1 << 30, graph.n_slots, dtype=np.uint32)
@@ -83,7 +86,10 @@ def dense(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
 
 
 def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
-    """Return a random graph of average degree 16, as its upper triangle, connected by a path."""
+    """Return a random graph of average degree 16, as its upper triangle.
+
+    A path makes it connected.
+    """
     n = n_edges // SPARSE_DEGREE
     rows = np.arange(n - 1, dtype=np.int64)[:, None]
     columns = rng.integers(rows + 1, n, (n - 1, SPARSE_DEGREE))
@@ -98,7 +104,10 @@ def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
 
 
 def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
-    """Return the milliseconds of NumPy's sequential minimum of every row of the symmetric graph."""
+    """Return the milliseconds that NumPy needs for the minimum of every row of a graph.
+
+    The rows have both directions of each edge.
+    """
     full = graph.symmetrised()
     keys = full.weights.astype(np.uint64) << np.uint64(32) | full.indices
     starts = full.indptr[:-1].astype(np.intp)
@@ -106,7 +115,7 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw time against edges, dense and sparse, and speedups with what the paper states."""
+    """Draw times by number of edges for both kinds of graphs, and speedups with the paper's."""
     title = f"boruvka: finding minimum edges, and all of the tree, {device}"
     with panels(file, 4, (16, 4.8), title=title) as axes:
         for axis, kind in zip(axes, KINDS, strict=False):
@@ -145,7 +154,7 @@ def _one(times: Any) -> float:
     draw=draw,
 )
 def main(run: Run, largest: int, smallest: int, *, sequential: bool) -> Rows:
-    """Time finding minima beside all other steps, over numbers of edges that double, device ms."""
+    """Time finding minima beside all other steps, for numbers of edges that double."""
     for kind, make in (("dense", dense), ("sparse", sparse)):
         for n_edges in sizes_up_to(largest, min(largest, smallest)):
             host = make(n_edges, np.random.default_rng(n_edges))

@@ -1,12 +1,12 @@
-"""Clusters beside scikit-learn's and SciPy's, in turns: what users wait for.
+"""Clustering beside scikit-learn's and SciPy's, in turns: the times that users wait.
 
     python -m benchmarks clustering linkage --points 20000     # beside SciPy's linkage of distances
     python -m benchmarks clustering hdbscan --points 100000    # beside scikit-learn's HDBSCAN
     python -m benchmarks clustering tree --points 1000000      # dendrogram, cuts, condensed tree
-    python -m benchmarks clustering after --points 1000000     # what is asked for after a fit
+    python -m benchmarks clustering after --points 1000000     # attributes and predictions of a fit
     python -m benchmarks clustering validity --points 20000    # DBCV, beside hdbscan's
 
-Times are of the wall, and of all processors (`--clock cpu`).
+Times are wall time, or with `--clock cpu` the time of all processors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Call = Callable[[], Any]
 
 
 def points_with_noise(n: int, axes: int) -> Array:
-    """Return groups of different density, and a tenth of noise."""
+    """Return n random points: 20 groups of different density, and a tenth of noise."""
     random = np.random.default_rng(9)
     middles = random.uniform(0, 100, (20, axes))
     group = random.integers(0, 20, n)
@@ -46,7 +46,7 @@ def points_with_noise(n: int, axes: int) -> Array:
 
 
 def linkage_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return single linkage by SciPy, from the points and from distances, and by clmst."""
+    """Return single linkage by clmst, and by SciPy from the points and from distances."""
     X = points_with_noise(n, axes)
     distances = pdist(X)
     return {
@@ -57,7 +57,7 @@ def linkage_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return HDBSCAN by clmst and scikit-learn, and by fast_hdbscan where it is installed."""
+    """Return HDBSCAN by clmst and scikit-learn, and by fast_hdbscan if it is installed."""
     from sklearn.cluster import HDBSCAN as PEER
 
     X = points_with_noise(n, axes)
@@ -71,7 +71,7 @@ def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def tree_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return what comes after the tree: its edges are those of a random tree of this size."""
+    """Return the steps after the spanning tree, for a random tree with n vertices."""
     random = np.random.default_rng(4)
     children = np.arange(1, n)
     parents = (random.random(n - 1) ** 0.2 * children).astype(np.int64)
@@ -90,7 +90,7 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def after_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return what is asked for after a fit, and hdbscan's prediction where it is installed."""
+    """Return the calls that users make after a fit, and hdbscan's prediction if it is installed."""
     X, new = points_with_noise(n, axes), points_with_noise(n, axes)[::-1] + 0.01
     model = HDBSCAN(10).fit(X)
 
@@ -115,14 +115,14 @@ def after_calls(n: int, axes: int) -> dict[str, Call]:
         "scores": lambda: approximate_predict_scores(model, new),
     }
     hdbscan = installed("hdbscan")
-    if hdbscan is None or n > 100_000:  # it would take minutes
+    if hdbscan is None or n > 100_000:  # hdbscan would take minutes
         return calls
     peer = hdbscan.HDBSCAN(min_cluster_size=10, min_samples=9, prediction_data=True).fit(X)
     return calls | {"prediction, hdbscan": lambda: hdbscan.approximate_predict(peer, new)}
 
 
 def validity_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the validity of a clustering by clmst, and by hdbscan where it is installed."""
+    """Return the validity of a clustering by clmst, and by hdbscan if it is installed."""
     X = points_with_noise(n, axes)
     labels = HDBSCAN(10).fit_predict(X)
     calls: dict[str, Call] = {"clmst": lambda: validity_index(X, labels)}
@@ -145,7 +145,7 @@ MAKERS = {
     repetitions=3,
 )
 def main(run: Run, what: str, n: int, axes: int, without: tuple[str, ...]) -> Rows:
-    """Time clusters and what they are made of."""
+    """Time clustering, and the steps of which it consists."""
     calls = {name: call for name, call in MAKERS[what](n, axes).items() if name not in without}
     for name, times in run.turns(calls, warm_ups=0).items():
         yield {"what": what, "points": n, "dimensions": axes, "who": name, "ms": times}

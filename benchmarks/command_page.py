@@ -1,9 +1,9 @@
-"""The page of the command, whose tables of options are made from the command itself.
+"""Write the tables of options in the page of the command, from the command itself.
 
     python -m benchmarks.command_page
 
-Between a line ``<!-- options: NAME -->`` and the next ``<!-- end -->`` of ``docs/command.md`` are
-the options of the sub-command NAME. A test compares them with the command.
+Between a line ``<!-- options: NAME -->`` and the next ``<!-- end -->``, the page
+``docs/command.md`` has the options of the sub-command NAME. A test compares them with the command.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ KIND = "options"
 
 
 def rendered(text: str) -> str:
-    """Return the text of the page with all its tables made anew."""
+    """Return the text of the page with all its tables replaced by new ones."""
     return filled(text, KIND, lambda name: table(name.split()))
 
 
 def table(names: list[str]) -> str:
-    """Return usage, purpose and options of a sub-command as Markdown."""
+    """Return the usage, purpose and options of a sub-command as Markdown."""
     command, context = resolved(names)
     usage = f"clmst {' '.join(names)} {' '.join(command.collect_usage_pieces(context))}"
     # Arguments are in the line of usage; whether they have a record depends on click's version.
@@ -45,7 +45,7 @@ def table(names: list[str]) -> str:
 
 
 def resolved(names: list[str]) -> tuple[click.Command, click.Context]:
-    """Return a sub-command of ``clmst``, and a context to ask it in."""
+    """Return a sub-command of ``clmst``, and a click context for it."""
     command: click.Command = clmst
     context = click.Context(clmst, info_name="clmst", **clmst.context_settings)
     for name in names:

@@ -1,13 +1,13 @@
-"""`core_numbers` of complete graphs, of random ones, and of files beside NetworkX.
+"""`core_numbers` of complete graphs, of random graphs, and of files beside NetworkX.
 
-    python -m benchmarks cores complete [--smallest N] [--largest N]
-    python -m benchmarks cores random [--vertices N] [--degree D]
-    python -m benchmarks cores files FILE...
+    python -m benchmarks cores complete [--smallest N] [--largest N] python -m benchmarks cores
+    random [--vertices N] [--degree D] python -m benchmarks cores files FILE...
 
-``complete`` does Table 6 of Ma and Wan. A graph is on the device before anything is timed, with
-both directions of its edges or with one, and times end with the numbers on the host. They are
-checked first: n - 1 everywhere for complete graphs; for random ones, those of the graph stored in
-the other way; for files, those of NetworkX, which is timed once.
+``complete`` repeats Table 6 of Ma and Wan. A graph is on the device before anything is timed, with
+both directions of its edges or with one. A time ends with the numbers on the host. The numbers are
+checked first: for complete graphs they must be n - 1. For random graphs they are compared with the
+numbers of the graph stored in the other way. For files they are compared with NetworkX, which is
+timed once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"
 
 
 def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
-    """Return the core numbers, and in how many milliseconds NetworkX found them."""
+    """Return the core numbers by NetworkX, and the milliseconds it took."""
     import networkx as nx
 
     u, v, _, _ = graph.edges()
@@ -37,7 +37,7 @@ def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
 
 
 def timed(run: Run, name: str, ways: dict[str, clmst.Graph], expected: np.ndarray) -> Row:
-    """Return the times of a graph, stored in each way; its core numbers are known."""
+    """Time a graph, stored in each way, and return a row. `expected` has its core numbers."""
     times: dict[str, list[float]] = {}
     for way, graph in ways.items():
         resident = clmst.to_device(graph, run.device)

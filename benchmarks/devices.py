@@ -1,13 +1,13 @@
-"""Several devices at one solve: `RepeatedSolver` on each alone, and on all by every strategy.
+"""`RepeatedSolver` on each of several devices alone, and on all of them by every strategy.
 
     python -m benchmarks devices GRAPH... --device nvidia:0 --device nvidia:1
 
-GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64.
-Weights are random floats, others in every round. A round is from an array on the host to a forest
-there; "prefetched" are rounds of `solve_many`, which uploads weights while those before are solved.
-Every round's forest is compared with that of the first device alone before anything is timed;
-contestants take turns. A ratio is the best device's time alone over that of several. The
-second table has one round of each strategy, device by device.
+GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64. The
+weights are new random floats in every round. A round is from an array on the host to a forest
+there. A "prefetched" round is a round of `solve_many`, which uploads weights while the previous
+ones are solved. Before anything is timed, the forest of every round is compared with the forest of
+the first device alone. Contestants take turns. A ratio is the time of the best device alone over
+the time of several devices. The second table shows one round of each strategy, device by device.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STEPS = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
 def prepared(
     graph: clmst.Graph, devices: Sequence[clmst.Device]
 ) -> tuple[dict[str, clmst.RepeatedSolver], dict[str, float]]:
-    """Return a solver of each device and of each strategy, and the milliseconds of preparing."""
+    """Return a solver for each device and each strategy, and the milliseconds of making each."""
     makes: dict[str, dict[str, Any]] = {
         f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
     }
@@ -60,7 +60,7 @@ def check(name: str, solvers: dict[str, clmst.RepeatedSolver], given: list[np.nd
 def ways_of(
     title: str, solver: clmst.RepeatedSolver, given: list[np.ndarray]
 ) -> dict[str, Callable[[], object]]:
-    """Return single rounds, whose weights come in turn, and rounds by `solve_many`."""
+    """Return two ways to time a solver: single rounds with changing weights, and `solve_many`."""
     weights = cycle(given)
     return {
         title: lambda: solver.solve(next(weights)),
@@ -69,7 +69,7 @@ def ways_of(
 
 
 def parts_of(graph: str, strategy: str, forest: clmst.Forest) -> Rows:
-    """Yield the devices' work in a round of a strategy."""
+    """Yield a row for the work of each device in a round of a strategy."""
     for part in forest.stats.get("devices", ()):
         yield {
             "graph": graph, "strategy": strategy, "device": part["device"],

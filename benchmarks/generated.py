@@ -2,10 +2,10 @@
 
     python -m benchmarks generated 64e9 --vertices 28 [--small 4e6] [--memory-limit BYTES]
 
-Ends and weights of edge number i are bits of hashes of i: a random graph of 2**VERTICES vertices.
-First a small graph by the same expressions is compared with Kruskal's algorithm on the host, edge
-for edge. Then the large one is solved again and again, and once more with its edges in reverse
-order. That forest must have the same ends and weights.
+The graph is a random graph with 2**VERTICES vertices. The ends and the weight of edge number i are
+bits of hashes of i. First, a small graph with the same expressions is compared with Kruskal's
+algorithm on the host, edge for edge. Then the large graph is solved several times, and once more
+with its edges in reverse order. That forest must have the same ends and weights.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ulong hashed(ulong x) {
 
 
 def random_graph(n_edges: int, bits: int, *, is_reversed: bool = False) -> clmst.GeneratedEdges:
-    """Return a random graph of 2**bits vertices; its edges in order or in reverse order."""
+    """Return a random graph with 2**bits vertices, with its edges in order or in reverse order."""
     number = f"({n_edges - 1} - id)" if is_reversed else "id"
     ends, mask = f"hashed(2 * {number} + seed)", (1 << bits) - 1
     edges = clmst.GeneratedEdges(
@@ -45,10 +45,10 @@ def random_graph(n_edges: int, bits: int, *, is_reversed: bool = False) -> clmst
 
 
 def check_small(n_edges: int, bits: int, device: Device) -> None:
-    """Raise unless streams of many reductions, and passes, find the forest that the host finds."""
+    """Raise unless streams with and without many passes find the forest that the host finds."""
     edges = random_graph(n_edges, bits)
     right = clmst.kruskal(clmst.Graph.from_edges(*edges.edges(device=device), 1 << bits))
-    for limit in (None, 600 << bits, 64 << bits):  # the last one leaves space for passes alone
+    for limit in (None, 600 << bits, 64 << bits):  # the last limit leaves space only for passes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", clmst.StreamedWarning)
             found = clmst.stream_minimum_spanning_forest(edges, device=device, memory_limit=limit)
@@ -57,7 +57,7 @@ def check_small(n_edges: int, bits: int, device: Device) -> None:
 
 
 def check_reversed(found: Forest, turned: Forest) -> None:
-    """Raise unless two forests have the same edges but for their ids."""
+    """Raise unless two forests have the same edges, apart from their ids."""
     same = np.array_equal(found.edges, turned.edges)
     if not (same and np.array_equal(found.weights, turned.weights)):
         raise WrongResultError("another forest of the edges in reverse order")
@@ -71,7 +71,7 @@ def check_reversed(found: Forest, turned: Forest) -> None:
     repetitions=3,
 )
 def main(run: Run, *, n_edges: float, bits: int, small: float, memory_limit: float | None) -> Rows:
-    """Time a graph of so many generated edges."""
+    """Time a graph with N_EDGES generated edges."""
     limit = None if memory_limit is None else int(memory_limit)
     check_small(int(small), max(int(small / 32).bit_length(), 2), run.device)
 

@@ -2,12 +2,13 @@
 
     python -m benchmarks largest [--bits 27] [--degree 32] [--algorithm NAME]...
 
-The graph has 2**BITS vertices of DEGREE neighbours each, one edge replaced by a loop: with the
-usual 2**27 and 32 it has 2**32 - 1 slots, as many as one device takes. The device itself makes the
-three arrays (``largest.cl``), and checks them (`DeviceGraph.from_arrays`). Two algorithms solve it,
-one after the other, as both worklists would not fit at once; their forests must have the same
-slots, and the device proves them. Times are those of the public call, from the graph on the device
-to the forest on the device. Memory is the most that clmst holds on the device, the graph included.
+The graph has 2**BITS vertices with DEGREE neighbours each, but one edge is replaced by a loop. With
+the default 2**27 and 32 it has 2**32 - 1 slots, the maximum for one device. The device itself makes
+the three arrays (``largest.cl``), and checks them (`DeviceGraph.from_arrays`). Two algorithms solve
+the graph one after the other, since both worklists would not fit at once. Their forests must have
+the same slots, and the device proves them. Times are of the public call, from the graph on the
+device to the forest on the device. Memory is the maximum that clmst holds on the device, including
+the graph.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _SOURCE = Path(__file__).with_name("largest.cl")
 
 
 def made_on(device: clmst.Device, bits: int, degree: int) -> clmst.DeviceGraph:
-    """Return the graph, made and checked by the device."""
+    """Make the graph on the device, check it there, and return it."""
     import pyopencl as cl
 
     n = 1 << bits
@@ -62,11 +63,14 @@ def made_on(device: clmst.Device, bits: int, degree: int) -> clmst.DeviceGraph:
 
 
 def solve_by(run: Run, algorithm: str, graph: clmst.DeviceGraph) -> tuple[Row, clmst.DeviceForest]:
-    """Time an algorithm, prove its last forest, and give back what it holds beside the graph."""
+    """Time an algorithm, prove its last forest, and release the memory of the solve.
+
+    Returns the row and the forest.
+    """
     device, forests = graph.device, list[clmst.DeviceForest]()
 
     def solve() -> None:
-        forests.clear()  # whose memory the next one takes
+        forests.clear()  # so that the next forest can take its memory
         forests.append(
             clmst.minimum_spanning_forest(graph, algorithm=algorithm, keep_on_device=True)
         )
@@ -94,7 +98,7 @@ def solve_by(run: Run, algorithm: str, graph: clmst.DeviceGraph) -> tuple[Row, c
     repetitions=5,
 )
 def main(run: Run, bits: int, degree: int, algorithms: tuple[str, ...]) -> Rows:
-    """Solve a graph of 2**BITS vertices of DEGREE neighbours by several algorithms."""
+    """Solve a graph of 2**BITS vertices with DEGREE neighbours each by several algorithms."""
     made: list[clmst.DeviceGraph] = []
     seconds = seconds_of(lambda: made.append(made_on(run.device, bits, degree)))
     yield f"{made[0].n_slots:,} slots, made and checked in {seconds:.2f} s"

@@ -1,10 +1,10 @@
-"""NetworkX's own functions beside those of backend="clmst": a first call, and one more.
+"""NetworkX's own functions beside backend="clmst": a first call, and a repeated one.
 
     python -m benchmarks networkx_trees [--function core_number] [--edges 100000]
 
-Each row is a random graph with weights that are random floats. The first call converts the graph;
-the next one finds it in NetworkX's cache. All three take turns, and results are compared before
-anything is timed; garbage is collected before each.
+Each row is a random graph whose weights are random floats. The first call converts the graph. The
+repeated call finds the converted graph in NetworkX's cache. All three contestants take turns.
+Results are compared before anything is timed, and garbage is collected before each call.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchmarks.timing import by_name
 from clmst.bench.harness import Contestant
 
 EDGES_PER_NODE = (50, 10, 2)
-# What is timed, and what tells whether two results are the same.
+# The functions to time, and the comparison of two results of each.
 FUNCTIONS: dict[str, Callable[[Any, Any], bool]] = {
     "minimum_spanning_tree": nx.utils.graphs_equal,
     "core_number": operator.eq,
@@ -42,7 +42,7 @@ def random_graph(n: int, m: int) -> Any:
 
 
 def contestants(G: Any, run: Any, same: Callable[[Any, Any], bool]) -> list[Contestant[Any]]:
-    """Return NetworkX's function, clmst's with an empty cache, and clmst's with a full one."""
+    """Return NetworkX's function, clmst's with an empty cache, and clmst's with a full cache."""
     expected = run(G, backend="networkx")
 
     def difference(result: Any) -> str:
@@ -71,7 +71,7 @@ def contestants(G: Any, run: Any, same: Callable[[Any, Any], bool]) -> list[Cont
     repetitions=7,
 )
 def main(run: Run, function: str, edges: int) -> Rows:
-    """Time NetworkX and clmst behind it."""
+    """Time NetworkX's own functions, and clmst as their backend."""
     warnings.filterwarnings("ignore", message="Note: conversions to backend graphs")
     solve, same = getattr(nx, function), FUNCTIONS[function]
     for density in EDGES_PER_NODE:

@@ -1,13 +1,14 @@
 """Outside peers: programs that do the same work elsewhere, and time and check themselves.
 
-The protocol: clmst runs ``COMMAND work n repetitions``, where `work` is the name of a case and `n`
-the number of elements. The peer makes up its own random input of the same kind, checks its result,
-and prints one line
+The protocol is as follows. clmst runs ``COMMAND work n repetitions``, where `work` is the name of a
+case and `n` the number of elements. The peer makes a random input of the same kind, checks its own
+result, and prints one line:
 
     work n median_ms verdict
 
-with the median time of a call in milliseconds, data resident where it works, and "ok" or "wrong".
-Lines that begin with "#" are remarks. A peer that does not offer the work exits with status 64.
+The median is of the milliseconds of a call, with data resident where the peer works. The verdict is
+"ok" or "wrong". Lines that begin with "#" are remarks. A peer that does not offer the work exits
+with status 64.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ NOT_OFFERED = 64
 def answer_of(
     peer: Peer, case: str, size: int, repetitions: int, *, time_limit: float
 ) -> Outcome | None:
-    """Run a peer on some elements, for some seconds; return None if it does not offer the work."""
+    """Run a peer on `size` elements for at most `time_limit` seconds, and return the outcome.
+
+    Returns None if the peer does not offer the work.
+    """
     outcome = Outcome(case=case, contestant=peer.name, size=size, status="failed")
     command = [*peer.command, case, str(size), str(repetitions)]
     answer = ask(command, time_limit=time_limit)
@@ -36,7 +40,7 @@ def answer_of(
 
 
 def _read_answer(outcome: Outcome, text: str) -> None:
-    """Store a peer's answer, or an error in it, in its outcome."""
+    """Store the answer of a peer, or an error in the answer, in its outcome."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     fields = lines[0].split() if len(lines) == 1 else []
     asked = [outcome.case, str(outcome.size)]

@@ -1,4 +1,4 @@
-"""Pictures of what was measured."""
+"""Pictures of the measurements of several cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.runner import Row
 from clmst.bench.canvas import GRID, legend_below, plain_ticks, style
 from clmst.bench.canvas import panels as figure_of
 
-# Colours that people with any kind of colour vision tell apart (Okabe, Ito 2008).
+# Colours that are distinct for every kind of colour vision (Okabe and Ito, 2008).
 _STYLES: dict[str, dict[str, Any]] = {
     "clmst auto": {"color": "#CC79A7", "marker": "P"},
     "clmst reduce-then-scan": {"color": "#0072B2", "marker": "o"},
@@ -32,7 +32,7 @@ _OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
 
 
 def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
-    """Draw times and speedups of scans over sizes: ``scan_times.png``, ``scan_speedups.png``."""
+    """Draw times and speedups of scans by size: ``scan_times.png`` and ``scan_speedups.png``."""
     title = f"Exclusive scans of 32-bit integers, {device}"
     numpy = {row["MiB"]: median(row["total ms"]) for row in rows if row["way"] == NUMPY}
     with figure_of(folder / "scan_times.png", 2, (11, 5), title=title, share_y=True) as panels:
@@ -52,7 +52,10 @@ def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
 
 
 def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw every contestant's throughput, a row a case; cases of clmst alone are left out."""
+    """Draw the throughput of every contestant, with a row for each case.
+
+    Cases that only clmst takes part in are left out.
+    """
     right = [row for row in rows if row["_status"] == "ok"]
     others = {row["case"] for row in right if not row["_ours"]}
     right = [row for row in right if row["case"] in others]
@@ -74,7 +77,10 @@ def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
 
 
 def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float], float]) -> None:
-    """Draw a line for each way of scanning."""
+    """Draw a line for each way of scanning.
+
+    `of` maps a size in MiB and milliseconds to the y value.
+    """
     limit = {"color": "#999999", "linestyle": ":"}
     for name, look in (_STYLES | ({LIMIT: limit} if what == "kernel" else {})).items():
         own = [row for row in rows if row["way"] == name]
@@ -92,7 +98,7 @@ def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float]
 
 
 def _transfers(panel: Any, rows: Sequence[Row]) -> None:
-    """Draw what transfers alone take, and what they take at the paper's rates (its Figure 9)."""
+    """Draw the time of transfers alone, and at the rates that the paper states (its Figure 9)."""
     sizes = sorted({row["MiB"] for row in rows})
     for name, dashes in ((TO_DEVICE, "--"), (FROM_DEVICE, "-.")):
         times = [median(row["total ms"]) for row in rows if row["way"] == name]
@@ -104,13 +110,16 @@ def _transfers(panel: Any, rows: Sequence[Row]) -> None:
 
 
 def _drawn_as(contestant: str) -> str:
-    """Return the name a contestant is drawn under: its library's, but clmst's ways by their own."""
+    """Return the name under which a contestant is drawn.
+
+    It is the name of its library, except that clmst's ways have names of their own.
+    """
     library = contestant.partition(" ")[0]
     return contestant if contestant in _CONTESTANTS or library not in _CONTESTANTS else library
 
 
 def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """Return colours and markers of all that are drawn, those known here first."""
+    """Return the colour and marker of each contestant that is drawn, the known ones first."""
     names = dict.fromkeys(_drawn_as(row["contestant"]) for row in rows)
     styles = {name: style for name, style in _CONTESTANTS.items() if name in names}
     others = (name for name in names if name not in _CONTESTANTS)
@@ -123,17 +132,17 @@ def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:
-    """Return the contestants of rows."""
+    """Return the contestants of rows: the headings of cells that hold lists of times."""
     return [name for name, cell in rows[0].items() if isinstance(cell, list)]
 
 
 def medians(rows: Sequence[Row], name: str) -> list[float]:
-    """Return the medians of a contestant."""
+    """Return the median time of a contestant in each row."""
     return [median(row[name]) for row in rows]
 
 
 def lines(panel: Any, rows: Sequence[Row], x: str, *, band: bool = False) -> None:
-    """Draw a line of medians for each contestant, perhaps within the band from least to most."""
+    """Draw a line of medians for each contestant, with a band from minimum to maximum if `band`."""
     xs = [row[x] for row in rows]
     for number, name in enumerate(names_of(rows)):
         look = style(number)

@@ -1,16 +1,17 @@
-"""PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8; 5 and 6 are `studies`'.
+"""The experiments of the PMA paper: its Table 1 and Figures 4, 7 and 8. `studies` has 5 and 6.
 
     python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
-``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds, and
-making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
-the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
-over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
-(Figure 8), with Bader and Cong's algorithm, too, whose few trees never touch.
+``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds. It
+also times the first level alone, which makes ranks of edges and sorted rows. ``gamma`` times the
+variants by the size of trees (Figures 4(a) and 7). ``parallel`` times solves with and without the
+removal of parallel edges, by average degree (Figure 4(b)). ``reduction`` counts the vertices that
+the first level unites (Figure 8), also for Bader and Cong's algorithm, whose few trees never touch.
 
-Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
-vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``). They
-are resident on the device, and forests stay there; all edges must be those of `ecl`.
+Graphs are generated, at ``--share`` of the paper's size. For the paper's real graphs there are
+graphs of a similar kind with the same numbers of vertices and edges. Surrogate graphs can be added
+by name (``--graph road_usa``). Graphs are resident on the device, and forests stay there. All edges
+must be the edges that `ecl` finds.
 """
 
 from __future__ import annotations
@@ -39,22 +40,25 @@ from clmst.generators.surrogates import SURROGATES
 from clmst.runtime.launcher import Launcher
 
 VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
-SMALL_GAMMA = 6  # best on random graphs of small degree in the paper
+SMALL_GAMMA = 6  # the best gamma on random graphs of small degree in the paper
 GAMMAS = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 BADER_CONG = "Bader and Cong"
-PROCESSORS = 64  # of Bader and Cong's algorithm: very few, as in section 6.4 of the paper
-FIRST_LEVEL = "first level alone"  # what no solver is, in the table
+PROCESSORS = 64  # for Bader and Cong's algorithm, few as in section 6.4 of the paper
+FIRST_LEVEL = "first level alone"  # a column of the table that is not a solver
 DEGREES = (4, 8, 16, 32, 64)
 _MILLION = 1_000_000
 
 
 def road(n: int, degree: float) -> Make:
-    """Return a maker of a road map."""
+    """Return a function that makes a road map."""
     return partial(generate, "road", n=n, average_degree=degree)
 
 
 def table_graphs(share: float) -> Mapping[str, Make]:
-    """Return the graphs of Table 1 by name: files, or of their kinds, vertices and edges, about."""
+    """Return functions that make the graphs of Table 1, by name.
+
+    A graph is read from its file if there is one, else a graph of its kind and size is generated.
+    """
     of = partial(scaled, share=share)
     attach = partial(generate, "preferential")
     networks: Mapping[str, tuple[str, Make]] = {
@@ -75,13 +79,13 @@ def table_graphs(share: float) -> Mapping[str, Make]:
 
 
 def from_file_or(name: str, make: Make) -> Make:
-    """Return a maker of the graph in the file that is called so, of another if there is none."""
+    """Return a function that reads the file called `name`, or `make` if there is no such file."""
     file = real_file(name)
     return make if file is None else partial(Graph.read, file)
 
 
 def gamma_graphs(share: float) -> Mapping[str, Make]:
-    """Return the graphs of Figures 4(a) and 7 by name."""
+    """Return functions that make the graphs of Figures 4(a) and 7, by name."""
     n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
@@ -92,7 +96,7 @@ def gamma_graphs(share: float) -> Mapping[str, Make]:
 
 
 def reduction_graphs(share: float) -> Mapping[str, Make]:
-    """Return the graphs of Figure 8 by name."""
+    """Return functions that make the graphs of Figure 8, by name."""
     n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
@@ -103,7 +107,7 @@ def reduction_graphs(share: float) -> Mapping[str, Make]:
 
 
 def degree_graphs(share: float) -> Mapping[str, Make]:
-    """Return random graphs of rising average degree, as of Figure 4(b)."""
+    """Return functions that make random graphs of rising average degree, as in Figure 4(b)."""
     n = scaled(_MILLION, share)
     return {
         f"random, degree {degree}": partial(generate, "random", n=n, average_degree=float(degree))
@@ -115,7 +119,7 @@ def degree_graphs(share: float) -> Mapping[str, Make]:
 
 
 def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
-    """Yield each graph on the device, and the first cells of its row."""
+    """Yield each graph on the device, with the first cells of its row."""
     for name, make in graphs.items():
         host = make().symmetrised()
         graph = clmst.to_device(host, run.device)
@@ -127,7 +131,7 @@ def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph
 
 
 def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, list[float]]:
-    """Return the milliseconds of ways that find the edges that `ecl` finds."""
+    """Return the milliseconds of ways, each of which must find the edges that `ecl` finds."""
     right = solving(graph, "ecl")().to_host()
     return run.turns(ways, Agreement("ecl", right).difference, warm_ups=0)
 
@@ -135,7 +139,7 @@ def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, li
 def over_degrees(
     run: Run, graphs: Mapping[str, Make], options: Mapping[str, PmaOptions]
 ) -> Iterator[Row]:
-    """Yield the times of options over the average degree."""
+    """Yield a row of times for each graph, with a column for each choice of options."""
     for graph, row in resident(run, graphs):
         degree = {"degree": 2 * row["edges"] / row["vertices"]}
         yield (
@@ -146,11 +150,12 @@ def over_degrees(
 
 
 def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
-    """Return the per cent of the vertices that the first level of Bader and Cong's MST-BC unites.
+    """Return how many vertices the first level of Bader and Cong's MST-BC unites, in per cent.
 
-    So many processors grow trees as Prim's algorithm does, each from another place; one that comes
-    upon a vertex of another's tree leaves its tree, with no edge between the two, and begins anew.
-    As in the PMA paper, claims by atomics take the place of colours, and let trees grow further.
+    Each of `processors` processors grows trees as Prim's algorithm does, each from another vertex.
+    A processor that meets a vertex of another tree leaves its own tree, without an edge between the
+    two, and begins a new one. As in the PMA paper, claims by atomics take the place of colours,
+    which lets trees grow further.
     """
     device = graph.device
     steps = Contraction(graph, Launcher(device, device.queue), maximum=False)
@@ -166,7 +171,7 @@ def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
 
 
 def united(forest: DeviceForest) -> float:
-    """Return the per cent of the vertices that the first level unites with others."""
+    """Return how many vertices the first level of a solve unites with others, in per cent."""
     vertices: Sequence[int] = forest.stats["vertices"]
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 
@@ -175,7 +180,7 @@ def united(forest: DeviceForest) -> float:
 
 
 def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw every contestant's time as a multiple of Borůvka's, a row a graph."""
+    """Draw how many times as fast as boruvka each contestant is, with a row for each graph."""
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
     base, numbers = medians(rows, "boruvka"), range(len(rows))
     with panels(path, 1, size, title=title) as (panel,):
@@ -197,7 +202,7 @@ def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw times over gamma, a panel a graph; a line stands where gamma is by itself."""
+    """Draw times by gamma, with a panel for each graph and a line at the default gamma."""
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
     size, title = (3.3 * len(graphs), 4.2), f"pma: time over the size of trees, gamma; {device}"
     with panels(path, len(graphs), size, title=title) as axes:
@@ -219,7 +224,7 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw times over the average degree."""
+    """Draw times by average degree."""
     title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
     with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
         lines(panel, rows, "degree", band=True)
@@ -232,7 +237,7 @@ def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw the share of vertices that the first level unites, a group of bars a graph."""
+    """Draw the share of vertices that the first level unites, with bars for each graph."""
     names, title = names_of(rows), f"Vertices that the first level unites, {device}"
     width = 0.8 / len(names)
     with panels(path, 1, (8, 4.2), title=title) as (panel,):

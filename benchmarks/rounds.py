@@ -1,4 +1,4 @@
-"""Accumulated time of many rounds under new weights: Figure 9 of Ma and Wan.
+r"""Accumulated time of many rounds with new weights: Figure 9 of Ma and Wan.
 
     python -m benchmarks rounds [GRAPH]... [--repetitions 30] [--contestant NAME]... [--plot FILE]
     python -m benchmarks rounds --device nvidia --device intel --contestant MP --contestant CU \
@@ -6,19 +6,23 @@
 
 GRAPH is ``clustered`` (their workload: 49,152 vertices, 16,384 of them in dense clusters), a
 surrogate graph by name, a family as in ``clustered:n=4096,density=0.75``, or a file. Every round
-has a random permutation of the graph's weights. A contestant is ``one-shot``:
-`minimum_spanning_forest` of a SciPy matrix that has the weights of the round, both directions
-stored; or ``repeated``: `RepeatedSolver.solve` of an array of them. Behind a colon stands an
-algorithm, maybe with options: ``one-shot:ecl``. Of the paper's own, ``MP`` is ``one-shot:edge-
-parallel`` on the last device, ``CU`` is ``one-shot:dense reread=all`` on the first, and ``Hybrid``
-is ``repeated`` on all devices by the strategy "cores"; all others are on the first device, which
-should be the GPU. Times are from host to host. Preparing, which is from a SciPy matrix to a solver,
-is timed five times, or until that took a second, and its median is what a contestant begins
-with. All contestants solve a round in turn, and must give the same forest; making weights and
-matrices is not timed, nor are a first preparing and a first round of each, which build kernels. A
-contestant that the device has no memory for is left out, and with ``--at-most`` one whose round
-takes too long, of later graphs, too. Below the times of rounds on several devices stands what each
-device did in them.
+has a random permutation of the graph's weights.
+
+A contestant is ``one-shot``, which is `minimum_spanning_forest` of a SciPy matrix with the weights
+of the round and both directions stored, or ``repeated``, which is `RepeatedSolver.solve` of an
+array of the weights. After a colon follows an algorithm, perhaps with options: ``one-shot:ecl``.
+Three contestants are the paper's own. ``MP`` is ``one-shot:edge-parallel`` on the last device.
+``CU`` is ``one-shot:dense reread=all`` on the first device. ``Hybrid`` is ``repeated`` on all
+devices by the strategy "cores". All other contestants are on the first device, which should be the
+GPU.
+
+Times are from host to host. Preparing makes a solver from a SciPy matrix. It is timed five times,
+or until that has taken a second, and the accumulated time of a contestant begins with the median.
+All contestants solve a round in turn, and must find the same forest. Making weights and matrices is
+not timed, and neither are a first preparing and a first round of each contestant, which build
+kernels. A contestant is left out if the device does not have enough memory for it. With
+``--at-most`` it is also left out, of later graphs too, if a round takes too long. Below the times
+of rounds on several devices stands the work of each device.
 """
 
 from __future__ import annotations
@@ -46,16 +50,16 @@ from clmst.bench.harness import Contestant, Times, WrongResultError
 ONE_SHOT, REPEATED = "one-shot", "repeated"
 MP, CU, HYBRID = "MP", "CU", "Hybrid"
 DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
-MANY = 3  # graphs, of which more are drawn in one panel
-_PREPARED, _PREPARED_MS = 5, 1000  # times, and after how long no more
+MANY = 3  # with more graphs than this, all are drawn in one panel
+_PREPARED, _PREPARED_MS = 5, 1000  # how often preparing is timed, and for how long at most
 
-# A round's weights by edge, and a matrix that has them.
+# The weights of a round by edge, and a matrix with these weights.
 Weights = tuple[np.ndarray, Any]
 Solve = Callable[[Weights], clmst.Forest]
 
 
 def one_shot(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
-    """Return what solves every round as a graph of its own, on the first device."""
+    """Return a function that solves every round as a new graph, on the first device."""
     del matrix
     algorithm, options = read(text)
     return lambda weights: clmst.minimum_spanning_forest(
@@ -64,14 +68,17 @@ def one_shot(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
 
 
 def repeated(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
-    """Return what solves rounds of edges that are prepared once, on the first device."""
+    """Return a function that solves rounds of edges that are prepared once, on the first device."""
     algorithm, options = read(text)
     solver = clmst.RepeatedSolver(matrix, devices=devices[0], algorithm=algorithm, options=options)
     return lambda weights: solver.solve(weights[0])
 
 
 def hybrid(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
-    """Return what solves dense parts on one device, the rest on another; raise if none is dense."""
+    """Return a function that solves dense parts on one device and the rest on another.
+
+    The function raises if the graph does not have a dense part.
+    """
     algorithm, options = read(text)
     solver = clmst.RepeatedSolver(
         matrix, devices=[*devices], strategy="cores", algorithm=algorithm, options=options
@@ -93,14 +100,14 @@ KINDS: dict[str, Callable[[Any, Sequence[clmst.Device], str], Solve]] = {
     CU: lambda matrix, devices, _: one_shot(matrix, devices, "dense reread=all"),
     HYBRID: hybrid,
 }
-"""Contestants by what stands before the colon: each is made of a matrix, to be timed."""
+"""Functions that make a contestant from a matrix, by the part of its name before the colon."""
 
 
 # ----------------------------------------------------------------------- measurement
 
 
 def timed(run: Run, call: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
-    """Return what a call gives, and its milliseconds."""
+    """Call a function once, and return its result and its milliseconds."""
     once: Times[Any] = Times(contestant=Contestant(name="", call=partial(call, argument)))
     seconds, result = run.harness().clocked(once)
     return result, 1e3 * seconds
@@ -109,7 +116,10 @@ def timed(run: Run, call: Callable[[Any], Any], argument: Any) -> tuple[Any, flo
 def prepared(
     run: Run, name: str, weights: Weights, at_most: float | None
 ) -> tuple[Solve, list[float]] | None:
-    """Return a contestant with kernels built, and what preparing took; None if it is left out."""
+    """Return a contestant with its kernels built, and the milliseconds of each preparing.
+
+    Returns None if the contestant is left out.
+    """
     kind, _, algorithm = name.partition(":")
 
     def make(matrix: Any) -> Solve:
@@ -138,9 +148,10 @@ def prepared(
 def race(
     run: Run, reweighted: Reweighted, names: Sequence[str], at_most: float | None = None
 ) -> dict[str, Row]:
-    """Return the milliseconds of preparing and of rounds by contestants that are not left out.
+    """Time all contestants in turns. Returns their milliseconds of preparing and of each round.
 
-    There may be none. "_stats" are those of rounds on several devices.
+    Contestants that are left out are missing, and there may be none. "_stats" has the statistics of
+    rounds on several devices.
     """
     first = reweighted.own, reweighted.matrix(reweighted.own)
     every = ((name, prepared(run, name, first, at_most)) for name in names)
@@ -165,7 +176,7 @@ def race(
 
 
 def course(rounds: Sequence[Any]) -> str:
-    """Return what each device does in a round: medians of milliseconds since the round began."""
+    """Describe what each device does in a round, with medians of milliseconds since its begin."""
 
     def at(of: Callable[[Any], Any], *steps: str) -> str:
         return f"{median(sum(of(one)[f'{step}ms'] for step in steps) for one in rounds):.3g}"
@@ -185,18 +196,21 @@ def course(rounds: Sequence[Any]) -> str:
 
 
 def accumulated(row: Row) -> list[float]:
-    """Return milliseconds after preparing, and after each round."""
+    """Return the accumulated milliseconds after preparing, and after each round."""
     return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
 def repaid(row: Row, other: Row) -> int | None:
-    """Return the first round after which no more time has passed than for another, or None."""
+    """Return the first round after which one contestant has taken at most as long as another.
+
+    Returns None if there is no such round.
+    """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw accumulated times over rounds, as the paper's Figure 9, each graph; slowest first."""
+    """Draw accumulated times by round for each graph, as in the paper's Figure 9, slowest first."""
     graphs = list(dict.fromkeys(row["_graph"] for row in rows))
     if len(graphs) > MANY:
         draw_many(rows, graphs, file, device)
@@ -221,7 +235,10 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
 
 
 def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: str) -> None:
-    """Draw a round of everyone, a row a graph: who wins where, and what the paper has."""
+    """Draw the time of a round by every contestant, with a row for each graph.
+
+    The times that the paper states are drawn, too.
+    """
     with panels(file, 1, (10, 2 + 0.35 * len(graphs)), title=f"A round, {device}") as (panel,):
         for number, name in enumerate(dict.fromkeys(row["contestant"] for row in rows)):
             own = {row["_graph"]: median(row["round"]) for row in rows if row["contestant"] == name}
@@ -241,14 +258,17 @@ def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: st
 
 
 def of_clusters(graph: str) -> str:
-    """Return a graph's sizes, and its density if it says one."""
+    """Return the sizes of a graph as text, and its density if its name states one."""
     name, _, sizes = graph.rpartition(": ")
     _, said, density = name.partition("density=")
     return f"{sizes}, density {density}" if said else f"{name}: {sizes}"
 
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
-    """Return names of contestants, each once, or refuse them."""
+    """Check the names of contestants, and return each once.
+
+    Raises a usage error for unknown ones.
+    """
     for name in names:
         kind, _, algorithm = name.partition(":")
         try:

@@ -1,14 +1,13 @@
 """The runner of all cases: options, devices, turns of contestants, the table and the record.
 
-A case is a generator of rows. :func:`case` makes a command of it, with the options that all have:
+A case is a generator of rows. :func:`case` makes a command of it, with options that all cases have:
 
-``--device NAME``      as of ``clmst solve``; several times where the case takes several
-``--repetitions K``    turns, of which the table has the median, the least and the greatest
-``--clock cpu``        processor time of all threads: for CPU devices of a machine that others use
-``--least``            the least of the times, not the median
-``--json FILE``        every value of every repetition, and the machine; written anew at each row
-``--plot FILE``        a picture, where the case draws one
-``--from FILE``        rows of such a record in place of a measurement, to draw or show them again
+``--device NAME``      a device, as for ``clmst solve``; repeated if the case takes several
+``--repetitions K``    number of turns; the table shows their median, minimum and maximum ``--clock
+cpu``        processor time of all threads, for CPU devices of a shared machine ``--least``
+show the minimum of the times, not the median ``--json FILE``        write the times of every
+repetition, and the machine, after each row ``--plot FILE``        draw a picture, if the case has
+one ``--from FILE``        show and draw the rows of such a file again, without measuring
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from clmst.bench.results import machine_facts, write_json
 from clmst.bench.tables import digits, spread
 from clmst.cli.failure import reported
 
-# Cells by their headings. A list is of milliseconds, one a repetition; what a heading that begins
-# with "_" has is for the record alone. A text in place of a row is a remark below the table.
+# Cells by their headings. A list has the milliseconds of each repetition. A cell whose heading
+# begins with "_" is only in the record. A text in place of a row is a remark below the table.
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Iterable[Row | str]
 Way: TypeAlias = Callable[[], Any]
@@ -42,7 +41,7 @@ Draw: TypeAlias = Callable[[Sequence[Row], Path, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The devices of a run, and how contestants are timed."""
+    """The devices of a run, and the way in which contestants are timed."""
 
     devices: Sequence[clmst.Device]
     repetitions: int = 9
@@ -67,15 +66,19 @@ class Run:
         before: Way | None = None,
         **how: Any,
     ) -> dict[str, list[float]]:
-        """Return the milliseconds of each way; they take turns, after each gave the right result.
+        """Verify all ways, then time them in turns.
+
+        Returns the milliseconds of each repetition by way.
 
         Parameters
         ----------
         ways : mapping of str to callable
-        difference : callable, optional
-            As of :class:`clmst.bench.harness.Contestant`; so are `wait` and `before`.
+            The functions to time, by name.
+        difference, wait, before : callable, optional
+            See :class:`clmst.bench.harness.Contestant`.
         **how
-            As of :class:`clmst.bench.harness.Harness`; one call of each way warms up if not given.
+            Fields of :class:`clmst.bench.harness.Harness`. By default one call of each way warms
+            up.
         """
         every = [
             Contestant(name=name, call=call, difference=difference, wait=wait, before=before)
@@ -84,15 +87,15 @@ class Run:
         return by_name(self.harness(**{"warm_ups": 1, **how}).run(every))
 
     def of(self, times: Sequence[float]) -> float:
-        """Return what stands for some times: the median, or the least."""
+        """Return the value that represents some times: their median, or minimum with --least."""
         return min(times) if self.least else median(times)
 
     def ratio(self, row: Row, slower: str, faster: str) -> float:
-        """Return how many times as fast one contestant of a row is as another."""
+        """Return how many times as fast as `slower` the contestant `faster` is, in a row."""
         return self.of(row[slower]) / self.of(row[faster])
 
     def cell(self, value: Any) -> str:
-        """Return a value as a cell of a table."""
+        """Format a value as a cell of a table."""
         if isinstance(value, list):
             return digits(min(value)) if self.least and value else median_and_range(value)
         if isinstance(value, float):
@@ -100,14 +103,14 @@ class Run:
         return f"{value:,}" if isinstance(value, int) else str(value)
 
     def facts(self) -> str:
-        """Return the line above a table: the devices, and what the times are."""
+        """Return the line above a table: the devices, and the meaning of the times."""
         on = "; ".join(f"{one.description}, driver {one.driver}" for one in self.devices)
         what = "least" if self.least else "median (least-greatest)"
         return f"{on}; ms of {self.clock} time: {what} of {self.repetitions}"
 
 
 def means(run: Run, rows: Iterable[Row], slower: str) -> str:
-    """Return geometric means of how many times as fast all other contestants are as one."""
+    """Describe how many times as fast as one contestant all others are, as geometric means."""
     ratios: dict[str, list[float]] = {}
     for row in rows:
         for name, times in row.items():
@@ -118,7 +121,10 @@ def means(run: Run, rows: Iterable[Row], slower: str) -> str:
 
 
 def show(rows: Rows, run: Run) -> Iterator[Row]:
-    """Print rows as Markdown as they come, with a heading wherever columns change; yield them."""
+    """Print rows as a Markdown table as they come, and yield them.
+
+    A new heading is printed whenever the columns change.
+    """
     columns: list[str] = []
     for row in rows:
         if isinstance(row, str):
@@ -136,7 +142,7 @@ def show(rows: Rows, run: Run) -> Iterator[Row]:
 
 
 class Reported(click.Command):
-    """A command that reports errors in one line."""
+    """A command that reports an error in one line."""
 
     def invoke(self, context: click.Context) -> object:
         """Run the command."""
@@ -145,7 +151,7 @@ class Reported(click.Command):
 
 
 class Cases(click.Group):
-    """Several of them."""
+    """A group of several cases."""
 
     command_class = Reported
 
@@ -158,7 +164,10 @@ def _opened(names: Sequence[str], least: int, most: int) -> list[clmst.Device]:
 
 
 def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-    """Return where a picture goes, provided that it can be drawn: known before it is measured."""
+    """Return the path of a picture.
+
+    Raises a usage error, before anything is measured, if it cannot be drawn.
+    """
     if path is not None and not can_draw():
         raise click.BadParameter("pictures need Matplotlib: pip install matplotlib")
     return path
@@ -172,22 +181,25 @@ def case(
     draw: Draw | None = None,
     description: str | None = None,
 ) -> Callable[[Callable[..., Rows]], click.Command]:
-    """Make a command of a function that takes a :class:`Run` and yields rows.
+    """Return a decorator that makes a command of a function that yields rows.
+
+    The function takes a :class:`Run` and the arguments of its options.
 
     Parameters
     ----------
     *parameters : decorators
-        Its own arguments and options, as of click.
+        The arguments and options of the case itself, as for click.
     name : str, optional
-        The function's if left out.
+        The name of the command. By default it is the name of the function.
     repetitions : int
-        The usual number.
+        The default number of repetitions.
     devices : (int, int)
-        The least and the greatest number of devices.
+        The minimum and the maximum number of devices.
     draw : callable, optional
-        Draws a picture of all rows into a file, or a folder; takes the device's name, too.
+        Draws a picture of all rows. It gets the rows, the path of a file or folder, and the name of
+        the device.
     description : str, optional
-        For ``--help``; the function's docstring if left out.
+        The text for ``--help``. By default it is the docstring of the function.
     """
 
     def decorate(function: Callable[..., Rows]) -> click.Command:
@@ -250,7 +262,7 @@ def installed(name: str) -> Any:
 
 
 def graphs_argument(**more: Any) -> Callable[[Any], Any]:
-    """Return the argument that names graphs."""
+    """Return a decorator that adds the argument with the names of graphs."""
     return click.argument("graphs", nargs=-1, **more)
 
 

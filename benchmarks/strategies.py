@@ -1,22 +1,20 @@
 """The one-shot strategies of Ma and Wan, MP and CU, beside clmst's own algorithms.
 
-    python -m benchmarks strategies sets [--vertices N] [--union-find NAME]...
-    python -m benchmarks strategies families [--scale K]...
-    python -m benchmarks strategies complete [--largest N]
-    python -m benchmarks strategies density [--vertices N]
+    python -m benchmarks strategies sets [--vertices N] [--union-find NAME]... python -m benchmarks
+    strategies families [--scale K]... python -m benchmarks strategies complete [--largest N] python
+    -m benchmarks strategies density [--vertices N]
 
-MP is `edge-parallel`, CU is `dense` with ``DenseOptions(reread="all")``. ``sets`` does the paper's
-Table 2: the union-finds of MP on a complete graph, by compute units where the device can be
-divided, and the share of each step and of synchronising. ``families`` does Table 3 and Figure 6:
-circulant graphs of 8 offsets, grids, and R-MAT graphs of 8 edges a vertex, beside the oracle,
-`clmst.kruskal`, which is timed once. ``complete`` does Table 4 and ``density`` Table 5, on the
-graphs of benchmarks/dense.py. Everything is on the device before a solve begins, matrices too, each
-edge once for MP; a solve is timed until the endpoints of the forest are there.
+MP is `edge-parallel`, and CU is `dense` with ``DenseOptions(reread="all")``. ``sets`` repeats the
+paper's Table 2: the union-finds of MP on a complete graph, by number of compute units if the device
+can be divided, and the share of each step and of synchronising. ``families`` repeats Table 3 and
+Figure 6: circulant graphs with 8 offsets, grids, and R-MAT graphs with 8 edges per vertex, beside
+the oracle, `clmst.kruskal`, which is timed once. ``complete`` repeats Table 4 and ``density`` Table
+5, on the graphs of benchmarks/dense.py. Everything, also matrices, is on the device before a solve
+begins, and MP gets each edge once. A time ends when the endpoints of the forest are on the device.
 
-How much of its time goes to synchronising can be found without a profiler of the host: the step
-that finds lightest edges is done a second time when it is done. Then paths are short, and every
-edge meets at its supervertices what is as light or lighter: the step reads the same, and exchanges
-nothing.
+The time of synchronising is found without a profiler of the host. The step that finds lightest
+edges is repeated right after it is done. Then paths are short, and at its supervertices every edge
+finds one that is as light or lighter. So the repeated step reads the same, and exchanges nothing.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ AGAIN = "find again"
 
 
 def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return the ways to solve a graph of any density."""
+    """Return the ways to solve a graph of any density, by name."""
     rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), device)
     own, _ = choose("auto", device)
     return {
@@ -73,7 +71,7 @@ def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
 
 
 def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
-    """Return how long Kruskal's algorithm takes; raise if it finds another forest."""
+    """Return the milliseconds of Kruskal's algorithm. Raises if it finds another forest."""
     found: list[clmst.Forest] = []
     seconds = seconds_of(lambda: found.append(clmst.kruskal(graph)))
     if difference := Agreement("all others", forest, by="edges").difference(found[0]):
@@ -82,7 +80,7 @@ def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
-    """Return MP with some of its union-finds."""
+    """Return MP with each of some union-finds, by name."""
     return {
         name: solving(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
         for name in union_finds
@@ -90,7 +88,10 @@ def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
 
 
 def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
-    """Yield a device of 1, 2, 4, ... compute units of a device, and the whole; or that alone."""
+    """Yield sub-devices with 1, 2, 4, ... compute units, then the whole device.
+
+    If the device cannot be divided, only the whole device is yielded.
+    """
     whole, by_counts = device.cl_device, cl.device_partition_property.BY_COUNTS
     units = 1
     if by_counts in whole.partition_properties:
@@ -102,9 +103,10 @@ def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
 
 
 def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict[str, float]:
-    """Return what each step of MP takes, and the second once more, by the device's own clock.
+    """Return the milliseconds of each step of MP, and of the second step when it is repeated.
 
-    The least of all repetitions: what is wanted is a difference.
+    They are measured by the clock of the device. Each is the minimum of all repetitions, because
+    differences of them are used.
     """
     device, options = graph.device, clmst.EdgeParallelOptions(union_find=union_find)
     taken = []
@@ -125,7 +127,7 @@ def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict
 
 
 def draw_density(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw times over densities, and MP's over CU's beside the paper's (Table 5, Figure 8)."""
+    """Draw times by density, and the ratio of MP to CU with the paper's (Table 5, Figure 8)."""
     title = f"MP and CU on random graphs of {rows[0]['n']:,} vertices, {device}"
     with panels(file, 2, (10, 4.4), title=title) as (times, ratios):
         lines(times, rows, "p")
@@ -159,7 +161,8 @@ def main() -> None:
 def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     """Time MP's union-finds on a complete graph, by compute units (Table 2).
 
-    Synchronising is the third step, and of the second what is saved when all is exchanged already.
+    Synchronising is the third step, and the part of the second step that is saved when it is
+    repeated.
     """
     graph = edges_once(random_rows(vertices))
     for part in divisions(run.device):

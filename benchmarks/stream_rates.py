@@ -1,16 +1,17 @@
-"""How fast a stream takes edges from the host's memory, and what holds it back.
+"""How fast a stream takes edges from the memory of the host, and what limits it.
 
     python -m benchmarks stream_rates [--rows 2e8] [--vertices 1e6] [--folder /dev/shm]
         [--without-files] [--chunk 16777216] [--block EDGES] [--blocks NUMBER] [--checked 2e6]
 
-Random edges of 12 bytes: two vertex numbers and a weight of 32 bits. Rates are those of the bus (a
-copy from pinned memory to the device), of the stream from pinned memory, from ordinary memory, from
-`.npy` files and, if pyarrow is installed, from Parquet files, and of what the host does where the
-device does not, on one core: the check of edges and the filter. --without-files leaves out all but
-the streams from memory.
-All forests are compared, and of --checked edges also with Kruskal's algorithm on the host. --block
-and --blocks are the edges of a block on its way to the device, and how many blocks there are. A
-table in Markdown goes to standard output.
+Edges are random and take 12 bytes: two vertex numbers and a weight of 32 bits. Rates are measured
+of the bus (a copy from pinned memory to the device), and of the stream from pinned memory, from
+ordinary memory, from `.npy` files and, if pyarrow is installed, from Parquet files. Also measured
+is the work that the host does on one core if the device does not: the check of edges and the
+filter. --without-files leaves out everything but the streams from memory.
+
+All forests are compared with one another. The forest of --checked edges is also compared with
+Kruskal's algorithm on the host. --block is the number of edges in a block on its way to the device,
+and --blocks the number of blocks. A table in Markdown goes to standard output.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ from clmst.scale.host_reducer import CycleFilter, reduce, without_loops
 from clmst.scale.source import EdgeSource
 
 _EDGE_BYTES = 12
-_AT_ONCE = 1 << 24  # edges that are made at once
+_AT_ONCE = 1 << 24  # number of edges that are made at a time
 _FILES = 8
 _COLUMNS = ("u", "v", "w")
 Way = tuple[int, Callable[[], object]]
 
 
 def bus_seconds(device: Device, memory: Array) -> float:
-    """Return how long the device takes to copy pinned memory."""
+    """Return the seconds that the device takes to copy pinned memory."""
     import pyopencl as cl
 
     copied = cl.Buffer(device.queue.context, cl.mem_flags.READ_WRITE, memory.nbytes)
@@ -58,7 +59,7 @@ def bus_seconds(device: Device, memory: Array) -> float:
 
 
 class _Edges:
-    """Random edges in pinned memory, and what the stream does with them."""
+    """Random edges in pinned memory, and streams of them."""
 
     def __init__(self, device: Device, rows: int, n: int, chunk: int) -> None:
         self.device, self.rows, self.n, self.chunk = device, rows, n, chunk
@@ -72,7 +73,7 @@ class _Edges:
             self.columns[2][some] = random.random(size, dtype=np.float32)
 
     def chunks(self, *, pinned: bool) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield the edges, a chunk at a time."""
+        """Yield the edges in chunks (u, v, weights), from pinned or from ordinary memory."""
         u, v, w = self.columns if pinned else self.ordinary
         for begin in range(0, self.rows, self.chunk):
             some = slice(begin, begin + self.chunk)
@@ -80,18 +81,18 @@ class _Edges:
 
     @cached_property
     def ordinary(self) -> tuple[Array, Array, Array]:
-        """The same edges in memory that is not pinned."""
+        """A copy of the edges in memory that is not pinned."""
         u, v, w = (np.array(column) for column in self.columns)
         return u, v, w
 
     def stream(self, source: Any) -> clmst.Forest:
-        """Return the forest of a stream."""
+        """Solve a stream and return its forest."""
         return clmst.stream_minimum_spanning_forest(
             source, self.n, device=self.device, columns=_COLUMNS
         )
 
     def part(self) -> EdgePart:
-        """Return the first chunk, checked."""
+        """Return the first chunk after its check."""
         u, v, w = next(self.chunks(pinned=True))
         return EdgePart.checked(u, v, w, 0, n_vertices=self.n, row=str)
 
@@ -107,21 +108,21 @@ class _Edges:
 
 
 def read_through(folder: Path) -> None:
-    """Read files as a stream does, and look at nothing."""
+    """Read files as a stream does, and discard what is read."""
     for piece in EdgeSource.checked(folder, n_vertices=0, columns=_COLUMNS).pieces():
         for column in (piece.u, piece.v, piece.weights):
             np.ascontiguousarray(column).max()
 
 
 def check_some(edges: _Edges, count: int) -> None:
-    """Raise unless the stream of some edges is what the host finds, edge for edge."""
+    """Raise unless the stream of `count` edges finds the forest of the host, edge for edge."""
     u, v, w = (column[:count] for column in edges.columns)
     right = clmst.kruskal(clmst.Graph.from_edges(u, v, w, edges.n))
     check(edges.stream([(u, v, w)]), right, f"from {u.size} edges")
 
 
 def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
-    """Return what the host does with rows where the device does not: the check and the filter."""
+    """Return the steps that the host does if the device does not: the check and the filter."""
     first = edges.part()
     forest = reduce([first], n_vertices=edges.n, device=edges.device)
     known = CycleFilter(forest, edges.n, maximum=False)
@@ -132,7 +133,7 @@ def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
 
 
 def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[str, Way]:
-    """Write files, and return streams of them, and reading alone."""
+    """Write files, and return streams from them, and reading alone."""
     npy, parquet, rows = folder / "npy", folder / "parquet", edges.rows
     edges.write_npy(npy)
     check(edges.stream(npy), right, "from .npy files")
@@ -163,7 +164,7 @@ def main(
     run: Run, *, rows: float, vertices: float, at: str, without_files: bool, chunk: int,
     block: int | None, blocks: int, checked: float,
 ) -> Rows:  # fmt: skip
-    """Time the bus, streams and their steps; rates are of the least times."""
+    """Time the bus, streams and their steps. Rates are computed from minimum times."""
     stream_sink.BLOCKS = blocks
     if block is not None:
         stream_sink.ROWS[run.device.capabilities.kind] = block

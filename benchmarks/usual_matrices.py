@@ -1,7 +1,7 @@
-"""The matrices that people have: made by scikit-learn and SciPy, read from files, and small ones.
+"""The matrices that users have: made by scikit-learn and SciPy, read from files, and small ones.
 
-Most are directed or not sorted, and their weights are doubles with full mantissas, or ones. All are
-what the library returns, unchanged.
+Most of them are directed or not sorted, and their weights are doubles with full mantissas, or ones.
+All are unchanged, as the library returns them.
 """
 
 from __future__ import annotations
@@ -32,20 +32,29 @@ def _points(n: int, dimensions: int) -> Any:
 
 
 def neighbours(n: int, k: int, mode: str, dimensions: int = 3) -> Any:
-    """Return scikit-learn's graph of the k nearest neighbours: directed, rows by distance."""
+    """Return scikit-learn's graph of the k nearest neighbours.
+
+    It is directed, with rows by distance.
+    """
     from sklearn.neighbors import kneighbors_graph
 
     return kneighbors_graph(_points(n, dimensions), k, mode=mode)
 
 
 def symmetric_neighbours(n: int, k: int) -> Any:
-    """Return it with both directions of each edge, as its users make it symmetric."""
+    """Return a graph of nearest neighbours with both directions of each edge.
+
+    It is made symmetric by the maximum of both directions, as users of scikit-learn do.
+    """
     graph = neighbours(n, k, "distance")
     return graph.maximum(graph.T)
 
 
 def radius(n: int, degree: int) -> Any:
-    """Return scikit-learn's graph of all neighbours within a radius: symmetric, not sorted."""
+    """Return scikit-learn's graph of all neighbours in a radius.
+
+    It is symmetric, but not sorted.
+    """
     from sklearn.neighbors import radius_neighbors_graph
 
     reach = (degree / (n * np.pi)) ** 0.5
@@ -53,7 +62,10 @@ def radius(n: int, degree: int) -> Any:
 
 
 def triangulation(n: int) -> Any:
-    """Return the edges of SciPy's Delaunay triangulation with their lengths: not sorted."""
+    """Return the edges of SciPy's Delaunay triangulation with their lengths.
+
+    They are not sorted.
+    """
     points = _points(n, 2)
     starts, ends = Delaunay(points).vertex_neighbor_vertices
     rows = np.repeat(np.arange(n), np.diff(starts))
@@ -62,21 +74,27 @@ def triangulation(n: int) -> Any:
 
 
 def image(side: int) -> Any:
-    """Return scikit-learn's graph of the gradients of an image: COO, symmetric, with loops."""
+    """Return scikit-learn's graph of the gradients of an image.
+
+    It is COO, symmetric, with loops.
+    """
     from sklearn.feature_extraction.image import img_to_graph
 
     return img_to_graph(1 + _points(side, side))
 
 
 def grid(side: int) -> Any:
-    """Return scikit-learn's graph of neighbouring pixels: COO, ones, with loops."""
+    """Return scikit-learn's graph of neighbouring pixels.
+
+    It is COO, with weights 1 and with loops.
+    """
     from sklearn.feature_extraction.image import grid_to_graph
 
     return grid_to_graph(side, side)
 
 
 def random(n: int, entries: int, kind: str = "csr") -> Any:
-    """Return a random sparse matrix of doubles: directed."""
+    """Return a random sparse matrix of doubles. It is directed."""
     rng = np.random.default_rng(n)
     u, v = rng.integers(0, n, (2, entries))
     matrix: Any = sparse.coo_array((rng.random(entries), (u, v)), shape=(n, n))
@@ -84,7 +102,10 @@ def random(n: int, entries: int, kind: str = "csr") -> Any:
 
 
 def edge_arrays(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield int64 ends and doubles in any order, no pair twice, as COO; as :func:`usual`."""
+    """Yield random edges as titles and COO arrays: int64 ends and doubles in any order.
+
+    No pair occurs twice. `words` selects titles as in :func:`usual`.
+    """
     for m, degree in product(EDGES, (5, 16)):
         title = f"{m:,} edges, {degree} a vertex"
         if not words or any(word in title for word in words):
@@ -96,7 +117,7 @@ def edge_arrays(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
 
 
 def shuffled(n: int, entries: int) -> Any:
-    """Return it with entries of each row in any order."""
+    """Return a random directed matrix in which the entries of each row are in any order."""
     matrix = random(n, entries)
     rng = np.random.default_rng(1)
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
@@ -106,7 +127,7 @@ def shuffled(n: int, entries: int) -> Any:
 
 
 def file(name: str) -> Any:
-    """Return the graph of a real file as doubles, each edge once."""
+    """Return the graph of a real file as a matrix of doubles, with each edge once."""
     return sparse.triu(as_matrix(clmst.read_graph(SHARED_DATA / name)), format="csr").astype(float)
 
 
@@ -136,7 +157,10 @@ FILES = ("USA-road-d.NY.gr.gz", "astro-ph.graph.gz", "wiki-Vote.txt.gz", "rome99
 
 
 def usual(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield the matrices whose titles have one of some words, all if there are none."""
+    """Yield titles and matrices.
+
+    If `words` are given, a title must contain at least one of them.
+    """
     there = [name for name in FILES if (SHARED_DATA / name).exists()]
     makers: dict[str, Callable[[], Any]] = dict(KINDS)
     makers |= {f"file, {name}": partial(file, name) for name in there}
@@ -146,7 +170,7 @@ def usual(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
 
 
 def small(n: int, degree: int, weights: str, form: str) -> Any:
-    """Return a random matrix of n vertices: "symmetric", "upper" or "directed"."""
+    """Return a random matrix with n vertices. `form` is "symmetric", "upper" or "directed"."""
     rng = np.random.default_rng(n + degree)
     u, v = rng.integers(0, n, (2, n * degree // (1 if form == "directed" else 2)))
     low, high = (u, v) if form == "directed" else (np.minimum(u, v), np.maximum(u, v))
@@ -168,7 +192,7 @@ def small(n: int, degree: int, weights: str, form: str) -> Any:
 def every_small(
     weights: Sequence[str], forms: Sequence[str], words: Sequence[str] = ()
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the small matrices after what they are; as :func:`usual`."""
+    """Yield titles and small matrices. `words` selects titles as in :func:`usual`."""
     for kind, form, n, degree in product(weights, forms, SIZES, DEGREES):
         title = f"{n:,} x {degree}, {form}, {kind}"
         if degree < n and (not words or any(word in title for word in words)):

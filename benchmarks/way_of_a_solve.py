@@ -1,10 +1,10 @@
-"""The way of a solve as a picture: its parts, the files of each, and the calls between them.
+"""Draw the way of a solve: its parts, the files of each part, and the calls between them.
 
     python -m benchmarks.way_of_a_solve [--device NAME] [docs/images/way_of_a_solve.svg]
 
-The files and calls are those of a traced solve (`benchmarks.structure`) by filter-boruvka, from a
-matrix of SciPy's, on a CPU unless another device is named. Which file belongs to which part stands
-here. Parts lie in the order of layers, so that an arrow upwards would be a call against the layers.
+The files and calls are from a traced solve (`benchmarks.structure`) by filter-boruvka of a SciPy
+matrix, on a CPU unless another device is named. This module says which file belongs to which part.
+Parts are in the order of layers, so an arrow upwards would be a call against the layers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PICTURE = structure.HERE / "docs/images/way_of_a_solve.svg"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of the way: its name, what it does, and the files that belong to it, as patterns."""
+    """A part of the way: its name, its purpose, and patterns of the files that belong to it."""
 
     name: str
     purpose: str
@@ -77,7 +77,12 @@ PARTS = (
 
 
 def part_of(file: str) -> int:
-    """Return the index of the part that a file belongs to: its longest pattern decides."""
+    """Return the index of the part to which a file belongs.
+
+    The longest matching pattern decides.
+
+    Raises LookupError if no part has the file.
+    """
     matches = [
         (len(pattern), index)
         for index, part in enumerate(PARTS)
@@ -90,7 +95,7 @@ def part_of(file: str) -> int:
 
 
 def files_by_part(path: dict[str, Any]) -> list[list[str]]:
-    """Return the files of a traced solve by part, in the order in which it comes to them."""
+    """Return the files of a traced solve by part, in the order in which the solve reaches them."""
     found: list[list[str]] = [[] for _ in PARTS]
     for file in path["files"]:
         found[part_of(file)].append(file)
@@ -98,13 +103,13 @@ def files_by_part(path: dict[str, Any]) -> list[list[str]]:
 
 
 def calls(path: dict[str, Any]) -> Counter[tuple[int, int]]:
-    """Return how many doors lead from one part to another."""
+    """Return the number of pairs of files that call each other, by pair of parts."""
     doors = ((part_of(one), part_of(other)) for one, other in path["edges"])
     return Counter((one, other) for one, other in doors if one != other)
 
 
 def traced(device: str | None = "cpu") -> dict[str, Any]:
-    """Return the traced solve, on a device whose name is given."""
+    """Trace a solve on the named device, and return what `structure.solve_path` found."""
     return structure.solve_path(structure.HERE, *structure.PATHS["filter-boruvka"], device=device)
 
 
@@ -112,7 +117,7 @@ def traced(device: str | None = "cpu") -> dict[str, Any]:
 
 _WIDTH, _MARGIN, _BOX = 960, 16, 640  # pixels
 _LINE, _HEAD, _GAP = 18, 46, 18
-_CHARACTERS = 84  # of a line of file names
+_CHARACTERS = 84  # maximum length of a line of file names
 _STYLE = """
     text { font-family: sans-serif; font-size: 14px; fill: #1a1a1a }
     .name { font-weight: bold; font-size: 16px }
@@ -125,7 +130,7 @@ _STYLE = """
 
 
 def _lines(files: Sequence[str]) -> list[str]:
-    """Return file names in lines of a box."""
+    """Arrange file names in lines that fit a box."""
     lines = [""]
     for file in files:
         longer = f"{lines[-1]}  {file}" if lines[-1] else file
@@ -137,7 +142,7 @@ def _lines(files: Sequence[str]) -> list[str]:
 
 
 def picture(path: dict[str, Any]) -> str:
-    """Return the picture of a traced solve, as SVG."""
+    """Return a picture of a traced solve as SVG."""
     shapes, middles, top = [], [], _MARGIN
     for number, (part, files) in enumerate(zip(PARTS, files_by_part(path), strict=True), 1):
         lines = _lines(files)
@@ -164,7 +169,7 @@ def picture(path: dict[str, Any]) -> str:
 
 
 def _arrow(one: int, other: int, count: int, middles: Sequence[int]) -> str:
-    """Return the arrow of the calls from one part to another, on the right of the boxes."""
+    """Return an arrow for the calls from one part to another, at the right of the boxes."""
     apart, x = other - one, _MARGIN + _BOX
     begin, end = middles[one] + 3 * apart - 8, middles[other] - 14 + 4 * one
     bow = x + 20 + 38 * abs(apart)
@@ -179,7 +184,7 @@ def _arrow(one: int, other: int, count: int, middles: Sequence[int]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says."""
+    """Write the picture, as the command line says. Returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--device", default="cpu", help="where the solve is traced")
     parser.add_argument("picture", type=Path, nargs="?", default=PICTURE)

@@ -1,4 +1,4 @@
-"""What all contestants of a run share: the device, its queue, and memory on it."""
+"""The shared state of all contestants of a run: the device, its queue, and memory on it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _STALE = 0xA5
 
 
 class Workspace:
-    """A device with everything that contestants work in.
+    """A device with everything that contestants need.
 
-    Contestants of PyOpenCL work in the device's own queue, on the same buffers as clmst, and take
-    their temporaries from a memory pool, as clmst does. `seed` is that of the random inputs.
+    Contestants of PyOpenCL use the queue of the device and the same buffers as clmst, and take
+    their temporaries from a memory pool, as clmst does. `seed` determines the random inputs.
     """
 
     def __init__(self, device: clmst.Device, seed: int = 0) -> None:
@@ -30,38 +30,41 @@ class Workspace:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A new generator of the same random numbers: cases do not depend on one another."""
+        """A new generator with an equal seed each time, so that cases are independent."""
         return np.random.default_rng(self.seed)
 
     # -------------------------------------------------------------------- memory
 
     def put(self, values: Array) -> DeviceArray:
-        """Return a copy on the device."""
+        """Copy an array to the device."""
         return DeviceArray.from_host(values, self.device)
 
     def empty(self, size: int, dtype: Any) -> DeviceArray:
-        """Return memory on the device; contents undefined."""
+        """Return memory on the device with undefined contents."""
         return DeviceArray.empty(size, dtype, self.device)
 
     def overwrite(self, arrays: Sequence[DeviceArray]) -> None:
-        """Overwrite arrays, lest a result be read that another contestant left there."""
+        """Overwrite arrays, so that no contestant can return the result of another one."""
         launch = Launcher(self.device, self.device.queue)
         for array in arrays:
             launch.fill(array.memory, _STALE, array.nbytes, np.uint8)
 
     def finish(self) -> None:
-        """Wait for everything enqueued."""
+        """Wait until everything that has been enqueued is finished."""
         self.device.queue.finish()
 
     @cached_property
     def pool(self) -> Any:
-        """Where PyOpenCL's contestants get their temporaries."""
+        """The memory pool from which PyOpenCL's contestants take their temporaries."""
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
         return MemoryPool(ImmediateAllocator(self.device.queue))
 
     def theirs(self, array: DeviceArray, dtype: Any = None) -> Any:
-        """Return a ``pyopencl.array.Array`` of the same memory, for elements of `dtype`."""
+        """Return a ``pyopencl.array.Array`` that shares the memory of `array`.
+
+        Its elements are of `dtype`, by default the dtype of `array`.
+        """
         import pyopencl.array
 
         dtype = array.dtype if dtype is None else np.dtype(dtype)
@@ -71,11 +74,11 @@ class Workspace:
 
     @property
     def reads(self) -> int:
-        """How often what is scanned or selects is read: once in one pass, else twice."""
+        """How often a scan or a selection reads its input: once in one pass, else twice."""
         return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:
-        """Give memory that is no longer used back to the device."""
+        """Release memory of the device that is no longer used."""
         self.finish()
         self.pool.free_held()
         self.device.release_memory()

@@ -1,15 +1,15 @@
-"""How much longer an edge takes on structured graphs than on a random graph of as many edges.
+"""How much longer an edge takes on structured graphs than on a random graph with as many edges.
 
     python -m benchmarks worst_cases [--algorithm NAME ...] [--family TEXT ...] [--edges 1000000]
         [--layout both|upper|each] [--shape own|gpu] [--limit 4]
 
 Every family of ``worst_case_graphs`` is solved by every algorithm that "auto" can choose, and by
-``pma``, in the memory of the device; the forest stays there. Beside each family stands the random
-graph with as many edges and as many vertices (but 32 edges a vertex at most). Both take turns; a
-time is the least of the repetitions, each as the first solve of the graph: what solves leave for
-the next is dropped. No graph is timed before its forest, edge for edge, is the
-oracle's. ``prim`` takes graphs of 4,000 edges, as "auto" does, and ``dense`` complete graphs.
-``--shape gpu`` gives a CPU the work-groups of a GPU, which shows ratios, not times.
+``pma``, in the memory of the device. The forest stays there. Beside each family stands a random
+graph with as many edges and vertices, but at most 32 edges per vertex. Both take turns. A time is
+the minimum of the repetitions, each of which is a first solve of the graph: what a solve keeps for
+the next one is dropped. No graph is timed before its forest has been compared, edge for edge, with
+the oracle. ``prim`` takes graphs of 4,000 edges, as "auto" does, and ``dense`` takes complete
+graphs. ``--shape gpu`` gives a CPU the work-groups of a GPU, which shows ratios, not times.
 
 Ratios beyond ``--limit`` are marked, and the exit status is 1 if there are any.
 """
@@ -70,7 +70,7 @@ class Solves:
 
 
 def row_of(names: tuple[str, str, str], ours: Solves, random: Solves, harness: Harness) -> Row:
-    """Time a family beside its random graph, by turns."""
+    """Time a family beside its random graph in turns, and return the row."""
     random.times.seconds = []
     for turn in range(harness.repetitions):
         harness.take_turn([ours.times, random.times], turn)
@@ -82,17 +82,17 @@ def row_of(names: tuple[str, str, str], ours: Solves, random: Solves, harness: H
 
 @dataclass(kw_only=True)
 class Comparison:
-    """Families on a device, each beside the random graph of as many edges and vertices."""
+    """Families on a device, each beside a random graph with as many edges and vertices."""
 
     device: clmst.Device
     harness: Harness
-    families: Sequence[str]  # parts of names; all if there are none
+    families: Sequence[str]  # parts of names; empty means all families
     edges: int
     layouts: Sequence[str]
     _random: dict[tuple[str, str, int, int], Solves] = field(default_factory=dict)
 
     def rows(self, algorithm: str) -> Iterator[Row]:
-        """Yield what an algorithm does on every family that was asked for."""
+        """Yield a row for an algorithm on every family that was asked for."""
         if algorithm == "dense":
             yield from self._complete()
             return
@@ -137,7 +137,7 @@ class Comparison:
 
 
 def shaped(device: clmst.Device, shape: str) -> clmst.Device:
-    """Return the device in another shape of kernels."""
+    """Return the device itself, or with policies that suit a GPU if `shape` is "gpu"."""
     if shape == "own":
         return device
     capabilities = replace(device.capabilities, kind="gpu")
@@ -163,7 +163,7 @@ def main(
     """Time structured graphs beside random ones."""
     comparison = Comparison(
         device=shaped(run.device, shape),
-        harness=run.harness(rehearsals=1),  # each timed solve comes after one that is not
+        harness=run.harness(rehearsals=1),  # each timed solve follows an untimed one
         families=families,
         edges=edges,
         layouts=("both", "upper") if layout == "each" else (layout,),

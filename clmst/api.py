@@ -129,7 +129,7 @@ def minimum_spanning_forest(
     InvalidArgumentError
         No algorithm or device has the given name. The message lists the available names.
     UnsupportedDeviceError
-        There is no usable device, and the call needs one: it names a device or an algorithm, sets
+        No usable device was found, and the call needs one: it names a device or an algorithm, sets
         `options`, `keep_on_device` or `profile`, or the graph is a complete graph of more than
         11,585 vertices. The message says what to install. Any other call is then solved on the
         host, with one :class:`DeviceWarning` per process.
@@ -243,7 +243,7 @@ def to_device(
     InvalidArgumentError
         No device matches the name given as `device`.
     UnsupportedDeviceError
-        There is no usable device.
+        No usable device was found.
     OutOfDeviceMemoryError
         The graph does not fit into the memory of the device.
 
@@ -262,7 +262,7 @@ def to_device(
 def spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
     """Solve a graph, and show a notice on stderr if it takes long.
 
-    The arguments are those of :func:`minimum_spanning_forest`, and `maximum`.
+    The arguments are `maximum` and all arguments of :func:`minimum_spanning_forest`.
     """
     with LongWork("computing a spanning forest"):
         return _spanning_forest(graph, **options)
@@ -359,9 +359,9 @@ def _solve_whole(
 def _solve_small(
     graph: Any, device: Device | None, *, maximum: bool, verify: bool, or_host: bool
 ) -> Forest | None:
-    """Solve a small graph without an upload, or any graph if there is no device.
+    """Solve a small graph without an upload, or any graph without a device.
 
-    `device` is None if there is no device; the host then solves. `or_host` allows the host to solve
+    If `device` is None, no device was found and the host solves. `or_host` allows the host to solve
     a small graph although there is a device. Return None if the graph has to be solved in the usual
     way.
     """

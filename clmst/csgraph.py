@@ -76,8 +76,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     Notes
     -----
     The call uses the default device; see :func:`clmst.get_device`. Small matrices are solved on the
-    host if that is faster, and all matrices are if there is no device. ``docs/scipy.md`` says which
-    matrices are small, and lists all differences from SciPy.
+    host if that is faster, and all matrices are if no device was found. ``docs/scipy.md`` says
+    which matrices are small, and lists all differences from SciPy.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def minimum_spanning_forest(
 
     The result is the same as from :func:`clmst.minimum_spanning_forest`, however the edges are
     partitioned and however many workers there are. The computation runs on the cluster of the
-    current ``distributed.Client``. If there is no client, it runs in threads of this process. The
+    current ``distributed.Client``. Without a client, it runs in threads of this process. The
     call blocks until the forest is complete.
 
     Parameters
@@ -89,7 +89,7 @@ def minimum_spanning_forest(
     InvalidGraphError
         A partition is malformed. The message names the worker, the partition or file, and the row.
     UnsupportedDeviceError
-        A worker has no usable device. The message names the worker.
+        A worker does not have a usable device. The message names the worker.
     MissingDependencyError
         Dask is not installed.
 

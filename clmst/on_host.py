@@ -1,4 +1,4 @@
-"""Solve graphs on the host if there is no OpenCL device."""
+"""Solve graphs on the host if no OpenCL device was found."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def core_numbers(
     InvalidArgumentError
         No device matches the name given as `device`.
     UnsupportedDeviceError
-        There is no usable device.
+        No usable device was found.
     OutOfDeviceMemoryError
         The device does not have enough memory.
 

@@ -69,13 +69,13 @@ def minimum_spanning_forest(
     InvalidGraphError
         A partition is malformed. The message names the worker, the block or file, and the row.
     UnsupportedDeviceError
-        A worker has no usable device. The message names the worker.
+        A worker does not have a usable device. The message names the worker.
     MissingDependencyError
         Ray is not installed.
 
     Notes
     -----
-    The method is that of :func:`clmst.dask.minimum_spanning_forest`.
+    The method is described in :func:`clmst.dask.minimum_spanning_forest`.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _select(block: Any, columns: list[Any]) -> Any:
 
 
 def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:
-    """Return how many tasks with these options the cluster can run at the same time. At least 1.
+    """Return the number of tasks that the cluster can run at the same time, at least 1.
 
     With `by_device`, tasks read files and a device does most of the work, so there is one task for
     each node, unless the options ask for GPUs.

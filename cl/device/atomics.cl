@@ -1,5 +1,5 @@
-// Atomic minima in global memory. 64-bit atomics exist only where ATOMIC64 is set. Kernels that can
-// do without them obey the same contract by 32-bit atomics (reservation.cl).
+// Atomic minima in global memory. 64-bit atomics exist only if ATOMIC64 is 1. Kernels that do not
+// require them fulfil their contract by 32-bit atomics otherwise (reservation.cl).
 
 // Whether the device has 64-bit integer atomics on global memory: 0 or 1.
 #ifndef ATOMIC64

@@ -1,12 +1,14 @@
-// Distances between points: measures, by which pairs are compared, and the weight keys of distances.
+// Distances between points: the measure by which pairs are compared, and the weight key of a
+// distance.
 //
-// Distances are made of additions, multiplications and square roots of doubles only. IEEE 754 gives
-// each of these one result, and contraction to fused operations is off. So all devices, and NumPy,
-// compute the same bits. A loop that sums over dimensions is not vectorised
+// Distances are computed by additions, multiplications and square roots of doubles only. IEEE 754
+// defines one result for each of these, and contraction to fused operations is off. So all devices,
+// and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised
 // (quirk: intel-order-of-sums).
 //
-// The measure of a pair rises with its distance. Of METRIC_EUCLIDEAN, METRIC_ROUNDED and
-// METRIC_GREAT_CIRCLE it is the square, so that most pairs need no root. Of all others, and where
+// The measure of a pair rises with its distance. For METRIC_EUCLIDEAN, METRIC_ROUNDED and
+// METRIC_GREAT_CIRCLE the measure is the square of the distance, so that most pairs need no root.
+// For other metrics, and if points have core distances, the measure is the distance itself.
 // points have core distances, it is the distance itself.
 #include "device/weight_key.cl"
 
@@ -15,32 +17,32 @@
 #define METRIC_GREAT_CIRCLE 3
 #define METRIC_MANHATTAN 4
 #define METRIC_CHEBYSHEV 5
-#define METRIC_COSINE 6  // of points of length 1
+#define METRIC_COSINE 6  // the points have length 1
 
-// Where weights come from: 0, a stored matrix, or the METRIC_ of points; these need doubles.
+// The source of weights: 0 for a stored matrix, or the METRIC_ of points. Points need doubles.
 #ifndef METRIC
 #define METRIC 0
 #endif
 
-// Coordinates of a point: 2 or 3, or 0 for any number from 2 on, which kernels take at run time.
+// Coordinates of a point: 2 or 3, or 0 for any number from 2 on, which is then a kernel argument.
 #ifndef DIMENSION_CLASS
 #define DIMENSION_CLASS 2
 #endif
-// How many there are, of what a kernel takes: a constant where it can be one. Loops say so, too: else
-// some compilers keep coordinates in memory instead of registers.
+// The number of coordinates: a constant if possible, else the kernel argument `given`. Loops use
+// it, too, because otherwise some compilers keep coordinates in memory instead of registers.
 #if DIMENSION_CLASS
 #define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
 #else
 #define DIMENSIONS(given) (given)
 #endif
 
-// 1: the weight of a pair is the greatest of its distance and the core distances of its points,
-// which come after the coordinates.
+// 1: the weight of a pair is the maximum of its distance and the core distances of its points. The
+// core distances are stored after the coordinates.
 #ifndef CORE_DISTANCES
 #define CORE_DISTANCES 0
 #endif
 
-// Distances of METRIC_GREAT_CIRCLE end here, in kilometres: half the earth's circumference.
+// The maximum distance of METRIC_GREAT_CIRCLE in kilometres: half the circumference of the earth.
 #define GREAT_CIRCLE_STEPS 20039u
 
 #if WEIGHT_BITS == 64
@@ -55,7 +57,7 @@ typedef uint distance_key_t;
 #define MEASURE_IS_SQUARE (!CORE_DISTANCES)
 #endif
 
-// What a dimension adds to the sum of those before it: for doubles, and for vectors of doubles.
+// Add the term of one dimension to a sum, for doubles and for vectors of doubles.
 #if METRIC == METRIC_MANHATTAN
 #define DISTANCE_ADD(sum, a, b) ((sum) + fabs((a) - (b)))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -66,21 +68,21 @@ typedef uint distance_key_t;
 #define DISTANCE_ADD(sum, a, b) ((sum) + ((a) - (b)) * ((a) - (b)))
 #endif
 
-// What a sum over all dimensions amounts to, before any root; it rises with the distance.
+// Convert a sum over all dimensions to a value that rises with the distance, before any root.
 #if METRIC == METRIC_COSINE
 #define DISTANCE_PLAIN(sum) fmax(1.0 - (sum), 0.0)
 #else
 #define DISTANCE_PLAIN(sum) (sum)
 #endif
 
-// The distance, where it is not rounded.
+// Convert this value to the distance, if the distance is not rounded.
 #if METRIC == METRIC_EUCLIDEAN
 #define DISTANCE_OF_PLAIN(plain) sqrt(plain)
 #else
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
-// The measure that a sum stands for, core distances aside.
+// Convert a sum over all dimensions to the measure, without core distances.
 #if MEASURE_IS_SQUARE
 #define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
 #else
@@ -91,7 +93,7 @@ typedef uint distance_key_t;
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-// A point, and where its coordinates are: `points` has all first coordinates, then all second ones,
+// A point, and the array of coordinates: `points` has all first coordinates, then all second ones
 // and so on, then all core distances if there are any.
 typedef struct {
   const global double *points;
@@ -119,7 +121,7 @@ static inline void point_open(point_t *point, const global double *points, uint 
 #endif
 }
 
-// Coordinate `d` of a point.
+// Return coordinate `d` of a point.
 static inline double point_at(const point_t *point, uint d) {
 #if DIMENSION_CLASS
   return point->own[d];
@@ -128,7 +130,7 @@ static inline double point_at(const point_t *point, uint d) {
 #endif
 }
 
-// The measure of the pair of a point and point `v`.
+// Return the measure of the pair of a point and vertex `v`.
 static inline double distance_measure(const point_t *point, uint v) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
@@ -142,8 +144,8 @@ static inline double distance_measure(const point_t *point, uint v) {
   return measure;
 }
 
-// The key of the weight that a measure stands for. METRIC_GREAT_CIRCLE: the squares at which the
-// rounded distance steps up, rising, come after the `n` points.
+// Return the weight key of a measure. For METRIC_GREAT_CIRCLE, the squares at which the rounded
+// distance increases are stored after the `n` points, in rising order.
 static inline distance_key_t distance_key(double measure, const global double *points, uint n) {
 #if !MEASURE_IS_SQUARE
   return weight_key(as_ulong(measure));

@@ -1,4 +1,4 @@
-// The edge list of a graph that is contracted level by level, and what its vertices choose.
+// The edge list of a graph that is contracted level by level, and the choices of its vertices.
 //
 // A level's edge list holds every edge in both directions, as two arrays. pairs[i] = u << bits | v
 // are the endpoints. ranks[i] is the edge's position in the total order (weight key, edge id); both
@@ -18,8 +18,9 @@ static inline uint pair_target(ulong pair, uint bits) {
   return (uint)(pair & ((1ul << bits) - 1));
 }
 
-// A choice of a vertex is rank << 32 | vertex: the rank of an edge for the forest, and the vertex
-// of the same level at its other end. Ranks are below UINT_MAX, so two values stand for no edge.
+// The choice of a vertex is rank << 32 | vertex: the rank of an edge that joins the forest, and the
+// vertex of the same level at the edge's other end. Ranks are below UINT_MAX, so two values can
+// mean that there is no edge.
 // NO_CHOICE: no edge leads out of the vertex.
 #define NO_CHOICE ULONG_MAX
 // CHOICE_TO_STAY: the vertex chooses nothing on this level, although edges may lead out of it.

@@ -1,4 +1,4 @@
-// A fence across the device.
+// Memory fences that order accesses across the device.
 #include "device/lanes.cl"
 
 // Make this work-item's earlier writes visible to the device, and other work-items' writes visible
@@ -25,7 +25,7 @@ static inline void device_add_release(volatile global uint *word, uint value) {
 #endif
 }
 
-// Load a word; other work-items' writes that its last writer has released are visible afterwards.
+// Load a word. Writes that its last writer made before releasing it are visible afterwards.
 //
 // Scope    one work-item.
 static inline uint device_load_acquire(volatile global uint *word) {

@@ -1,4 +1,4 @@
-// Filling of large buffers, on devices whose drivers cannot be relied on for it.
+// Fill large buffers, for devices whose drivers fail to do it (quirk: nvidia-large-fill).
 #include "device/work_group.cl"
 
 // Repeat eight bytes over a buffer.
@@ -7,7 +7,7 @@
 // Out      words[ceil(n_bytes / 8)]: the first n_bytes bytes.
 // Launch   any.
 // Needs    `words` is aligned to 8 bytes.
-// Ensures  byte i = byte i % 8 of the pattern, for i < n_bytes; bytes from n_bytes on stay.
+// Ensures  byte i = byte i % 8 of the pattern, for i < n_bytes; later bytes are unchanged.
 kernel void fill_bytes(global ulong *words, ulong pattern, ulong n_bytes) {
   GRID_FOR(i, n_bytes / 8) words[i] = pattern;
   if (get_global_id(0) == 0)

@@ -1,26 +1,26 @@
-// The function of a primitive: an EXPRESSION of an element, with arguments that come at run time.
+// The function of a primitive: an EXPRESSION of an element, with arguments given at run time.
 //
-// The caller of a primitive gives these macros. The defaults are the identity on 32-bit integers,
-// without arguments.
+// The caller of a primitive defines these macros. The defaults define the identity on 32-bit
+// integers, without arguments.
 
-// Type of an element: a scalar of 8 to 64 bits, a vector of 2, 4, 8 or 16 of them, or a record
+// The type of an element: a scalar of 8 to 64 bits, a vector of 2, 4, 8 or 16 scalars, or a record
 // (fields.cl).
 #ifndef T
 #define T uint
 #endif
 
-// Type of the function's value, likewise.
+// The type of the function's value, which may be any of these, too.
 #ifndef R
 #define R uint
 #endif
 
-// Expression in the element `x`, a T, its index `i`, and the arguments by their names.
+// An expression in the element `x`, which is a T, its index `i`, and the arguments by their names.
 #ifndef EXPRESSION
 #define EXPRESSION (x)
 #endif
 
 // The arguments: SCALAR(type, name) or ARRAY(type, name) for each. A kernel with a function has
-// GIVEN_PARAMETERS after its own parameters, and makes a given_t of them by GIVEN.
+// GIVEN_PARAMETERS after its own parameters, and creates a given_t from them by GIVEN.
 #ifndef ARGUMENTS
 #define ARGUMENTS(SCALAR, ARRAY)
 #endif
@@ -40,7 +40,7 @@ typedef struct {
   ARGUMENTS(SCALAR_MEMBER, ARRAY_MEMBER)
 } given_t;
 
-// An expression need not use all of them.
+// (void) avoids warnings about arguments that the expression does not use.
 #define NAMED_SCALAR(type, name) \
   const type name = Given->name; \
   (void)name;
@@ -48,8 +48,9 @@ typedef struct {
   const global type *name = Given->name; \
   (void)name;
 
-// *Value = the function of element x, whose index is i. By a pointer, as a value may be a struct
-// (quirk: oclgrind-struct-by-value). Names of arguments are lower-case; so none is `Given` or `Value`.
+// *Value = the function of element x with index i. It is returned by a pointer, because a value may
+// be a struct (quirk: oclgrind-struct-by-value). Names of arguments are lower-case, so none of them
+// is `Given` or `Value`.
 static inline void function_of(T x, uint i, const given_t *Given, R *Value) {
   ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
   *Value = EXPRESSION;

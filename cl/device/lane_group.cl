@@ -4,11 +4,12 @@
 //     device without lanes            the whole work-group, through local memory
 //     work-group of one work-item     that work-item
 //
-// All work-items of a lane group call a lane_group_ function together. Where the lane group is the
-// work-group, all work-items of the work-group do.
+// All work-items of a lane group call a lane_group_ function together. If the lane group is the
+// work-group, all work-items of the work-group call it.
 //
-// Scans are segmented where SEGMENTED is set. A head flag marks the element that starts a segment,
-// and nothing is carried across it. Pairs (sum, head) form a monoid (Blelloch 1990):
+//
+// Scans are segmented if SEGMENTED is 1. A head flag marks the first element of a segment, and
+// nothing is carried across it. Pairs (sum, head) form a monoid (Blelloch 1990):
 //
 //     (a, p) + (b, q) = (q ? b : a + b,  p | q)
 //
@@ -43,8 +44,8 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// The partial result of consecutive elements: the combination of those since the last head, and
-// whether there is a head. Passed by pointer (quirk: oclgrind-struct-by-value).
+// The partial result of consecutive elements: the combination of the elements since the last head,
+// and whether there is a head. It is passed by pointer (quirk: oclgrind-struct-by-value).
 typedef struct {
   T sum;
   bool head;
@@ -69,7 +70,7 @@ static inline void partial_prepend(partial_t *run, partial_t previous) {
 }
 
 #if LANE_GROUP > 1 && LANES_IMPL != LANES_LOCAL
-// The element of another lane, word by word.
+// Return the element of another lane. It is moved word by word.
 //
 // Scope    a whole lane group; every lane gets the value of the lane that it names.
 static inline T lanes_shuffle(T value, uint lane) {
@@ -77,7 +78,7 @@ static inline T lanes_shuffle(T value, uint lane) {
     T value;
     uint words[T_WORDS];
   } moved;
-  moved.words[0] = 0;  // of which a short element is a part
+  moved.words[0] = 0;  // an element shorter than a word fills only a part
   moved.value = value;
   for (uint w = 0; w < T_WORDS; ++w) moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
   return moved.value;
@@ -86,9 +87,9 @@ static inline T lanes_shuffle(T value, uint lane) {
 
 // Exclusive scan over a lane group, in order.
 //
-// In-out   *run: the partial result of this work-item; on return, that of all work-items before it.
-// Out      *total: that of the whole lane group.
-// Temp     sums, heads: LANE_GROUP_SCRATCH elements of local memory, free on return.
+// In-out   *run: the partial result of this work-item before, and of all earlier work-items after.
+// Out      *total: the partial result of the whole lane group.
+// Temp     sums, heads: LANE_GROUP_SCRATCH elements of local memory, which may be reused on return.
 // Scope    a whole lane group; results in every work-item of it.
 static inline void lane_group_scan(partial_t *run, partial_t *total, local T *sums,
                                    local uint *heads) {
@@ -120,7 +121,7 @@ static inline void lane_group_scan(partial_t *run, partial_t *total, local T *su
 #else
   const uint lane = lanes_id();
   const uint head_mask = SEGMENTED ? lanes_ballot(run->head) : 0;
-  // The nearest lane at or below this one that has a head: nothing is combined across it.
+  // The nearest lane with a head, at or below this one. Nothing is combined across it.
   const uint below = head_mask & (~0u >> (31 - lane));
   const uint first = below == 0 ? 0 : 31 - clz(below);
   T sum = run->sum;

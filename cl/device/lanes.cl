@@ -2,26 +2,26 @@
 //
 // Three implementations of one contract:
 //     LANES_PTX    NVIDIA warps by inline PTX (the OpenCL driver has no sub-group extension);
-//     LANES_KHR    khr or Intel sub-groups, their size fixed by the compiler attribute;
+//     LANES_KHR    khr or Intel sub-groups, whose size a compiler attribute fixes;
 //     LANES_LOCAL  neither: a lane group is only a way to divide work, and values are combined by
 //                  atomics on local memory.
 //
-// A lane group of one (LANES 1, in work-groups of one) has nothing to exchange. All lanes of a
-// group call a lanes_ function together, in the same control flow. Every kernel that reaches one,
-// wg_ functions included, has LANES_ATTRIBUTE.
+// In work-groups of one work-item, a lane group is that work-item (LANES 1) and exchanges nothing.
+// All lanes of a group call a lanes_ function together, in the same control flow. Every kernel that
+// calls one, directly or through a wg_ function, has LANES_ATTRIBUTE.
 #include "device/quirks.cl"
 
 #define LANES_LOCAL 0
 #define LANES_KHR 1
 #define LANES_PTX 2
 
-// Which implementation: LANES_LOCAL (0), LANES_KHR (1) or LANES_PTX (2).
+// The implementation: LANES_LOCAL (0), LANES_KHR (1) or LANES_PTX (2).
 #ifndef LANES_IMPL
 #define LANES_IMPL LANES_LOCAL
 #endif
 
-// Work-items in a lane group: a power of two that divides WG_SIZE; the hardware's own width for
-// LANES_KHR and LANES_PTX, any for LANES_LOCAL.
+// Work-items in a lane group: a power of two that divides WG_SIZE. It is the hardware's own width
+// for LANES_KHR and LANES_PTX, and any width for LANES_LOCAL.
 #ifndef LANES
 #define LANES 32
 #endif
@@ -37,22 +37,23 @@
 #define LANES_ATTRIBUTE
 #endif
 
-// Position of this work-item in its lane group: 0 to LANES - 1.
+// Return the position of this work-item in its lane group: 0 to LANES - 1.
 //
 // Scope    one work-item; any may call it at any time.
 static inline uint lanes_id(void) {
   return get_local_id(0) % LANES;
 }
 
-// The first work-item of this lane group. A difference: Intel's compiler runs out of registers if it
-// sees that the value is the same in all lanes, which an analysis of convergence has to.
+// The first work-item of this lane group. It is written as a difference, because Intel's compiler
+// runs out of registers if it sees that all lanes have the same value. An analysis of convergence
+// must see it, and defines this macro itself.
 #ifndef LANES_FIRST
 #define LANES_FIRST ((uint)get_local_id(0) - lanes_id())
 #endif
 
 #if LANES_IMPL == LANES_PTX
 
-// Bit l of the result: whether lane l has `flag` set.
+// Return a word whose bit l says whether lane l has `flag` set.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_ballot(bool flag) {
@@ -63,7 +64,7 @@ static inline uint lanes_ballot(bool flag) {
   return mask;
 }
 
-// The value of one lane; `lane` is the same in all lanes.
+// Return the value of one lane. All lanes name the same `lane`.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_broadcast_u32(uint value, uint lane) {
@@ -74,14 +75,14 @@ static inline uint lanes_broadcast_u32(uint value, uint lane) {
   return result;
 }
 
-// The value of another lane; each lane may name a different one.
+// Return the value of another lane. Each lane may name a different one.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_shuffle_u32(uint value, uint lane) {
   return lanes_broadcast_u32(value, lane);
 }
 
-// The sum of the values of all lower lanes; 0 in lane 0.
+// Return the sum of the values of all lower lanes, which is 0 in lane 0.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_exclusive_sum_u32(uint value) {
@@ -96,7 +97,7 @@ static inline uint lanes_exclusive_sum_u32(uint value) {
   return sum - value;
 }
 
-// The greatest value of all lower lanes; 0 in lane 0.
+// Return the maximum of the values of all lower lanes, which is 0 in lane 0.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_exclusive_max_u32(uint value) {
@@ -111,7 +112,7 @@ static inline uint lanes_exclusive_max_u32(uint value) {
   return lanes_id() > 0 ? left : 0;
 }
 
-// The least value of all lanes.
+// Return the minimum of the values of all lanes.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_min_u32(uint value) {
@@ -125,7 +126,7 @@ static inline uint lanes_min_u32(uint value) {
   return value;
 }
 
-// The least 64-bit value of all lanes.
+// Return the minimum of the 64-bit values of all lanes.
 //
 // Scope    a whole lane group; result in every lane.
 static inline ulong lanes_min_u64(ulong value) {
@@ -142,7 +143,7 @@ static inline ulong lanes_min_u64(ulong value) {
   return value;
 }
 
-// The number of lower lanes that have `flag` set; *total: the number of all lanes that have.
+// Return the number of lower lanes with `flag` set. *total is the number of all lanes with it set.
 //
 // Scope    a whole lane group; each lane has its own result, *total is the same in all.
 static inline uint lanes_rank(bool flag, uint *total) {
@@ -153,7 +154,7 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #elif LANES_IMPL == LANES_KHR
 
-// One bit a lane: sums of distinct powers of two have no carries.
+// One bit per lane: the sum of distinct powers of two has no carries.
 static inline uint lanes_ballot(bool flag) {
   return sub_group_reduce_add((uint)flag << lanes_id());
 }
@@ -190,18 +191,18 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// How lanes append to a list: *count grows by the number of lanes with `keep` set. One atomic a
-// lane group where lanes exist, else one a work-item.
+// Append to a list: *count grows by the number of lanes with `keep` set. It takes one atomic per
+// lane group if there are lanes, else one per work-item.
 #if LANES_IMPL == LANES_LOCAL
 
-// Claim the next free index of a list whose length *count is in local memory.
+// Reserve the next free index of a list, whose length *count is in local memory.
 //
 // Scope    a whole lane group; valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_local(volatile local uint *count, bool keep) {
   return keep ? atomic_inc(count) : 0;
 }
 
-// The same for a list in global memory.
+// Reserve the next free index of a list, whose length *count is in global memory.
 //
 // Scope    a whole lane group; valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_global(volatile global uint *count, bool keep) {

@@ -1,8 +1,8 @@
-// Whole cache lines, written by a single work-item on a CPU.
+// Stores of whole cache lines by a single work-item on a CPU.
 //
-// A store to a line that is not in the cache reads the line first. For an array that is written
-// from end to end and is larger than the caches, that read is a third of all traffic, and useless.
-// So full lines are stored past the caches.
+// A store to a line that is not in the cache first reads the line. For an array that is larger than
+// the caches and is written from end to end, these useless reads are a third of all traffic. So
+// full lines are stored past the caches, if the compiler can do that.
 
 #define LINE_BYTES 64
 #define LINE_WORDS 16
@@ -13,7 +13,7 @@
 #endif
 #endif
 
-// Store one line; past the caches where the compiler can and `to` is the start of a line.
+// Store one line, past the caches if the compiler can do that and `to` is the start of a line.
 //
 // Scope    one work-item.
 // Needs    `line` is aligned to LINE_BYTES.
@@ -26,6 +26,6 @@ static inline void wi_store_line(global uint *to, const uint *line) {
     return;
   }
 #endif
-  // By vectors as well: aliasing rules let a vector read elements of any type.
+  // Also by vectors, since aliasing rules let a vector read elements of any type.
   for (uint w = 0; w < LINE_WORDS; w += 8) vstore8(*(const uint8 *)(line + w), 0, to + w);
 }

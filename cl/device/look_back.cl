@@ -1,4 +1,4 @@
-// How a work-group finds out what comes before its tile: look-back over tile states.
+// Decoupled look-back: how a work-group finds the sum of all tiles before its own.
 //
 // LOOKERS lanes of the work-group look together, each at a few consecutive states:
 //
@@ -6,15 +6,16 @@
 //     state      prefix   total    prefix   total    total    none     total    total    own tile
 //     distance   8        7        6        5        4        3        2        1
 //
-// Here they take the totals of tiles 14 and 15, and look again, from tile 13 on, until its state has
-// come. Then they take the totals of 11 to 13 and the prefix of 10, which ends the search. If the
-// state does not come, the caller computes that tile's total in its place (tile_state.cl).
+// Here they take the totals of tiles 14 and 15, and look again from tile 13 on, until its state is
+// published. Then they take the totals of 11 to 13 and the prefix of 10, which ends the search. If
+// the state is not published in time, the caller computes that tile's total itself (tile_state.cl).
 //
-// states: one word, the number of tiles taken; then, from word LOOK_WORDS on, STATE_WORDS words a
-// tile. Each has 16 bits of a sum.
+// states: one word with the number of tiles taken; then, from word LOOK_WORDS on, STATE_WORDS words
+// per tile. Each of these has 16 bits of a sum.
+//
 #include "device/tile_state.cl"
 
-// What is added up: its type, its size in whole words (4, 8 or 16 bytes), its identity and its exact operator.
+// The sums: their type, size (4, 8 or 16 bytes), identity and exact operator.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -22,16 +23,16 @@
 #define LOOK_COMBINE(a, b) ((a) + (b))
 #endif
 
-// Words of a state: 2, 4 or 8.
+// Words in the state of a tile: 2, 4 or 8.
 #define STATE_WORDS (LOOK_BYTES / 2)
-// Consecutive states that a lane looks at together.
+// Consecutive states that one lane reads together.
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
-// Lanes that look back for their work-group: its first ones, or one work-item where there are no
-// lanes (quirk: pocl-grid-barrier).
+// Lanes that look back for their work-group: the first ones, or one work-item if there are no lanes
+// (quirk: pocl-grid-barrier).
 #define LOOKERS (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
-// Whether a work-item is one of the lookers. By a quotient, which shows that it is the same in all
-// lanes of a lane group.
+// Return whether a work-item is one of the lookers. It is written as a quotient, from which the
+// compiler sees that all lanes of a lane group have the same result.
 static inline bool is_looker(void) {
   return get_local_id(0) / LOOKERS == 0;
 }
@@ -41,14 +42,14 @@ typedef union {
   uint words[LOOK_BYTES / 4];
 } look_parts_t;
 
-// How far lookers have come.
+// The progress of a search.
 typedef struct {
-  LOOK_T after;  // the combination of the tiles from `next` on that come before the own tile
-  uint next;     // all tiles before this one are not in `after` yet
-  bool is_whole;
+  LOOK_T after;   // the combination of the tiles from `next` to the one before the own tile
+  uint next;      // tiles before this one are not in `after` yet
+  bool is_whole;  // whether `after` includes all tiles before the own tile
 } look_t;
 
-// Take the next tile, in the order in which work-groups start.
+// Take the next tile. Tiles are taken in the order in which work-groups start.
 //
 // In-out   states.
 // Scope    one work-item of the work-group.
@@ -60,7 +61,7 @@ static inline uint wi_take_tile(volatile global uint *states) {
 static inline void look_publish(volatile global uint *states, uint tile, uint kind, LOOK_T sum) {
   volatile global uint *state = states + LOOK_WORDS + (size_t)tile * STATE_WORDS;
   look_parts_t parts;
-  parts.words[0] = 0;  // of which a short sum is a part
+  parts.words[0] = 0;  // a sum shorter than a word fills only a part
   parts.sum = sum;
   for (uint w = 0; w < LOOK_BYTES / 4; ++w) {
     state_publish(state + 2 * w, kind, parts.words[w] & 0xffff);
@@ -68,8 +69,8 @@ static inline void look_publish(volatile global uint *states, uint tile, uint ki
   }
 }
 
-// What a state's words publish, and the *sum: STATE_NONE and the identity if nothing, or if they do
-// not agree yet.
+// Return the kind of state that some words publish, and its *sum. STATE_NONE and the identity mean
+// that nothing is published yet, or only some of the words.
 static inline uint look_state(const uint *words, LOOK_T *sum) {
   look_parts_t parts;
   uint kind = words[0] & STATE_BITS;
@@ -81,7 +82,7 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
   return kind;
 }
 
-// The least value of all lookers.
+// Return the minimum of the values of all lookers.
 //
 // Scope    all lookers; result in each of them, as below.
 static inline uint lookers_min(uint value) {
@@ -92,7 +93,7 @@ static inline uint lookers_min(uint value) {
 #endif
 }
 
-// The combination of the lookers' values, in order.
+// Return the combination of the values of all lookers, in order.
 static inline LOOK_T lookers_combine(LOOK_T value) {
 #if LANES_IMPL != LANES_LOCAL
   look_parts_t own, other;
@@ -109,19 +110,19 @@ static inline LOOK_T lookers_combine(LOOK_T value) {
   return value;
 }
 
-// Look once at the states of the tiles before tile `next`: LOOKERS * LOOK_ITEMS, or a few less.
+// Look once at the states of the LOOKERS * LOOK_ITEMS tiles before tile `next`, or of a few less.
 //
-// Out      *sum: the combination of the totals that come after the nearest tile that has none, and
-//          of this tile's prefix, if it is one.
-// Scope    all lookers; *sum and result are the same in each of them.
-// Ensures  returns twice the distance from `next` to that nearest tile, and 1 more unless it is a
-//          prefix: if nothing is published of it, or if it was not looked at.
+// Out      *sum: the combination of the totals of the tiles behind the nearest tile that does not
+//          publish a total. If that tile publishes a prefix, *sum includes it.
+// Scope    all lookers; *sum and the result are the same in each of them.
+// Ensures  returns 2 d if tile `next` - d is that tile and publishes a prefix, and 2 d + 1 if it
+//          publishes nothing, or was not looked at.
 static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T *sum) {
   const uint edge = (next + LOOK_ITEMS - 1) / LOOK_ITEMS;
   const uint back = LOOKERS - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
   const uint unseen = (edge - LOOKERS) * LOOK_ITEMS - 1;
-  // Of the own states, from the nearest one up to the first that is no total.
+  // Combine the states from the nearest one back to the first that is not a total.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
   if (edge >= back) {
@@ -137,17 +138,19 @@ static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T 
     }
   }
   const uint nearest = lookers_min(min(stop, 2 * (next - unseen) + 1));
-  // Lanes all of whose tiles come before that one do not count.
+  // Lanes all of whose tiles lie before the tile that stops the search are left out.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
   *sum = lookers_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
 }
 
-// Go on to look back, until `at` is whole, or the state of tile `next - 1` does not come. Returns
-// whether `at` is whole; else the caller publishes that tile's total, and tells look_take of it.
+// Continue to look back, until `at` is whole or the state of tile `next - 1` is not published in
+// time. Return whether `at` is whole. If not, the caller computes that tile's total, and passes it
+// to lookers_take.
 //
-// In-out   states; *at: next is the own tile's number, after the identity, is_whole false at first.
-// Scope    all lookers; *at and result are the same in each of them.
+// In-out   states; *at: at first, `next` is the own tile's number, `after` is the identity, and
+//          is_whole is false.
+// Scope    all lookers; *at and the result are the same in each of them.
 static inline bool lookers_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
   uint looks = 0;
@@ -162,7 +165,7 @@ static inline bool lookers_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// Publish the total of tile `at->next - 1`, which was computed, and go on before it.
+// Publish the total of tile `at->next - 1`, which the caller has computed, and continue before it.
 //
 // Scope    all lookers.
 static inline void lookers_take(volatile global uint *states, look_t *at, LOOK_T total,

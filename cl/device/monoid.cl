@@ -46,30 +46,18 @@ typedef char monoid_element_has_the_size_of_its_dtype[sizeof(T) == T_BYTES ? 1 :
 #define T_WORDS ((T_BYTES + 3) / 4)
 
 #ifdef T_RECORD
-// A record as it is held, and as COMBINE takes it.
-typedef union {
-  T held;
-  T_RECORD record;
-} monoid_record_t;
-
 static inline T monoid_identity(void) {
-  monoid_record_t made;
-  made.held = (T)0;  // a record may be shorter
-  made.record = RECORD_IDENTITY;
-  return made.held;
+  const T_RECORD made = RECORD_IDENTITY;
+  return Record_HELD(made);
 }
 
 static inline T combine(T left, T right) {
-  monoid_record_t first, second;
-  first.held = left;
-  second.held = right;
+  const T_RECORD first = Record_FROM(left), second = Record_FROM(right);
 #ifdef CHOICE
-  return CHOICE(first.record, second.record, left, right);
+  return CHOICE(first, second, left, right);
 #else
-  monoid_record_t made;
-  made.held = (T)0;
-  made.record = COMBINE(first.record, second.record);
-  return made.held;
+  const T_RECORD made = COMBINE(first, second);
+  return Record_HELD(made);
 #endif
 }
 #else
@@ -93,16 +81,13 @@ static inline void element_store(global element_t *out, size_t i, T element) {
 typedef T_RECORD element_t;
 
 static inline T element_load(const global element_t *in, size_t i) {
-  monoid_record_t loaded;
-  loaded.held = (T)0;
-  loaded.record = in[i];
-  return loaded.held;
+  const global Record_unit_t *units = (const global Record_unit_t *)(in + i);
+  return Record_LOAD(units);
 }
 
 static inline void element_store(global element_t *out, size_t i, T element) {
-  monoid_record_t stored;
-  stored.held = element;
-  out[i] = stored.record;
+  global Record_unit_t *units = (global Record_unit_t *)(out + i);
+  Record_STORE(units, element)
 }
 #endif
 

@@ -1,7 +1,7 @@
 // Work-group scope: the stable rank of every item of a tile by its digit.
 //
-// A tile is TILE_ITEMS items of every work-item, TILE in all; rank_first says which. The rank of an
-// item is its position in the tile sorted by digit; items with equal digits keep the tile's order.
+// A tile has TILE items, TILE_ITEMS of each work-item; rank_first says which. The rank of an item
+// is its position in the tile sorted by digit, where items with equal digits keep their order.
 // Example with 8 items and digits of 2 bits:
 //
 //     position   0  1  2  3  4  5  6  7
@@ -14,8 +14,8 @@
 //                  two digits in a word. One scan over all columns, digit after digit, ranks them
 //                  (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010). Needs no lanes.
 //   RANK_BALLOTS   Every lane group counts its own consecutive items, LANES at a time. Lanes with
-//                  equal digits find each other, by a ballot a bit, and the last one counts for
-//                  all (Adinets, Merrill 2022). Wider digits at the same cost.
+//                  equal digits find each other by one ballot per bit, and the last one counts for
+//                  all of them (Adinets, Merrill 2022). Wider digits cost no more.
 #include "device/work_group.cl"
 
 #define RANK_COUNTERS 0
@@ -35,7 +35,7 @@
 #endif
 #define RADIX (1 << RADIX_BITS)
 
-// Items that a work-item takes from each tile; the tile must have fewer than 65536.
+// Items that a work-item takes from each tile. The tile must have fewer than 65536 items.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
@@ -45,7 +45,8 @@
 
 #if RANK_BY == RANK_COUNTERS
 
-// The layout of counters, for RADIX 16: eight rows of words, one word of each row a work-item.
+// The layout of the counters for RADIX 16: eight rows of words, with one word per work-item in a
+// row.
 //
 //             31..16     15..0       The counter of work-item `me` in row r is r * RANK_ROW_WORDS
 //   row 0     digit 8    digit 0     + rank_counter(me). A word is left out after every 32, so
@@ -54,22 +55,22 @@
 //   row 7     digit 15   digit 7
 #define RANK_ROWS (RADIX / 2)
 #define RANK_ROW_WORDS (WG_SIZE + WG_SIZE / 32)
-// Words of local memory that ranking needs.
+// Words of local memory that wg_rank needs.
 #define RANK_WORDS (RANK_ROWS * RANK_ROW_WORDS)
 
-// The position in the tile of the first item of work-item `me`, and the step to its next items.
+// The position in the tile of the first item of work-item `me`, and the distance between its items.
 #define RANK_STRIDE 1
 static inline uint rank_first(uint me) {
   return me * TILE_ITEMS;
 }
 
-// The word of counter i, counting row after row.
+// Return the index of the word of counter i, where counters are numbered row by row.
 static inline uint rank_counter(uint i) {
   return i + i / 32;
 }
 
-// The row that counts a digit, and the shift of its count: the lower half of the digits are in the
-// lower halves of words.
+// Return the row that counts a digit, and the shift of its count in the word. The lower half of the
+// digits is in the lower halves of the words.
 static inline uint rank_row(uint digit) {
   return digit % RANK_ROWS * RANK_ROW_WORDS;
 }
@@ -78,7 +79,8 @@ static inline uint rank_shift(uint digit) {
   return digit / RANK_ROWS * 16;
 }
 
-// The position in the sorted tile of the first item of a digit; TILE for digit RADIX.
+// Return the position in the sorted tile of the first item with a digit. It is TILE for digit
+// RADIX.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return digit < RADIX ? ranking[rank_row(digit)] >> rank_shift(digit) & 0xffff : TILE;
 }
@@ -106,7 +108,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   for (uint k = 0; k < RANK_ROWS; ++k) sum += run[k];
   uint before = wg_exclusive_sum_u32(sum, &total, scratch);
   before += total << 16;  // upper digits come after all lower ones
-#pragma unroll 1          // all counts at once do not fit Intel's registers
+#pragma unroll 1          // unrolled, the counts would not fit the registers of Intel's devices
   for (uint k = 0; k < RANK_ROWS; ++k) {
     const uint counts = run[k];
     run[k] = before;
@@ -122,12 +124,12 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 
 #else
 
-// Digits whose starts a work-item computes.
+// Digits whose first positions a work-item computes.
 #define RANK_DIGITS ((RADIX + WG_SIZE - 1) / WG_SIZE)
-// Words of local memory that ranking needs: starts of digits, and 16-bit counts of lane groups.
+// Words of local memory that wg_rank needs: starts of digits, and 16-bit counts of lane groups.
 #define RANK_WORDS (RADIX + 1 + WG_LANE_GROUPS * RADIX / 2)
 
-// The position in the tile of the first item of work-item `me`, and the step to its next items.
+// The position in the tile of the first item of work-item `me`, and the distance between its items.
 #define RANK_STRIDE LANES
 static inline uint rank_first(uint me) {
   return me / LANES * LANES * TILE_ITEMS + me % LANES;
@@ -144,12 +146,12 @@ static inline void lanes_sync(void) {
 #endif
 }
 
-// The lanes whose `word` agrees with this lane's in a bit, one bit each.
+// Return a mask of the lanes whose `word` has the same value as this lane's in one bit.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_agreeing(uint word, uint bit) {
 #if LANES_IMPL == LANES_PTX
-  // One piece of PTX: from a bool the compiler makes two more instructions a bit.
+  // A single piece of PTX, because the compiler makes two more instructions per bit from a bool.
   uint mask;
   __asm__ volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
                    "  vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
@@ -163,7 +165,7 @@ static inline uint lanes_agreeing(uint word, uint bit) {
 #endif
 }
 
-// The lanes whose digit equals this lane's, one bit each.
+// Return a mask of the lanes whose digit equals this lane's.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_match(uint digit) {
@@ -173,7 +175,8 @@ static inline uint lanes_match(uint digit) {
   return peers;
 }
 
-// The position in the sorted tile of the first item of a digit; TILE for digit RADIX.
+// Return the position in the sorted tile of the first item with a digit. It is TILE for digit
+// RADIX.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return ranking[digit];
 }
@@ -192,7 +195,7 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   for (uint j = 0; j < TILE_ITEMS; ++j) {
     const uint digit = items[j];
     const uint count = counts[digit];
-    // Matched while the count is being loaded.
+    // The next match runs while the count is being loaded.
     const uint next_peers = j + 1 < TILE_ITEMS ? lanes_match(items[j + 1]) : 0;
     const uint rank = count + popcount(peers & below);
     lanes_sync();
@@ -203,7 +206,7 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits: the same contract as for RANK_COUNTERS.
+// Rank the items of a tile by their digits. The contract is that of RANK_COUNTERS above.
 //
 // Scope    the whole work-group.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {
@@ -212,7 +215,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   local ushort *own_counts = counts + me / LANES * RADIX;
   lanes_rank_digits(items, own_counts);
   barrier(CLK_LOCAL_MEM_FENCE);
-  // From here on counts become starts of each lane group's items of each digit.
+  // From here on, the counts become the first positions of each lane group's items with each digit.
   uint own[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
 #pragma unroll
   for (uint k = 0; k < RANK_DIGITS; ++k) {

@@ -1,11 +1,11 @@
-// Records: elements that are moved and compared word by word, whatever their fields mean.
+// Records: elements that are moved and compared word by word, without regard to their fields.
 
-// Size of a word of a record in bytes: 4; or 2 or 1, if the record has no multiple of 4 bytes.
+// Size in bytes of a word of a record: 4, or 2 or 1 if the record's size is not a multiple of 4.
 #ifndef RECORD_UNIT
 #define RECORD_UNIT 4
 #endif
 
-// Size of a word of a value in bytes: 1, 2 or 4, likewise.
+// Size in bytes of a word of a value: 4, or 2 or 1 if the value's size is not a multiple of 4.
 #ifndef VALUE_UNIT
 #define VALUE_UNIT 4
 #endif

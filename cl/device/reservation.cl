@@ -1,12 +1,13 @@
-// Deterministic reservation: a priority write. Every component gets the least (weight key, edge id)
-// of all edges that entered for it, in whatever order they come. That edge is the component's
-// winner.
+// Deterministic reservation, a priority write: every component gets the minimum (weight key, edge
+// id) of all edges that are entered for it, in whatever order they arrive. That edge is the
+// component's winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
-// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2). Where key and id do
-// not fit one word, the minimum is lexicographic, one word a pass: in pass k an edge enters its k-th
-// word for the components whose earlier words it matches. So each pass needs the one before it to
-// be complete.
+// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2).
+//
+// If key and id do not fit one word, the minimum is lexicographic, with one word per pass. In pass
+// k, an edge enters its k-th word for the components whose earlier words it matches. So each pass
+// needs the pass before it to be complete.
 //
 // The n reservations are one array of RESERVATION_WORDS planes of n 32-bit words:
 //
@@ -17,10 +18,10 @@
 //     64 bits      yes               one ulong: the key            (pass 0)      id (pass 1)
 //     64 bits      no                leading word (0), trailing word (1)         id (pass 2)
 //
-// By leading word (RESERVATION_BY_LEADING), an edge whose leading word is that of another one looks
-// both keys up, and puts the lighter edge back if the minimum took the other.
+// By leading word (RESERVATION_BY_LEADING): if two edges have equal leading words, a work-item
+// looks both keys up, and puts the lighter edge back if the minimum took the other.
 //
-// All ones is "no edge yet", since ids are below 2**32 - 1.
+// All ones means "no edge yet", since ids are below 2**32 - 1.
 //
 // Example: edges 7, 4 and 9 with keys 50, 20 and 20 enter for one component, with 64-bit atomics:
 //
@@ -29,27 +30,27 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: read before the atomic, which most edges then need not do. 0: always do it.
+// 1: read the word before the atomic, which then most edges need not do. 0: always do the atomic.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
 
-// 1: 64-bit weights are compared by their leading words, and by both only where these are equal.
-// 0: by both, in two passes. Only with 64-bit atomics.
+// 1: 64-bit weights are compared by their leading words, and by their trailing words only if these
+// are equal. It needs 64-bit atomics. 0: by both words, in two passes.
 #ifndef RESERVATION_BY_LEADING
 #define RESERVATION_BY_LEADING 0
 #endif
 
-// Whether equal leading words leave open which edge is lighter.
+// Whether equal leading words do not decide which edge is lighter.
 #define RESERVATION_HAS_TIES (ATOMIC64 && WEIGHT_BITS == 64 && RESERVATION_BY_LEADING)
 #define RESERVATION_HAS_KEYS (WEIGHT_BITS == 64 && !RESERVATION_HAS_TIES)
 
 #define RESERVATION_WORDS (2 + RESERVATION_HAS_KEYS)
 #define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
-// Lower *word to `value` if that is less. The guard's read races with the atomics of others. The
-// word only falls, so a stale value is too large, and costs at most a needless atomic. Devices read
-// aligned words of the width of their atomics without tearing.
+// Lower *word to `value` if that is less. The first read races with atomics of other work-items.
+// The word only falls, so a stale value is too large, and costs at most a needless atomic. Devices
+// read aligned words of the width of their atomics without tearing.
 //
 // Scope    one work-item.
 static inline void reservation_lower_u32(volatile global uint *word, uint value) {
@@ -59,7 +60,7 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
   atomic_min_u32(word, value);
 }
 
-// What an edge enters in pass 0: the first word, or the first two as one.
+// The word that an edge enters in pass 0: the first word, or the first two words as one.
 #if ATOMIC64
 typedef ulong reservation_word_t;
 #define lanes_min_word lanes_min_u64
@@ -83,8 +84,8 @@ static inline reservation_word_t reservation_first_word(edge_t edge,
 #endif
 }
 
-// The first word of component c's reservation. As a guard it is read while others lower it, which is
-// benign as above.
+// Return the first word of component c's reservation. Others may lower it meanwhile, which is
+// benign as explained above.
 static inline reservation_word_t reservation_first(const volatile global uint *reservations,
                                                    uint c) {
   return ((const volatile global reservation_word_t *)reservations)[c];
@@ -105,7 +106,8 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 
 #if RESERVATION_HAS_TIES
-// Whether the edge in one reservation word is lighter than that in another of the same leading word.
+// Return whether the edge of one reservation word is lighter than that of another with an equal
+// leading word.
 static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
   const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
   return key < other_key || (key == other_key && word < other);
@@ -117,9 +119,9 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 
 // Lower *address, which was seen to be `seen`, to an edge's word if that edge is lighter.
 //
-// The minimum may put an edge in the place of a lighter one with the same leading word. It returns
-// the word that it replaced, so the work-item that did so puts the lighter one back. No other write
-// replaces an edge by a heavier one; hence the lightest edge stays once all work-items have entered.
+// The minimum may replace a lighter edge by one with the same leading word. The atomic returns the
+// word that it replaced, so the work-item that did this puts the lighter edge back. No other write
+// replaces an edge by a heavier one. So the lightest edge stays once all work-items have entered.
 //
 // Scope    one work-item. `space`: of the address, global or local.
 #define RESERVATION_LOWER_TIED(space)                                                            \
@@ -138,7 +140,7 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
-// The same, where the words alone decide.
+// The same lowering if the words alone decide.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
@@ -150,13 +152,13 @@ static inline void reservation_lower_local(volatile local ulong *address, ulong 
 }
 #endif
 
-// Whether a reservation whose first word is `first` has a lesser leading key word than `edge`. Then
-// the other words of a 64-bit weight need not be loaded.
+// Return whether a reservation whose first word is `first` has a smaller leading key word than
+// `edge`. Then the other words of a 64-bit weight need not be loaded.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
 
-// Pass 0: enter `edge` for both of its components. Both guards are on their way at once.
+// Pass 0: enter `edge` for both of its components. Both guards are loaded at the same time.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
@@ -204,7 +206,7 @@ static inline void reservation_enter_later(volatile global uint *reservations, u
 }
 #endif
 
-// The id of component c's winner; UINT_MAX if no edge entered.
+// Return the id of component c's winner, or UINT_MAX if no edge was entered.
 //
 // Scope    one work-item.
 // Needs    all passes are complete, in earlier launches or before a barrier of all writers.
@@ -218,7 +220,7 @@ static inline uint reservation_id(const global uint *reservations, uint n, uint 
 #endif
 }
 
-// Whether `edge` is component c's winner. Ids are unique.
+// Return whether `edge` is component c's winner. Ids are unique.
 //
 // Scope    one work-item.
 // Needs    as reservation_id.
@@ -241,9 +243,9 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 #endif
 }
 
-// The same, where a component is often clear already: many edges clear the same few components, and
-// a store that changes nothing still makes its trip to memory. Work-items that clear one component
-// at the same time store the same words.
+// Reset component c's reservation unless it is clear already. Many edges clear the same few
+// components, and a store that changes nothing still takes its time. Work-items that clear one
+// component at the same time store the same words.
 //
 // Scope    one work-item.
 static inline void reservation_clear(global uint *reservations, uint n, uint c) {

@@ -1,30 +1,32 @@
-// Grid scope: a barrier across all work-groups of a launch, where all of them are resident.
+// Grid scope: a barrier across all work-groups of a launch, all of which must be resident.
 //
 // OpenCL does not promise that one work-group makes progress while another waits. On devices where
-// this was tried (Policy.resident_groups_per_compute_unit > 0), a launch of so many work-groups is
-// on the device as a whole, so they may wait for one another. A work-group that waits longer than
-// RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves again in
-// many launches.
+// this was tested (Policy.resident_groups_per_compute_unit > 0), all work-groups of a launch of
+// that size run at the same time, so they may wait for one another. A work-group that waits longer
+// than RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves again
+// in many launches.
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
-// Looks at the count of arrivals before a work-group gives up; each takes about a microsecond.
+// How often a work-group reads the count of arrivals before it gives up. A read takes a
+// microsecond.
 #ifndef RESIDENT_PATIENCE
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
 
-// Added to the count of arrivals by a work-group that gives up; above any count of work-groups.
+// A work-group that gives up adds this to the count of arrivals. It exceeds any number of
+// work-groups.
 #define GAVE_UP 0x80000000u
 
-// Wait until all work-groups of the launch have arrived; return whether they have. If not, the
+// Wait until all work-groups of the launch have arrived. Return whether they have. If not, the
 // kernel must end.
 //
-// In-out   arrivals[3]: [0] arrivals at all barriers of the launch, 0 before it, with GAVE_UP in
-//          the same word, since another word would take another trip to memory; [1] set when a
-//          work-group gave up, for the host; [2] work-groups that have left, 0 before. *passed:
-//          barriers that this work-item has passed.
+// In-out   arrivals[3]: [0] the number of arrivals at all barriers of the launch, 0 before it, and
+//          GAVE_UP in the same word, since another word would take another access to memory; [1]
+//          set for the host if a work-group gave up; [2] the number of work-groups that have left,
+//          0 before. *passed: the number of barriers that this work-item has passed.
 // Temp     *verdict: one word of local memory.
-// Scope    the whole launch, every work-item of it; result the same in a work-group.
+// Scope    the whole launch, every work-item of it; the result is the same in a work-group.
 // Ensures  global writes before the barrier are visible to all work-groups after it.
 static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, local uint *verdict) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -40,7 +42,7 @@ static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, lo
       }
       arrived = device_load_acquire(&arrivals[0]);
     }
-    *verdict = arrived < GAVE_UP;  // one look for the whole work-group
+    *verdict = arrived < GAVE_UP;  // one result for the whole work-group
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   const bool have_come = *verdict;

@@ -1,16 +1,16 @@
-// The row of each slot of a block, for a work-item that is alone in its work-group.
+// Find the row of each slot of a block, for work-groups of one work-item.
 
-// Rows stored at once: most rows of sparse graphs take one store. As many words behind a block's
-// rows are written as well.
+// Rows that are stored at once, so that most rows of sparse graphs take one store. Up to this many
+// words behind a block's rows are overwritten.
 #define ROW_FILL 16
 
 // Store the rows of the slots [begin, end).
 //
-// In       row: that of slot `begin`, or one before it with nothing but empty rows between.
-// Out      rows[end - begin + ROW_FILL]: of the slots; what is behind them is undefined.
+// In       row: the row of slot `begin`, or an earlier row with only empty rows between the two.
+// Out      rows[end - begin + ROW_FILL]: the rows of the slots; later words are undefined.
 // Scope    one work-item. O(slots + rows).
-// Needs    begin < end; some later row offset is `end` or more. Offsets may fall; a slot's row is
-//          then one whose offsets could have it.
+// Needs    begin < end; some later row offset is `end` or more. Offsets may decrease; a slot's row
+//          is then any row that contains it by its offsets.
 // Ensures  returns the row of the last slot.
 static inline uint wi_fill_rows(local uint *rows, const global uint *indptr, uint row, uint begin,
                                 uint end) {

@@ -1,6 +1,6 @@
 // Searches in compressed sparse rows, and loops over all slots with their rows.
 
-// The row of a slot: the last row in [low, high) that begins at or before the slot.
+// Return the row of a slot, that is, the last row in [low, high) that begins at or before the slot.
 //
 // Scope    one work-item. O(log(high - low)).
 // Needs    indptr[low] <= slot < indptr[high].
@@ -13,9 +13,9 @@ static inline uint wi_find_row(const global uint *indptr, uint low, uint high, u
   return low;
 }
 
-// The first of the slots [low, high) of a row whose column is not less than `column`; `high` if
-// none. Three probes at a time, all under way at once, take half the trips to memory of a binary
-// search.
+// Return the first of the slots [low, high) of a row whose column is at least `column`, or `high`
+// if there is none. Three probes at a time, loaded together, take half the memory latency of a
+// binary search.
 //
 // Scope    one work-item. O(log(high - low)).
 // Needs    columns rise from slot `low` to slot high - 1.
@@ -31,7 +31,7 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
   return low;
 }
 
-// The first index of [low, high) whose slot is not less than `slot`, or `high`.
+// Return the first index in [low, high) whose slot is at least `slot`, or `high` if there is none.
 //
 // Scope    one work-item. The work is the logarithm of the distance from `low`.
 // Needs    slots rise.
@@ -50,8 +50,8 @@ static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint
   return low;
 }
 
-// A segment of slots: consecutive slots of one work-item, which searches for the row of the first
-// only. SLOT_RUN: the usual length; SLOT_RUNS: the number of segments of a given length.
+// A segment is a range of consecutive slots for one work-item, which searches only for the row of
+// the first. SLOT_RUN is the usual length. SLOT_RUNS is the number of segments of a given length.
 #define SLOT_RUN 32
 #define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 
@@ -68,7 +68,7 @@ static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uin
   run->row_end = indptr[run->row + 1];
 }
 
-// The row of a slot of the segment. Slots must be asked for in order, from the first on.
+// Return the row of a slot of the segment. Slots must be asked for in rising order, from the first.
 static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint slot) {
   while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
   return run->row;

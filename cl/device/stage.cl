@@ -1,10 +1,10 @@
-// Work-group-aggregated append: edges are staged in local memory, and go to a worklist together, by
-// one atomic on its counter.
+// Aggregated append of a work-group: edges are staged in local memory, and then appended to a
+// worklist together, by one atomic on its counter.
 #include "device/lanes.cl"
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Edges that can be staged before they go to the worklist; at least WG_SIZE.
+// The number of edges that can be staged, at least WG_SIZE.
 #ifndef STAGE_CAPACITY
 #define STAGE_CAPACITY 1024
 #endif
@@ -61,7 +61,7 @@ static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
 
 #else
 
-// Stage `edge` if `keep` is set; once the stage is full, append it to the worklist directly.
+// Stage `edge` if `keep` is set. If the stage is full, append the edge to the worklist directly.
 //
 // Scope    a whole lane group.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {

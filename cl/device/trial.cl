@@ -1,5 +1,5 @@
-// The trial by which a device shows that it can build and run a kernel at all, and that its lanes
-// can be relied on.
+// The kernels of a device's trial: they show that it can build and run a kernel at all, and that
+// its lanes work.
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
@@ -33,7 +33,7 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
   if (get_global_id(0) != 0) return;
   uint rounds = 0;
   for (uint i = 0; i < length; ++i) {
-    // Later pointers are still as they were, so it is as far to the end as before.
+    // Later pointers have not changed yet, so the way to the end is as long as before.
     uint vertex = i, next = words[vertex];
     while (next != vertex) {
       vertex = next;
@@ -46,17 +46,18 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
 }
 
 #if LANES_IMPL != LANES_LOCAL
-// Call all functions of lanes in some of the lane groups of a work-group, with 64-bit atomics between
-// the calls. Without loops, some of which never end (quirk: pocl-lanes-apart).
+// Call all functions of lanes in some of the lane groups of a work-group, with 64-bit atomics
+// between the calls. There are no loops, because some of them never end (quirk: pocl-lanes-apart).
 //
 // In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
-//          words[3 * groups + i]: a value of each work-item.
-// Out      words[3 * groups + (f + 1) * WG_SIZE + i]: the result of function f, of groups that take
-//          part.
-// In-out   words[2 * g] and the word behind: with 64-bit atomics, a minimum; all ones before.
+//          words[3 * groups + i]: the value of work-item i.
+// Out      words[3 * groups + (f + 1) * WG_SIZE + i]: the result of function f in work-item i, if
+//          its lane group takes part.
+// In-out   words[2 * g] and words[2 * g + 1]: with 64-bit atomics, the minimum of lane group g; all
+//          ones before.
 // Launch   one work-group.
 // Needs    `words` is aligned to 8 bytes.
-// Ensures  the results are those of lanes.cl.
+// Ensures  the results are those that lanes.cl defines.
 LANES_ATTRIBUTE
 kernel void trial_exchange(volatile global uint *words, uint groups) {
   const uint me = get_local_id(0), group = me / LANES, lane = lanes_id();

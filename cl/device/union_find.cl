@@ -25,7 +25,7 @@ static inline uint union_find_priority(uint vertex) {
   return vertex ^ vertex >> 16;
 }
 
-// The root of `vertex`.
+// Return the root of `vertex`.
 //
 // Scope    one work-item; no other one links or halves in the same kernel.
 static inline uint wi_find(const global uint *parent, uint vertex) {
@@ -37,7 +37,7 @@ static inline uint wi_find(const global uint *parent, uint vertex) {
   return vertex;
 }
 
-// The root of `vertex` at some moment of the call.
+// Return the vertex that was the root of `vertex` at some moment of the call.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_racing(const volatile global uint *parent, uint vertex) {
@@ -49,9 +49,9 @@ static inline uint wi_find_racing(const volatile global uint *parent, uint verte
   return vertex;
 }
 
-// The root of `vertex`; every second vertex on the path then points to its grandparent. A store can
-// undo another work-item's halving of the same vertex, but never a link: links change roots only,
-// and a linked vertex is never a root again.
+// Return the root of `vertex`, and let every second vertex on the path point to its grandparent. A
+// store may undo another work-item's halving of a vertex, but never a link: links change roots
+// only, and a linked vertex never becomes a root again.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
@@ -66,7 +66,8 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   return vertex;
 }
 
-// As wi_find_halving, by compare-and-swap: a work-item that comes too late changes nothing.
+// Do what wi_find_halving does, by compare-and-swap: a work-item that comes too late changes
+// nothing.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint vertex) {
@@ -81,8 +82,9 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
   return vertex;
 }
 
-// The root of `vertex`; every vertex on the path then points to it, by compare-and-swap. Another
-// work-item may have let a vertex point beyond that root; then the rest of the path is done.
+// Return the root of `vertex`, and let every vertex on the path point to it, by compare-and-swap.
+// If another work-item has let a vertex point beyond that root, the rest of the path needs no
+// change.
 //
 // Scope    one work-item; others may link and compress.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
@@ -98,11 +100,12 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
   return root;
 }
 
-// Join the sets of a and b; return whether they were two. Lock-free: a failed compare-and-swap
-// means that another work-item linked that root. Only the vertex that is linked must be a root; the
-// other one has a higher priority, so no cycle can close.
+// Join the sets of a and b. Return whether they were two sets. This is lock-free: a failed
+// compare-and-swap means that another work-item has linked that root. Only the vertex that is
+// linked must be a root. The other vertex has a higher priority, so no cycle can close.
 //
-// Scope    one work-item; others may do anything of the above.
+//
+// Scope    one work-item; others may call any of the functions above.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   while (a != b) {
     if (union_find_priority(a) > union_find_priority(b)) {
@@ -117,13 +120,13 @@ static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   return false;
 }
 
-// The same, without atomics.
+// Join the sets of a and b without atomics. Return whether they were two sets.
 //
 // Scope    one work-item, while no other one uses the sets.
 static inline bool wi_unite_alone(volatile global uint *parent, uint a, uint b) {
   a = wi_find_halving(parent, a);
   b = wi_find_halving(parent, b);
   const bool is_lower = union_find_priority(a) < union_find_priority(b);
-  parent[is_lower ? a : b] = is_lower ? b : a;  // no change where both are one
+  parent[is_lower ? a : b] = is_lower ? b : a;  // changes nothing if both are one root
   return a != b;
 }

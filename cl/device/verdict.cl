@@ -1,5 +1,5 @@
-// The verdict on a caller's CSR: the words that the kernels of the validation write, and that a solve
-// which is enqueued behind them reads.
+// The verdict on a caller's CSR: words that the validation kernels write. A solve that is enqueued
+// behind them reads these words.
 
 // Words of a verdict, all 0 at first.
 #define VERDICT_FAULTS 0           // bits as below
@@ -8,14 +8,14 @@
 #define VERDICT_WORDS 3
 
 #define FAULT_INDPTR 1u  // indptr falls
-#define FAULT_COLUMN 2u  // a column is no vertex
+#define FAULT_COLUMN 2u  // a column is not a vertex
 #define FAULT_NAN 4u     // a weight is NaN
 #define FAULT_BELOW 8u   // a slot is below the diagonal; no fault if the matrix is symmetric
 #define FAULT_ORDER 16u  // a column is less than the one before it in its row
 #define FAULT_TWICE 32u  // a column equals the one before it in its row
 
-// Whether a CSR is a graph that stores both directions of every edge, or one that stores each once,
-// in its upper triangle.
+// Return whether a CSR is valid: a graph that stores both directions of every edge if `symmetric`
+// is set, else a graph that stores each edge once, in its upper triangle.
 static inline bool verdict_is_sound(const global uint *verdict, bool symmetric) {
   const uint differs = verdict[VERDICT_FINGERPRINT_LOW] | verdict[VERDICT_FINGERPRINT_HIGH];
   return symmetric ? verdict[VERDICT_FAULTS] == FAULT_BELOW && !differs : !verdict[VERDICT_FAULTS];

@@ -1,7 +1,7 @@
 // Order-preserving keys of edge weights, as in clmst/core/weight_keys.py.
 //
-// Weights come as raw bits. key(a) < key(b) exactly when a < b; -0.0 and 0.0 have one key. Doubles
-// are handled as integers, so no device needs fp64 for them.
+// Weights are given as raw bits. key(a) < key(b) exactly if a < b. -0.0 and 0.0 have one key.
+// Doubles are handled as integers, so a device does not need fp64 for them.
 //
 // Example, floats of 32 bits. Negative: all bits are inverted. Others: the sign bit is set.
 //
@@ -18,7 +18,7 @@
 #define WEIGHT_BITS 32
 #endif
 
-// How the bits are to be read: WEIGHT_UNSIGNED, WEIGHT_SIGNED or WEIGHT_FLOAT (not of 8 bits).
+// The kind of number: WEIGHT_UNSIGNED, WEIGHT_SIGNED or WEIGHT_FLOAT (which cannot have 8 bits).
 #ifndef WEIGHT_KIND
 #define WEIGHT_KIND WEIGHT_UNSIGNED
 #endif
@@ -50,7 +50,7 @@ typedef WEIGHT_WORD weight_t;
 #define WEIGHT_INFINITY 0x7FF0000000000000ul
 #endif
 
-// Whether a weight is NaN, which has no position in the order.
+// Return whether a weight is NaN, which has no position in the order.
 static inline bool weight_is_nan(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_FLOAT
   return (bits & (weight_t)~WEIGHT_SIGN) > WEIGHT_INFINITY;
@@ -59,7 +59,7 @@ static inline bool weight_is_nan(weight_t bits) {
 #endif
 }
 
-// The key of a weight, in as many bits as the weight has.
+// Return the key of a weight, which has as many bits as the weight.
 static inline weight_t weight_key(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= WEIGHT_SIGN;
@@ -73,7 +73,8 @@ static inline weight_t weight_key(weight_t bits) {
   return bits;
 }
 
-// The leading word of a key, which decides most comparisons; 64-bit weights have a second word.
+// Return the leading word of a key, which decides most comparisons. 64-bit weights have a second
+// word.
 static inline uint weight_key_leading(weight_t bits) {
 #if WEIGHT_BITS == 64
   return (uint)(weight_key(bits) >> 32);

@@ -1,8 +1,9 @@
-// Keys of several consecutive weights at once, as weight_key has them: for compilers that make no
-// vectors of loops by themselves.
+// Compute the keys of several consecutive weights at once, for compilers that do not vectorise
+// loops. The keys are those of weight_key.
 #include "device/weight_key.cl"
 
-// Keys at once, of 32 bits or, if weights have 64, of 64: a register of 64 bytes in both cases.
+// How many keys are computed at once: as many as fit 64 bytes, with 64 bits for 64-bit weights and
+// 32 bits for others.
 #if WEIGHT_BITS == 64
 #define KEYS_AT_ONCE 8
 typedef ulong8 keys_t;
@@ -31,7 +32,7 @@ typedef uchar16 weights_t;
 #endif
 #endif
 
-// The keys of KEYS_AT_ONCE weights.
+// Return the keys of KEYS_AT_ONCE weights.
 //
 // Scope    one work-item.
 static inline keys_t weight_keys(const global weight_t *weights) {

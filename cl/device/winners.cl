@@ -1,10 +1,10 @@
-// The reservation of each component of a complete graph, which ends as the component's winner, its
-// lightest edge.
+// The reservation of each component of a complete graph. In the end it holds the component's
+// lightest edge, its winner.
 //
-// Edges are ordered by words: one or two of the key, then the lesser end and the greater end. These
-// share a word where vertices take 16 bits. The least edge is found pass after pass: each looks at the
-// edges that match all words before it. A pass takes two words with 64-bit atomics, else one. For
-// 32-bit weights and up to 65536 vertices one pass of two words is all.
+// Edges are compared by words: one or two words of the key, then the smaller end and the greater
+// end, which share a word if vertices fit 16 bits. The minimum is found pass after pass: each pass
+// looks at the edges that match all words before it. A pass handles two words with 64-bit atomics,
+// else one. For 32-bit weights and up to 65536 vertices, one pass of two words suffices.
 //
 //     weights   vertices    words
 //     32 bits   <= 65536    key      | lesser << 16 | greater
@@ -12,8 +12,8 @@
 //     64 bits   <= 65536    leading  | trailing | lesser << 16 | greater
 //     64 bits   more        leading  | trailing | lesser | greater
 //
-// Plane w of the array has word w of all components, n words. With 64-bit atomics two planes are one
-// of n ulongs, and what stands behind the last word is of no account.
+// Plane w of the array holds word w of all components, n words. With 64-bit atomics, two planes are
+// one plane of n ulongs. If the number of words is odd, the last half of these is not used.
 #include "device/atomics.cl"
 #include "device/distance.cl"
 
@@ -40,7 +40,7 @@ static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
   return short_ids ? claim->lesser << 16 | claim->greater : claim->lesser;
 }
 
-// A word of component c's reservation: all ones before any edge is entered.
+// Return a word of component c's reservation. It is all ones before any edge is entered.
 static inline uint winner_word(const volatile global uint *winners, uint n, uint c, uint word) {
 #if ATOMIC64
   const ulong pair = ((const volatile global ulong *)winners)[(size_t)(word / 2) * n + c];
@@ -50,8 +50,8 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Lower the words of a pass, from `word` on. The guard's read races with the atomics of others. That
-// is benign: words only fall, so a stale value costs at most a needless atomic.
+// Lower the words of a pass, from `word` on. The first read races with atomics of other work-items.
+// That is benign: words only fall, so a stale value costs at most a needless atomic.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -66,13 +66,14 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 #endif
 }
 
-// The first pass.
+// Enter the edge in the first pass.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
-// A later pass, from `word` on: enter the edge if it matches all words before, which are complete.
+// Enter the edge in a later pass, from `word` on, if it matches all earlier words, which are
+// complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
@@ -80,7 +81,7 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
   reserve_words(winners, n, c, claim, word, short_ids);
 }
 
-// An upper bound of the winner's key, after the first pass.
+// Return an upper bound of the winner's key, after the first pass.
 static inline distance_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
@@ -90,7 +91,8 @@ static inline distance_key_t winner_bound(const volatile global uint *winners, u
 #endif
 }
 
-// The winner, after all passes; returns whether there is one. No edge has ends of all ones.
+// Return whether component c has a winner, and the winner, after all passes. No edge has ends of
+// all ones.
 static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
                                uint2 *edge) {
   const uint id = winner_word(winners, n, c, KEY_WORDS);

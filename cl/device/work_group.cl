@@ -1,21 +1,22 @@
 // Work-group scope: barriers and scans.
 //
-// CPU devices have work-groups of one work-item: one fat work-item, no barriers. Everything here
-// then becomes plain sequential code.
+// CPU devices have work-groups of one work-item, which does much work without barriers. Everything
+// here then becomes plain sequential code.
 
 // Work-items in a work-group: 1, or a multiple of LANES up to the device's limit.
 #ifndef WG_SIZE
 #define WG_SIZE 256
 #endif
 
-// Most registers of a work-item, so that enough work-groups fit on a compute unit: a compiler
-// option for NVIDIA devices. 0: no limit.
+// Maximum number of registers of a work-item, so that enough work-groups fit on a compute unit. It
+// is a compiler option for NVIDIA devices. 0: no limit.
 #ifndef MAX_REGISTERS
 #define MAX_REGISTERS 0
 #endif
 
-// Whether every kernel declares the size of its work-groups, so that the compiler fits registers to
-// it: 0 or 1. Only where a kernel does not fit otherwise; what fits is compiled as it was measured.
+// Whether every kernel declares the size of its work-groups, so that the compiler limits registers
+// accordingly: 0 or 1. It is set only if a kernel does not fit otherwise, so that kernels that fit
+// are compiled as they were measured.
 #ifndef DECLARED_WORK_GROUP
 #define DECLARED_WORK_GROUP 0
 #endif
@@ -25,13 +26,14 @@
 
 #include "device/lanes.cl"
 
-// Items of a tile: consecutive items that a work-group takes at a time. Fewer where each takes long.
+// Items of a tile, that is, consecutive items that a work-group takes at once. Fewer if each takes
+// long.
 #ifndef GRID_TILE
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 #endif
 
-// Divide the items 0 .. n - 1 among work-groups, tile by tile of `size` items, of which `tile` is the
-// first. A loop header; all work-items of a work-group go on together.
+// Divide the items 0 .. n - 1 among work-groups, in tiles of `size` items. `tile` is the first item
+// of a tile. It is a loop header. All work-items of a work-group stay together.
 #define TILES_FOR(tile, n, size)                                   \
   for (size_t tile = (size_t)get_group_id(0) * (size); tile < (n); \
        tile += (size_t)get_num_groups(0) * (size))
@@ -48,9 +50,9 @@
   for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
        i += WG_SIZE)
 
-// The same, by rows of WG_SIZE items: `first` is the first item of a row, and get_local_id(0) tells
-// which of it a work-item has, if it is there at all. All work-items of a work-group go on together,
-// so there may be barriers in the loop.
+// Divide the items as GRID_FOR does, but by rows of WG_SIZE items. `first` is the first item of a
+// row, and item first + get_local_id(0) belongs to the work-item, if that is below n. All
+// work-items of a work-group stay together, so there may be barriers in the loop.
 #define WG_FOR(first, n)                                                                \
   TILES_FOR(first##_tile, n, GRID_TILE)                                                 \
   for (size_t first = first##_tile; first < min(first##_tile + GRID_TILE, (size_t)(n)); \

@@ -1,17 +1,16 @@
-// Selection: compaction, positions, partition, heads of equal neighbours. Stable, by
-// reduce-then-scan: three launches whatever the length, or one where a single work-group is
-// quicker.
+// Selection of records: compact, positions, partition, unique_by_key. It keeps the order, by
+// reduce-then-scan in three launches for any length, or in one if a single work-group is faster.
 //
 // Source: Merrill, Grimshaw 2009, with a count in place of the sum. There are as many work-groups
-// as are resident. Each of their lane groups has one contiguous range of the array, and goes
-// through it without waiting for any other.
+// as run at the same time. Each of their lane groups has one contiguous range of the array, and
+// processes it without waiting for another lane group.
 //
 // counts[W + 1 + W * LANE_GROUPS], for W work-groups of LANE_GROUPS lane groups; W = 2, LANE_GROUPS
 // = 3:
 //
 //     flags kept by each lane group     3 1 2 | 0 4 1
-//     counts[0 .. W)                    6 5       upsweep;  0 6 after the spine: scanned
-//     counts[W]                         -                  11 after the spine: all that is kept
+//     counts[0 .. W)                    6 5       after the upsweep; 0 6 after the spine: scanned
+//     counts[W]                         -         11 after the spine: the number of kept records
 //     counts[W + 1 ..)                  0 3 4 | 0 0 4      exclusive sums within a work-group
 //
 // So the third lane group of the first work-group writes from index 0 + 4 on.
@@ -31,20 +30,20 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// The first record of this lane group's range, which ends where the next one begins.
+// The first record of this lane group's range, which ends at the beginning of the next one.
 static inline size_t range_begin(uint n, ulong range) {
   return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }
 
 // Upsweep: count the kept records of every range.
 //
-// In       records[n]: unless KEEP_FLAGGED; flags[n]: KEEP_FLAGGED only; range: records of a lane
-//          group, a multiple of TILE.
-// Out      counts: of the work-groups, not scanned; of the lane groups, scanned within each
-//          work-group.
+// In       records[n]: unless KEEP_FLAGGED; flags[n]: KEEP_FLAGGED only; range: the number of
+//          records of a lane group, a multiple of TILE.
+// Out      counts: those of work-groups are not scanned, and those of lane groups are scanned
+//          within each work-group.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
-// Ensures  counts[group] = records that the work-group keeps; counts[W] is not written.
+// Ensures  counts[group] = number of records that the work-group keeps; counts[W] is not written.
 LANES_ATTRIBUTE
 kernel void compact_count_ranges(const global record_chunk_t *records, const global uchar *flags,
                                  global uint *counts, uint n, ulong range GIVEN_PARAMETERS) {
@@ -59,14 +58,14 @@ kernel void compact_count_ranges(const global record_chunk_t *records, const glo
   if (get_local_id(0) == 0) counts[group] = all;
 }
 
-// Spine: exclusive scan of the work-groups' counts in place, and their sum.
+// Spine: exclusive scan of the work-groups' counts in place, and the sum of the counts.
 //
 // In-out   counts[groups + 1]: the first `groups` counts are scanned; the last entry gets the sum.
 // Out      count[1]: the sum.
 // Launch   one work-group.
 // Needs    compact_count_ranges of as many work-groups.
-// Ensures  counts[g] = records kept by work-groups before g; count[0] = counts[groups] = all kept
-//          records.
+// Ensures  counts[g] = number of records kept by work-groups before g; count[0] = counts[groups] =
+//          number of all kept records.
 LANES_ATTRIBUTE
 kernel void compact_scan_counts(global uint *counts, global uint *count, uint groups) {
   local uint scratch[WG_SIZE];
@@ -109,13 +108,13 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 #endif
 }
 
-// All three steps in one launch of one work-group.
+// Select by one work-group: all three steps in one launch.
 //
 // In       records[n], flags[n], values[n], range, bound: as compact_write_ranges.
-// Out      out[bound], values_out[bound]: as there; count[1].
+// Out      out[bound], values_out[bound]: as compact_write_ranges; count[1].
 // Launch   one work-group, the ranges of whose lane groups cover n.
 // Needs    n < 2**32.
-// Ensures  out, values_out as compact_write_ranges; count[0] = all kept records.
+// Ensures  out, values_out as compact_write_ranges; count[0] = number of all kept records.
 LANES_ATTRIBUTE
 kernel void compact_select_one_group(const global record_chunk_t *records,
                                      const global uchar *flags, const global value_chunk_t *values,

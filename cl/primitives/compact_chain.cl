@@ -1,17 +1,18 @@
-// Selection in one pass: flags or records are read once. Beside compact.cl, which also partitions:
-// there the records that are not kept follow those that are, so their number must be known first.
+// Selection in a single pass, which reads flags or records once. It does not partition, unlike
+// compact.cl: there, the records that are not kept follow the kept ones, so the number of kept
+// records must be known first.
 //
-// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025; look_back.cl says how.
+// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. look_back.cl explains the method.
 //
-// Work-groups take tiles in the order in which they start. In a tile every lane group has a section,
-// the rows of compact_rows.cl.
+// Work-groups take tiles in the order in which they start. In a tile, every lane group has a
+// section, which consists of rows as in compact_rows.cl.
 #include "device/look_back.cl"
 #include "primitives/compact_rule.cl"
 #include "primitives/compact_rows.cl"
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Parts of a section. Of each, a lane keeps one word, with a bit for each of its records.
+// Parts of a section. For each part, a lane keeps one word, with one bit for each of its records.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -24,7 +25,7 @@
 #define SECTION (SECTION_PARTS * PART)
 #define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
-// The number of records that a tile keeps.
+// Return the number of records that a tile keeps.
 //
 // Scope    all lookers; result in each of them.
 static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
@@ -44,7 +45,7 @@ static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
   return lookers_combine(count);
 }
 
-// The number of records that all tiles before `tile` keep.
+// Return the number of records that all tiles before `tile` keep.
 //
 // In-out   states.
 // Scope    all lookers; result in each of them.
@@ -59,10 +60,10 @@ static inline uint lookers_prefix(const selection_t *of, volatile global uint *s
   return at.after;
 }
 
-// The number of records that all tiles before `tile` keep, `own` being what it keeps itself.
+// Return the number of records that all tiles before `tile` keep. `own` is the number of its own.
 //
 // In-out   states.
-// Out      count[1]: the number of all, from the last tile.
+// Out      count[1]: the number of all kept records, written by the last tile.
 // Temp     *before: one word of local memory.
 // Scope    the whole work-group; result in each work-item. Ends with a barrier.
 static inline uint wg_kept_before(const selection_t *of, volatile global uint *states, uint tile,
@@ -81,10 +82,10 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
-// Find out which records of a section are kept; returns how many of this lane's are.
+// Find the records of a section that are kept. Return the number of this lane's.
 //
-// Records that a rule looks at are not kept in registers until they are written: more of them would
-// not fit, and smaller tiles look back more often. They are loaded again, from the cache.
+// Records that a rule reads do not stay in registers until they are written, because they would not
+// fit, and smaller tiles would look back more often. They are loaded again, from the cache.
 //
 // Out      *bits: a word for each part.
 IN_REGISTERS

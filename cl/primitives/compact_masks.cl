@@ -1,28 +1,29 @@
-// Rows of records, and the mask of each row: one bit a lane of the lane group, set if the lane's
-// record is kept.
+// Rows of records, and the mask of each row: one bit per lane of the lane group, which is set if
+// the lane's record is kept.
 //
 //     lane            0  1  2  3  4  5  6  7 ...
 //     flags of a row  1  0  0  1  1  0  1  0
 //     mask            0b...01011001              mask_rank of lane 4: popcount(mask & 0b1111) = 2
 //
-// A lane loads the flags of 16 consecutive records at once: half a row, or a whole one. Conditions
-// that lanes evaluate on their own records take a ballot a row. Without lanes, masks are exchanged
-// through local memory, and all lane groups of a work-group must call these functions together.
+// A lane loads the flags of 16 consecutive records at once, which is half a row or a whole row. For
+// conditions that lanes evaluate on their own records, each row takes a ballot. On devices without
+// lanes, masks are exchanged through local memory, and all lane groups of a work-group must call
+// these functions together.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 
-// Bytes that a work-item loads before it uses any: a multiple of 16 up to 128.
+// Bytes that a work-item loads before it uses any of them: a multiple of 16 up to 128.
 #ifndef BYTES_PER_ITEM
 #define BYTES_PER_ITEM 64
 #endif
 
 // Lanes of a lane group: 16 or 32, as a mask is one word.
 #define LANE_GROUP (LANES < 32 ? LANES : 32)
-// Rows of a tile: as many as the flags that a lane loads at once.
+// Rows of a tile. It equals the number of flags that a lane loads at once.
 #define ROWS 16
 #define TILE (ROWS * LANE_GROUP)
 
-// Rows of a batch, which are loaded together: a power of two that divides ROWS.
+// Rows of a batch. They are loaded together. It is a power of two that divides ROWS.
 #define BATCH_FITS(rows) (BYTES_PER_ITEM >= (rows) * 4 * (RECORD_WORDS + VALUE_WORDS))
 #define BATCH (BATCH_FITS(16) ? 16 : BATCH_FITS(8) ? 8 : BATCH_FITS(4) ? 4 : BATCH_FITS(2) ? 2 : 1)
 
@@ -32,7 +33,7 @@ static inline uint lane_group_lane(void) {
 
 // -------------------------------------------------------------------------------------- flags
 
-// The 16 flags from `i` on; those from `end` on are 0.
+// Load the 16 flags from `i` on. Flags from `end` on are 0.
 static inline uint4 flags_load(const global uchar *flags, size_t i, size_t end) {
   if (i + 16 <= end) return *(const global uint4 *)(flags + i);
   ulong low = 0, high = 0;
@@ -44,13 +45,13 @@ static inline uint4 flags_load(const global uchar *flags, size_t i, size_t end) 
   return as_uint4((ulong2)(low, high));
 }
 
-// How many of 16 flags are set.
+// Return how many of 16 flags are set.
 static inline uint flags_count(uint4 flags) {
   const uint4 counts = popcount(flags_set(flags));
   return counts.x + counts.y + counts.z + counts.w;
 }
 
-// Bit b: whether flag b of 16 is set.
+// Return a word whose bit b says whether flag b of 16 is set.
 static inline uint flags_pack(uint4 flags) {
   const uint4 bits = ((flags_set(flags) >> 7) * 0x10204080u) >> 28;
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
@@ -58,7 +59,8 @@ static inline uint flags_pack(uint4 flags) {
 
 // Publish the bits of a tile, 16 from every lane, to the lane group.
 //
-// Scope    a whole lane group; without lanes the whole work-group. Returns what flags_masks takes.
+// Scope    a whole lane group; without lanes the whole work-group. Returns the argument of
+//          flags_masks.
 static inline uint flags_publish(uint bits, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -74,7 +76,7 @@ static inline uint flags_publish(uint bits, local uint *words) {
 #endif
 }
 
-// The masks of BATCH rows from `row` on, out of the published bits.
+// Compute the masks of BATCH rows from `row` on, from the published bits.
 //
 // Scope    as flags_publish; masks are the same in all lanes.
 static inline void flags_masks(uint published, uint row, uint *masks, const local uint *words) {
@@ -94,7 +96,8 @@ static inline void flags_masks(uint published, uint row, uint *masks, const loca
 
 // ------------------------------------------------------------------------------------ ballots
 
-// The masks of BATCH rows; bit b of a lane's `bits` says whether its record of row b is kept.
+// Compute the masks of BATCH rows. Bit b of a lane's `bits` says whether its record of row b is
+// kept.
 //
 // Scope    as flags_publish; masks are the same in all lanes.
 static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
@@ -103,7 +106,7 @@ static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
   barrier(CLK_LOCAL_MEM_FENCE);
   words[me] = bits;
   barrier(CLK_LOCAL_MEM_FENCE);
-  uint mask = 0;  // of row `lane`: the first BATCH lanes make one each
+  uint mask = 0;  // the mask of row `lane`: the first BATCH lanes compute one each
   for (uint other = 0; other < LANE_GROUP; ++other)
     mask |= (words[first + other] >> lane & 1) << other;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -117,12 +120,12 @@ static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 #endif
 }
 
-// Whether this lane's record of a row is kept.
+// Return whether this lane's record of a row is kept.
 static inline bool mask_has_own(uint mask) {
   return (mask & 1u << lane_group_lane()) != 0;
 }
 
-// How many records of a row are kept before this lane's.
+// Return how many records of a row are kept before this lane's.
 static inline uint mask_rank(uint mask) {
   return popcount(mask & ((1u << lane_group_lane()) - 1));
 }

@@ -1,16 +1,16 @@
-// How a lane group goes through its range: tiles of ROWS rows, with one record of each row for
-// every lane, so that loads are coalesced, and so are the stores of kept records. All rows of a
-// batch are loaded before any is used.
+// How a lane group processes its range: in tiles of ROWS rows. Every lane has one record of each
+// row, so that loads, and stores of kept records, are coalesced. All rows of a batch are loaded
+// before any of them is used.
 #include "primitives/compact_masks.cl"
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
-// Functions with this attribute are always inlined. Else the records of a lane, and the selection
-// itself, would go through memory.
+// Functions with this attribute are always inlined. Otherwise the records of a lane, and the
+// selection itself, would go through memory.
 #define IN_REGISTERS __attribute__((always_inline))
 
-// A lane's part of a batch: its record of row b begins at records[b * RECORD_CHUNKS], its value at
-// values[b * VALUE_CHUNKS].
+// A lane's part of a batch. Its record of row b begins at records[b * RECORD_CHUNKS], and its value
+// at values[b * VALUE_CHUNKS].
 typedef struct {
   record_chunk_t records[BATCH * RECORD_CHUNKS];
 #if VALUE_WORDS > 0
@@ -18,13 +18,14 @@ typedef struct {
 #endif
 } lane_batch_t;
 
-// How many records the batch has that begins with record `batch`.
+// Return how many records the batch that begins with record `batch` has.
 static inline uint batch_filled(size_t batch, size_t end) {
   return batch < end ? (uint)min(end - batch, (size_t)FULL_BATCH) : 0;
 }
 
 #if KEEP != KEEP_FLAGGED
-// Load the records of a batch. Returns in bit b whether this lane's record of row b is kept.
+// Load the records of a batch. Return a word whose bit b says whether this lane's record of row b
+// is kept.
 IN_REGISTERS
 static inline uint batch_look(const selection_t *of, size_t batch, uint filled, lane_batch_t *own) {
 #pragma unroll
@@ -51,8 +52,9 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
   return bits;
 }
 
-// As batch_look, with a separate path for full batches on NVIDIA's devices: the compiler then loads
-// them without conditions. On other GPUs this gains nothing, and may run out of registers.
+// Do what batch_look does, with a separate path for full batches on NVIDIA's devices, where the
+// compiler then loads them without conditions. On other GPUs this gains nothing, and registers may
+// run out.
 IN_REGISTERS
 static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint filled,
                                       lane_batch_t *own) {
@@ -63,7 +65,7 @@ static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint 
 }
 #endif
 
-// Load the values to be written, and the records unless `own` has them; the masks are known now.
+// Load the values to be written, and the records unless `own` has them. The masks are known by now.
 IN_REGISTERS
 static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
                               bool has_records, lane_batch_t *own) {
@@ -95,8 +97,8 @@ static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
 #endif
 }
 
-// Write the kept records of a batch from index `at` on; return the next free index. WRITE_ALL: the
-// other records follow the `total` kept ones.
+// Write the kept records of a batch from index `at` on. Return the next free index. WRITE_ALL: the
+// records that are not kept follow the `total` kept ones.
 IN_REGISTERS
 static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at,
                                uint total, const uint *masks, const lane_batch_t *own) {
@@ -109,7 +111,7 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
     if (offset < filled)
       row_write(of, batch + offset, mask_has_own(masks[b]) ? before : after, b, own);
 #else
-    if (mask_has_own(masks[b]) & (before < of->bound))  // one condition, for one predicated store
+    if (mask_has_own(masks[b]) & (before < of->bound))  // one condition gives one predicated store
       row_write(of, batch + offset, before, b, own);
 #endif
     at += popcount(masks[b]);
@@ -117,7 +119,7 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
   return at;
 }
 
-// Select from a batch whose first row is `row` of the tile; as batch_write.
+// Select from a batch whose first row is `row` of the tile. Write and return as batch_write does.
 IN_REGISTERS
 static inline uint batch_select(const selection_t *of, size_t batch, uint filled, uint row,
                                 uint published, uint at, uint total, local uint *words) {
@@ -133,8 +135,8 @@ static inline uint batch_select(const selection_t *of, size_t batch, uint filled
   return batch_write(of, batch, filled, at, total, masks, &own);
 }
 
-// The number of kept records in [begin, end) that this lane counts; the lanes of a lane group count
-// each record once.
+// Return the number of kept records in [begin, end) that this lane counts. The lanes of a lane
+// group count each record once.
 IN_REGISTERS
 static inline uint range_count(const selection_t *of, size_t begin, size_t end) {
   uint count = 0;
@@ -145,7 +147,8 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
     count += flags_count(*(const global uint4 *)(of->flags + tile + mine));
   count += flags_count(flags_load(of->flags, full + mine, end));
 #else
-  // Backwards, so that the downsweep first reads what was read last, which is in the cache.
+  // Backwards, so that the downsweep first reads the records read last here, which are in the
+  // cache.
   const size_t n_full = (end - begin) / FULL_BATCH, rest = begin + n_full * FULL_BATCH;
   lane_batch_t own;
   if (rest < end) count = popcount(batch_look(of, rest, batch_filled(rest, end), &own));
@@ -156,14 +159,14 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
 }
 
 // Write the kept records of [begin, end) from index `at` on. `range` is the length of all ranges
-// but the last ones. `words` has WG_SIZE entries.
+// but the last. `words` has WG_SIZE entries.
 IN_REGISTERS
 static inline void range_write(const selection_t *of, size_t begin, size_t end, size_t range,
                                uint at, uint total, local uint *words) {
 #if KEEP == KEEP_FLAGGED
   const size_t mine = 16 * lane_group_lane();
   uint4 next = flags_load(of->flags, begin + mine, end);
-  for (size_t done = 0; done < range; done += TILE) {  // as many rounds for each lane group
+  for (size_t done = 0; done < range; done += TILE) {  // equally many rounds in all lane groups
     const size_t tile = begin + done;
     const uint published = flags_publish(flags_pack(next), words);
     next = flags_load(of->flags, tile + TILE + mine, end);

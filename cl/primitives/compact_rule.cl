@@ -42,10 +42,17 @@ static inline uint4 flags_set(uint4 flags) {
 
 #if KEEP != KEEP_FLAGGED
 #if KEEP == KEEP_HOLDING
-// A record as it is moved, and as EXPRESSION takes it. Fails to compile unless both have one size.
+#ifdef Record_FROM
+typedef Record_held_t rule_element_t;
+#else
+typedef T rule_element_t;
+#endif
+
+// A record as it is moved, and as a vector. Fails to compile unless EXPRESSION takes elements of the
+// record's size.
 typedef union {
   record_chunk_t chunks[RECORD_CHUNKS];
-  T element;
+  rule_element_t element;
 } rule_record_t;
 typedef char
     rule_element_has_the_size_of_its_record[sizeof(T) == RECORD_WORDS * RECORD_UNIT ? 1 : -1];
@@ -61,7 +68,12 @@ static inline bool rule_keeps(const selection_t *of, size_t i, const record_chun
   bool holds;
 #pragma unroll
   for (uint c = 0; c < RECORD_CHUNKS; ++c) own.chunks[c] = record[c];
-  function_of(own.element, (uint)i, &of->given, &holds);
+#ifdef Record_FROM
+  const T element = Record_FROM(own.element);
+#else
+  const T element = own.element;
+#endif
+  function_of(element, (uint)i, &of->given, &holds);
   return holds;
 #endif
 }

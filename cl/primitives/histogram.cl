@@ -1,11 +1,11 @@
-// Histogram: how many elements each bin has. A function tells the bin of an element.
+// Histogram: the number of elements in each bin. A function computes the bin of an element.
 //
-// Few bins are counted in local memory first, by each work-group for itself; then a work-group adds
-// its counts to those of all, one atomic for each bin that has elements.
+// If there are few bins, each work-group first counts in local memory. Then it adds its counts to
+// the result, by one atomic per bin that has elements.
 #include "device/function.cl"
 #include "device/work_group.cl"
 
-// Bins that fit the local memory of a work-group.
+// The number of bins whose counts fit the local memory of a work-group.
 #ifndef LOCAL_BINS
 #define LOCAL_BINS 2048
 #endif
@@ -16,8 +16,8 @@
 // In-out   counts[n_bins]: 0 before.
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  counts[b] = elements whose EXPRESSION is b. Those with another value are not counted.
-//          Sums of atomic additions do not depend on their order.
+// Ensures  counts[b] = number of elements whose EXPRESSION is b. Elements with larger values are
+//          not counted. Sums of atomic additions do not depend on their order.
 kernel void histogram_count_few(const global T *in, volatile global uint *counts, uint n,
                                 uint n_bins GIVEN_PARAMETERS) {
   const given_t given = GIVEN;
@@ -38,7 +38,7 @@ kernel void histogram_count_few(const global T *in, volatile global uint *counts
     if (own[b] > 0) atomic_add(counts + b, own[b]);
 }
 
-// Count the elements of any number of bins; else as histogram_count_few.
+// Count the elements of any number of bins, in global memory.
 //
 // In       in[n]; the function's arguments.
 // In-out   counts[n_bins]: 0 before.

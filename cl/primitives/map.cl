@@ -1,11 +1,11 @@
-// Map: a function of each element by itself.
+// Map: apply a function to each element by itself.
 #include "device/function.cl"
 #include "device/work_group.cl"
 
 // Apply the function to every element.
 //
 // In       in[n]; the function's arguments.
-// Out      out[n]: may be `in`, if T and R have one size.
+// Out      out[n]: may be `in`, if T and R have the same size.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  out[i] = EXPRESSION of in[i] and i.

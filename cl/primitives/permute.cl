@@ -1,7 +1,7 @@
-// Gather and scatter: records moved by an array of indices; and the indices 0, 1, 2, ... to begin with.
+// Gather and scatter, which move records by an array of indices; and the indices 0, 1, 2, ...
 //
-// On GPUs several work-items move a record, one chunk each, so that neighbouring work-items load
-// and store neighbouring words however large a record is.
+// On GPUs, several work-items move a record, one chunk each, so that neighbouring work-items load
+// and store neighbouring words, however large a record is.
 #include "device/record.cl"
 #include "device/work_group.cl"
 
@@ -9,7 +9,8 @@
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// The index of chunk i, in the order of indices[], among the chunks of the array they point into.
+// Return the index of chunk i, in the order of indices[], among the chunks of the array they point
+// to.
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }
@@ -22,10 +23,10 @@ static inline void permute_move(const global record_chunk_t *from, size_t i,
   record_store(to, j, record);
 }
 
-// Gather.
+// Gather the records at given indices.
 //
 // In       values: records; indices[n].
-// Out      out[n]: not the arrays that are read.
+// Out      out[n]: must not be an array that is read.
 // Launch   any.
 // Needs    indices are below the number of values.
 // Ensures  out[i] = values[indices[i]].
@@ -51,13 +52,13 @@ kernel void permute_gather(const global record_chunk_t *values, const global uin
 #endif
 }
 
-// Scatter.
+// Scatter records to given indices.
 //
 // In       values[n]; indices[n].
-// In-out   out: records; not the arrays that are read.
+// In-out   out: records; must not be an array that is read.
 // Launch   any.
 // Needs    indices are distinct, and below the number of records in `out`.
-// Ensures  out[indices[i]] = values[i]; other records stay.
+// Ensures  out[indices[i]] = values[i]; other records are unchanged.
 kernel void permute_scatter(const global record_chunk_t *values, const global uint *indices,
                             global record_chunk_t *out, uint n) {
 #if WG_SIZE == 1
@@ -81,7 +82,7 @@ kernel void permute_scatter(const global record_chunk_t *values, const global ui
 #endif
 }
 
-// Number.
+// Number the elements of an array from 0 on.
 //
 // Out      out[n].
 // Launch   any.

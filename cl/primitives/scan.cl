@@ -1,9 +1,9 @@
-// Reduce and scan, segmented or not: two-level reduce-then-scan, three launches whatever the
+// Reduce and scan, segmented or not: a two-level reduce-then-scan, in three launches for any
 // length.
 //
 // Source: Merrill, Grimshaw 2009; Sun, Skadron 2013, Algorithms 1 to 3. There are as many
-// work-groups as are resident. Every lane group has one contiguous range of the array, and goes
-// through it tile by tile without waiting for any other.
+// work-groups as run at the same time. Every lane group has one contiguous range of the array, and
+// processes it tile by tile without waiting for another lane group.
 //
 // Example: a sum over 8 elements, 2 work-groups of 2 lane groups, ranges of 2 elements:
 //
@@ -14,13 +14,15 @@
 //     scan_write_ranges        0  3 | 4 11 || 11 15 | 16 22  exclusive
 //
 // Segmented: every partial result has a head flag (lane_group.cl), and a head stops the carry. With
-// a head at 6: totals (11, no), (9, head); the last range gives 16 -> 0 6, whatever came before.
+// a head at 6, the totals are (11, no) and (9, head). The last range gives 16 -> 0 6, whatever
+// comes before it.
 //
-// Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], then, from the
-// next whole word on, as many uint heads: first one entry a work-group, then one a lane group.
+// Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], and then,
+// from the next whole word on, as many uint heads. The entries of work-groups come first, then
+// those of lane groups.
 #include "primitives/scan_range.cl"
 
-// Consecutive entries of the spine that a work-item takes at a time: as many as fit registers.
+// Consecutive entries of the spine that a work-item takes at once: as many as fit its registers.
 #define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
@@ -41,13 +43,13 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 
 // Upsweep: reduce every lane group's and every work-group's range.
 //
-// In       in[n]; flags[n]: SEGMENTS_FLAGS only; range: elements of a lane group, a multiple of
-//          RANGE_TILE.
-// Out      carries: of the work-groups, totals; of the lane groups, the partial result of those
-//          before it in the same work-group.
+// In       in[n]; flags[n]: SEGMENTS_FLAGS only; range: the number of elements of a lane group, a
+//          multiple of RANGE_TILE.
+// Out      carries: for each work-group its total; for each lane group the partial result of the
+//          lane groups before it in its work-group.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
-// Ensures  carries are partial results in the order of the array: COMBINE need not be commutative.
+// Ensures  carries are combined in the order of the array, so COMBINE need not be commutative.
 LANES_ATTRIBUTE
 kernel void scan_reduce_ranges(const global element_t *in, const global uchar *flags,
                                global T *carries, uint n, ulong range) {
@@ -77,12 +79,12 @@ kernel void scan_reduce_ranges(const global element_t *in, const global uchar *f
 // Spine: exclusive scan of the work-groups' totals in place, by one lane group, and the grand
 // total.
 //
-// In-out   carries: those of `groups` work-groups.
+// In-out   carries: the entries of `groups` work-groups.
 // Out      total[1]: unless it is null.
 // Launch   one work-group; only its first lane group works.
 // Needs    scan_reduce_ranges of as many work-groups.
-// Ensures  carries[g] = the partial result of all work-groups before g; total[0] = that of all,
-//          since the last head.
+// Ensures  carries[g] = the partial result of all work-groups before g; total[0] = the combination
+//          of all elements since the last head.
 LANES_ATTRIBUTE
 kernel void scan_scan_spine(global T *carries, global element_t *total, uint groups) {
   local T sums[LANE_GROUP_SCRATCH];
@@ -112,7 +114,7 @@ kernel void scan_scan_spine(global T *carries, global element_t *total, uint gro
   if (total != 0 && lane_group_item() == 0) element_store(total, 0, carry.sum);
 }
 
-// Downsweep: scan every range, with the carry of all that comes before it.
+// Downsweep: scan every range, with the carry of everything before it.
 //
 // In       in[n], flags[n], range: as scan_reduce_ranges.
 // In-out   carries: scanned, or null if one lane group has the whole array; not changed.

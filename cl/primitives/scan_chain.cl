@@ -1,12 +1,14 @@
-// Scan in one pass: every element is read once and written once. Beside scan.cl for operators whose
-// result does not depend on the grouping, and for results that do not overwrite the input.
+// Scan in a single pass: every element is read once and written once. It requires an operator whose
+// result does not depend on the grouping, and an output other than the input; scan.cl has no such
+// requirements.
 //
-// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl says how.
+// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //
 // Work-groups take tiles in the order in which they start. A tile consists of one tile of
 // scan_range.cl for each lane group.
 //
-// Segmented: a tile with a head publishes its total as a prefix, as nothing goes past the head.
+// Segmented: a tile with a head publishes its total as a prefix, since nothing is carried past a
+// head.
 #include "primitives/scan_range.cl"
 
 #define LOOK_T T
@@ -17,8 +19,8 @@
 
 #define CHAIN_TILE (RANGE_TILE * LANE_GROUPS)
 
-// Scan a lane group's part of a tile in place, as if nothing came before it. After that, bit i of
-// `heads` says whether there is a head up to items[i].
+// Scan a lane group's part of a tile in place, as if nothing came before it. Afterwards, bit i of
+// `heads` says whether there is a head among items[0] to items[i].
 //
 // Out      *all: the partial result of the whole part.
 // Scope    a whole lane group; *all is the same in all of its work-items.
@@ -41,8 +43,8 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
   }
 }
 
-// The total of in[begin, end). An element a time of each looker: it is seldom called, and must not
-// take registers.
+// Compute the total of in[begin, end). Each looker takes one element at a time, because the
+// function is called seldom, and must not take registers.
 //
 // Scope    all lookers; *total is the same in each of them.
 static inline void lookers_reduce(const global element_t *in, const global uchar *flags,
@@ -63,7 +65,7 @@ static inline void lookers_reduce(const global element_t *in, const global uchar
   }
 }
 
-// The combination of all tiles before `tile`, since the last head.
+// Return the combination of all tiles before `tile`, since the last head.
 //
 // In-out   states.
 // Scope    all lookers; result in each of them.
@@ -80,14 +82,15 @@ static inline T lookers_prefix(const global element_t *in, const global uchar *f
   return at.after;
 }
 
-// Scan each tile, with all that comes before it.
+// Scan each tile, with the prefix of all tiles before it.
 //
 // In       in[n]; flags[n]: SEGMENTS_FLAGS only.
 // In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: all 0 before.
 // Out      out[n]: not `in`; total[1]: unless it is null.
 // Launch   one work-group a tile; n > 0.
 // Needs    n < 2**32; COMBINE is exact.
-// Ensures  out as scan_write_ranges; total[0] = the combination of all, since the last head.
+// Ensures  out as scan_write_ranges; total[0] = the combination of all elements since the last
+//          head.
 LANES_ATTRIBUTE
 kernel void scan_chain_tiles(const global element_t *in, const global uchar *flags,
                              volatile global uint *states, global element_t *out,
@@ -107,7 +110,7 @@ kernel void scan_chain_tiles(const global element_t *in, const global uchar *fla
     lane_group_heads[lane_group_id()] = all.head;
   }
   wg_barrier_local();
-  partial_t left;  // of the lane groups before this one
+  partial_t left;  // the partial result of the lane groups before this one
   partial_clear(&left);
   partial_clear(&all);
   for (uint g = 0; g < LANE_GROUPS; ++g) {

@@ -1,12 +1,12 @@
-// Which kind of scan a program is for: segmented or not, exclusive or inclusive.
+// The kind of scan that a program computes: segmented or not, exclusive or inclusive.
 
 #define SEGMENTS_NONE 0
 #define SEGMENTS_FLAGS 1
 #define SEGMENTS_PACKED 2
 
-// Where segments begin. SEGMENTS_NONE (0): there are none. SEGMENTS_FLAGS (1): where a byte flag is
-// not 0. SEGMENTS_PACKED (2): where the top bit of the element, an unsigned integer, is set; that
-// bit is no part of the value.
+// How segments are given. SEGMENTS_NONE (0): there are no segments. SEGMENTS_FLAGS (1): a nonzero
+// byte flag marks the first element. SEGMENTS_PACKED (2): the top bit of the element, an unsigned
+// integer, marks it, and is not part of the value.
 #ifndef SEGMENTS
 #define SEGMENTS SEGMENTS_NONE
 #endif

@@ -1,5 +1,6 @@
-// Scan then propagate: every block is scanned in full, block totals are scanned level by level, and
-// added back: 2 log_b(n) launches, and twice the writes of reduce-then-scan. For comparison only.
+// Scan-then-propagate: every block is scanned, block totals are scanned level by level, and added
+// to the blocks. It takes 2 log_b(n) launches, and twice the writes of reduce-then-scan. It is for
+// comparison only.
 //
 // Source: the scheme of CLPP and of Thrust's first scan, as Sun and Skadron 2013 describe it
 // (section 2).
@@ -7,7 +8,7 @@
 
 // Upsweep of a level: scan every block, and store its total.
 //
-// In       in[n]; block: elements of a lane group, a multiple of RANGE_TILE.
+// In       in[n]; block: the number of elements of a lane group, a multiple of RANGE_TILE.
 // Out      out[n]: may be `in`; totals[number of blocks].
 // Launch   work-groups whose lane groups have blocks that cover n.
 // Needs    n < 2**32.
@@ -25,9 +26,9 @@ kernel void scan_propagate_scan_blocks(const global element_t *in, global elemen
   if (lane_group_item() == 0 && begin < n) element_store(totals, at, total.sum);
 }
 
-// Downsweep of a level: combine every result with all that comes before its block.
+// Downsweep of a level: combine every result with everything before its block.
 //
-// In       before[number of blocks]: the exclusive scan of the totals; block: as above.
+// In       before[number of blocks]: the exclusive scan of the totals; block: as before.
 // In-out   out[n].
 // Launch   any.
 // Needs    scan_propagate_scan_blocks of the same blocks.

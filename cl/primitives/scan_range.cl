@@ -1,8 +1,8 @@
-// How a lane group works through its range of an array: one tile after the other.
+// How a lane group processes its range of an array: one tile after the other.
 //
-// In a tile every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements, one vector load
-// each. The chunks of a lane group's work-items interleave, so that loads are coalesced. With 4
-// lanes, 2 chunks and 4 elements a chunk:
+// In a tile, every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements. A chunk is one
+// vector load. The chunks of a lane group's work-items interleave, so that loads are coalesced.
+// With 4 lanes, 2 chunks and 4 elements per chunk:
 //
 //     element    0 .. 3   4 .. 7   8 .. 11   12 .. 15   16 .. 19   20 .. 23   24 .. 27   28 .. 31
 //     lane         0        1         2          3          0          1          2          3
@@ -18,7 +18,8 @@
 
 #include "device/lane_group.cl"
 
-// Of elements of less than a word a work-item has as many as of words: one word has their heads.
+// A work-item has no more elements of 1 or 2 bytes than of whole words, so one word holds their
+// heads.
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;
@@ -29,7 +30,7 @@ typedef uint4 chunk_t;
 #define CHUNK_ITEMS 1
 typedef T chunk_t;
 #endif
-// The byte flags of a chunk as one word.
+// Load the byte flags of a chunk as one word.
 #if CHUNK_ITEMS == 4
 typedef uint flag_chunk_t;
 #elif CHUNK_ITEMS == 2
@@ -42,13 +43,13 @@ typedef uchar flag_chunk_t;
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
 #define RANGE_TILE ((size_t)ITEMS * LANE_GROUP)
 
-// A work-item's part of a tile; bit i of `heads`: whether items[i] is a head.
+// A work-item's part of a tile. Bit i of `heads` says whether items[i] is a head.
 typedef struct {
   T items[ITEMS] __attribute__((aligned(sizeof(chunk_t))));
   uint heads;
 } tile_t;
 
-// The index in the array of this work-item's chunk j of the tile at `tile`.
+// Return the index in the array of this work-item's chunk j of the tile at `tile`.
 static inline size_t range_chunk(size_t tile, uint j) {
   return tile + ((size_t)j * LANE_GROUP + lane_group_item()) * CHUNK_ITEMS;
 }
@@ -57,7 +58,7 @@ static inline bool range_is_head(const tile_t *own, uint i) {
   return SEGMENTED && (own->heads >> i & 1) != 0;
 }
 
-// Separate the head flag from items[i], where it is packed.
+// Separate the head flag from items[i], if it is packed.
 static inline void range_unpack(tile_t *own, uint i) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
@@ -66,10 +67,12 @@ static inline void range_unpack(tile_t *own, uint i) {
 #endif
 }
 
-// Load a whole chunk: by one vector load, but for short elements, and for records that memory has in
-// fewer bytes. Of short elements, compilers would put a vector of words into memory to take it apart.
+// Load a whole chunk by one vector load, except for elements of 1 or 2 bytes, and records that take
+// fewer bytes in memory. For short elements, compilers would store a vector of words to memory to
+// take it apart.
 static inline void chunk_load(const global element_t *in, T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
+#pragma unroll
   for (uint k = 0; k < CHUNK_ITEMS; ++k) items[k] = element_load(in, k);
 #else
   *(chunk_t *)items = *(const global chunk_t *)in;
@@ -78,13 +81,14 @@ static inline void chunk_load(const global element_t *in, T *items) {
 
 static inline void chunk_store(global element_t *out, const T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
+#pragma unroll
   for (uint k = 0; k < CHUNK_ITEMS; ++k) element_store(out, k, items[k]);
 #else
   *(global chunk_t *)out = *(const chunk_t *)items;
 #endif
 }
 
-// Load the tile at `tile`; elements from `end` on are IDENTITY.
+// Load the tile at `tile`. Elements from `end` on are IDENTITY.
 static inline void range_load(const global element_t *in, const global uchar *flags, size_t tile,
                               size_t end, tile_t *own) {
   own->heads = 0;
@@ -126,7 +130,7 @@ static inline void range_store(global element_t *out, size_t tile, size_t end, c
   }
 }
 
-// The partial result of chunk j of a tile.
+// Compute the partial result of chunk j of a tile.
 static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
   partial_clear(run);
   for (uint k = 0; k < CHUNK_ITEMS; ++k) {
@@ -139,15 +143,16 @@ static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
 #if LANE_GROUP == 1
 #include "primitives/scan_serial.cl"
 #else
-// The partial result of in[begin, end).
+// Compute the partial result of in[begin, end).
 //
 // Scope    a whole lane group; *total is the same in all of its work-items.
 static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t own;
 #if COMMUTATIVE && !SEGMENTED
-  // Order is free, so every position of a tile is combined by itself, without exchange. Backwards,
-  // so that the downsweep first reads what was read last, which is in the cache.
+  // The order is free, so every position in a tile is combined by itself, without exchange. It runs
+  // backwards, so that the downsweep first reads the elements read last here, which are in the
+  // cache.
   T columns[ITEMS];
   for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
   for (size_t tiles = begin < end ? (end - begin - 1) / RANGE_TILE + 1 : 0; tiles > 0; --tiles) {
@@ -172,7 +177,7 @@ static inline void range_reduce(const global element_t *in, const global uchar *
 #endif
 }
 
-// Scan chunk j of a tile in place; `before` is what comes before it.
+// Scan chunk j of a tile in place. `before` is the combination of everything before it.
 static inline void chunk_scan(tile_t *own, uint j, T before) {
   for (uint k = 0; k < CHUNK_ITEMS; ++k) {
     const uint i = j * CHUNK_ITEMS + k;
@@ -183,7 +188,8 @@ static inline void chunk_scan(tile_t *own, uint j, T before) {
   }
 }
 
-// Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both.
+// Scan in[begin, end) into out. *carry is the partial result of everything before `begin` on entry,
+// and of everything before `end` on return.
 //
 // Scope    a whole lane group; *carry is the same in all of its work-items.
 static inline void range_scan(const global element_t *in, const global uchar *flags,

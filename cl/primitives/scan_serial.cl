@@ -1,20 +1,20 @@
-// How one work-item works through its range: plain loops, in the order of the definition. CPU
-// devices run this; it is also the sequential twin of scan_range.cl.
+// How a single work-item processes its range: by plain loops, in the order of the definition. CPU
+// devices run this. It is also the sequential counterpart of scan_range.cl.
 #include "device/line.cl"
 #include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
 
 #include "device/lane_group.cl"
 
-// Independent sums: 256 bytes of them.
+// The number of independent sums. They take 256 bytes.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
 // Elements that are searched for heads together.
 #define HEADS_AT_ONCE 64
-// Bytes of a range above which its results are larger than the caches.
+// Bytes of a range above which its results exceed the caches.
 #define STREAM_BYTES (1 << 20)
 
-// Whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
+// Return whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
 static inline bool serial_any_head(const global element_t *in, const global uchar *flags,
                                    size_t i) {
   uint any = 0;
@@ -30,7 +30,7 @@ static inline bool serial_any_head(const global element_t *in, const global ucha
   return any != 0;
 }
 
-// The result of element i. *sum becomes the combination of its segment up to it.
+// Return the result of element i. *sum becomes the combination of its segment up to it.
 static inline T serial_scan(const global element_t *in, const global uchar *flags, size_t i,
                             T *sum) {
   bool head;
@@ -40,13 +40,13 @@ static inline T serial_scan(const global element_t *in, const global uchar *flag
   return EXCLUSIVE ? before : *sum;
 }
 
-// The partial result of in[begin, end).
+// Compute the partial result of in[begin, end).
 static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
-  // Only the elements from the last head on count, and they have no other head.
+  // Only the elements from the last head on count, and none of them is another head.
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
@@ -54,7 +54,7 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   i = last;
 #endif
 #if COMMUTATIVE
-  // Order is free: independent columns, which the compiler turns into vectors.
+  // The order is free, so there are independent columns, which the compiler vectorises.
   T columns[COLUMNS];
   bool head;
   for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
@@ -69,8 +69,9 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   }
 }
 
-// Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both, but for
-// its head flag, which no caller of a single work-item reads.
+// Scan in[begin, end) into out. *carry is the partial result of everything before `begin` on entry,
+// and of everything before `end` on return, except for its head flag, which no caller with a single
+// work-item reads.
 static inline void range_scan(const global element_t *in, const global uchar *flags,
                               global element_t *out, size_t begin, size_t end, partial_t *carry,
                               local T *sums, local uint *heads) {

@@ -1,4 +1,4 @@
-// Conversions between forms of segments, and from scans of segments to their results.
+// Conversions between the forms in which segments are given, and from segmented scans to results.
 //
 //     offsets      0  2  2  5       three segments of lengths 2, 0, 3
 //     heads        1  0  1  0  0    the empty segment has none
@@ -9,11 +9,11 @@
 // Mark the first element of every segment that has one, and check the offsets.
 //
 // In       offsets[n_segments + 1]: as in a CSR.
-// In-out   flags[n]: 0 before; fault[1]: no number of a segment before.
+// In-out   flags[n]: 0 before; fault[1]: not the number of a segment before.
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  flags[i] = 1 where a segment with elements begins; every flag has one writer. fault[0] =
-//          the first segment whose end is before its begin or beyond n, if there is one.
+// Ensures  flags[i] = 1 where a non-empty segment begins; every flag has one writer. fault[0] = the
+//          first segment whose end is before its beginning or beyond n, if there is one.
 kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
                                 volatile global uint *fault, uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {
@@ -25,7 +25,7 @@ kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
 
 // Mark the last element of every segment.
 //
-// In       heads[n]: not 0 where a segment begins.
+// In       heads[n]: nonzero where a segment begins.
 // Out      ends[n].
 // Launch   any.
 // Needs    `ends` is not `heads`.
@@ -39,7 +39,7 @@ kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, ui
 // In       offsets[n_segments + 1]; scanned[n]: an inclusive segmented scan.
 // Out      out[n_segments].
 // Launch   any.
-// Needs    nothing: of offsets with a fault, results are undefined, but nothing else is read.
+// Needs    nothing: if offsets have a fault, results are undefined, but no other memory is read.
 // Ensures  out[s] = the last scanned element of segment s; IDENTITY if it is empty.
 kernel void segments_take_last(const global uint *offsets, const global element_t *scanned,
                                global element_t *out, uint n_segments, uint n) {

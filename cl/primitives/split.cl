@@ -1,12 +1,12 @@
-// Split: stable partition of records by a digit of their keys; one pass of a radix sort, least
-// significant digit first.
+// Split: stable sort of records by a digit of their keys. It is one pass of a radix sort that
+// begins with the least significant digit.
 //
-// Source: Patidar, Narayanan 2009, the split that Vineet, Harish, Patidar, Narayanan 2009 build on;
-// reduce-then-scan as in Merrill, Grimshaw 2010 and 2011. There are as many work-groups as are
-// resident; each has one contiguous range of the records.
+// Source: Patidar, Narayanan 2009, the split on which Vineet, Harish, Patidar, Narayanan 2009
+// build; reduce-then-scan as in Merrill, Grimshaw 2010 and 2011. There are as many work-groups as
+// run at the same time. Each has one contiguous range of the records.
 //
-// counts[RADIX][W] of each digit and work-group, then totals[RADIX]. Example: W = 2, digits of 1
-// bit:
+// counts[RADIX][W] of each digit and work-group, then totals[RADIX]. Example with W = 2 and digits
+// of 1 bit:
 //
 //     digits           1 0 1 | 0 0 1
 //     counts           digit 0: 1 2    digit 1: 2 1       split_count_digits
@@ -14,19 +14,19 @@
 //     first index      digit 0: 0 1    digit 1: 3 5       = start of the digit + scanned count
 //     index of each    3 0 4 | 1 2 5                      split_scatter
 //
-// A pass is three launches. The records of one work-group need no scan: split_scatter counts
-// itself.
+// A pass takes three launches. If there is one work-group, no scan is needed, and split_scatter
+// counts by itself.
 #include "primitives/split_serial.cl"
 #include "primitives/split_range.cl"
 
 // Upsweep: count the digits of every range.
 //
-// In       in[n]: records; range: records of a work-group, a multiple of TILE; the digit: `shift`,
-//          its lowest bit, and `mask`, its bits moved down, below RADIX.
+// In       in[n]: records; range: the number of records of a work-group, a multiple of TILE; the
+//          digit: `shift`, its lowest bit, and `mask`, its bits shifted down, below RADIX.
 // Out      counts[RADIX][number of work-groups].
 // Launch   work-groups whose ranges cover n.
 // Needs    n < 2**32.
-// Ensures  counts[d][g] = records of work-group g's range with digit d.
+// Ensures  counts[d][g] = number of records with digit d in the range of work-group g.
 kernel void split_count_digits(const global uint *in, global uint *counts, uint n, ulong range,
                                uint shift, uint mask) {
   local uint parts[PARTS];
@@ -36,12 +36,13 @@ kernel void split_count_digits(const global uint *in, global uint *counts, uint 
     counts[d * get_num_groups(0) + get_group_id(0)] = range_digit_count(parts, d);
 }
 
-// Spine: exclusive scan of each digit's counts in place, and their total.
+// Spine: exclusive scan of each digit's counts in place, and the sum of these counts.
 //
-// In-out   counts[RADIX][groups], then totals[RADIX], which are only written.
+// In-out   counts[RADIX][groups], then totals[RADIX], which are written only.
 // Launch   RADIX work-groups.
 // Needs    split_count_digits of `groups` work-groups.
-// Ensures  counts[d][g] = records with digit d of work-groups before g; totals[d] = of all.
+// Ensures  counts[d][g] = number of records with digit d in work-groups before g; totals[d] =
+//          number of all records with digit d.
 LANES_ATTRIBUTE
 kernel void split_scan_counts(global uint *counts, uint groups) {
   local uint scratch[WG_SIZE];
@@ -58,11 +59,12 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
   if (get_local_id(0) == 0) counts[RADIX * groups + get_group_id(0)] = carry;
 }
 
-// Downsweep: write every record, and its value, to its index in the sorted array.
+// Downsweep: write every record, and its value, at its index in the sorted array.
 //
 // In       in[n]; values[n]: VALUE_WORDS > 0 only; counts: scanned, with totals, or null for one
-//          work-group (and one tile, unless WG_SIZE is 1); range, shift, mask: as above.
-// Out      out[n], values_out[n]: not the arrays that are read.
+//          work-group (and one tile, unless WG_SIZE is 1); range, shift, mask: as
+//          split_count_digits.
+// Out      out[n], values_out[n]: must not be arrays that are read.
 // Launch   as split_count_digits.
 // Needs    split_scan_counts, unless `counts` is null.
 // Ensures  out: `in` sorted by the digit, equal digits in their order in `in`.
@@ -95,7 +97,7 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     tile_index(me, next, ranking, valid, counts == 0, next_index);
     tile_exchange(records, RECORD_WORDS, ranks, sorted);
 #if VALUE_WORDS > 0
-    // Loaded before the records are written, so that neither waits for the other.
+    // Values are loaded before the records are written, so that neither waits for the other.
     uint moved[TILE_ITEMS * VALUE_WORDS];
     tile_load(me, values + tile * VALUE_WORDS, VALUE_WORDS, valid, moved);
 #endif
@@ -107,8 +109,8 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_write_values(me, sorted, valid, to, values_out);
 #endif
-    // Adds 0, since the mask has fewer bits. Compilers that see that a work-item's addresses in
-    // local memory are the same in every tile keep them all in registers, until these run out.
+    // This adds 0, since the mask has fewer bits. If compilers see that a work-item's addresses in
+    // local memory are equal in every tile, they keep them all in registers, until these run out.
     me += mask >> 31;
   }
 #endif

@@ -1,31 +1,33 @@
 // How a work-group splits its range, tile by tile.
 //
-// A tile is sorted in local memory, so that the records of a digit are neighbours, written by
+// A tile is sorted in local memory, so that records of one digit are neighbours, and are written by
 // neighbouring work-items. A tile of 8 records with digits of 1 bit:
 //
 //     tile      a1 b0 c1 d1 e0 f1 g0 h0
 //     sorted    b0 e0 g0 h0 a1 c1 d1 f1      in local memory (rank.cl)
 //     out       b0 e0 g0 h0 -> from next[0] on;  a1 c1 d1 f1 -> from next[1] on
 //
-// Records and values go through the same local memory, one after the other, word by word: lanes
-// that move one word each use all banks, whatever the record.
+// Records and values are moved through the same local memory, one after the other and word by word.
+// Lanes that move one word each use all banks, however large a record is.
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
 #if WG_SIZE > 1
 
-// The number of `valid` elements from `first` on. Constants are compared with this one number, so
-// that compilers need no register for a sum of each element.
+// Return how many of the `valid` elements are at `first` or later. Constants are compared with this
+// one number, so that compilers need no register for a sum of each element.
 static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
 
-// Histograms that neighbouring work-items fill in turn, so that they seldom wait for each other.
+// The number of histograms that neighbouring work-items use in turn, so that they seldom wait for
+// each other.
 #define COPIES (RADIX > 32 ? 8 : 32)
 #define PARTS ((RADIX + 1) * COPIES)
 
-// Count the digits of the records [begin, end) in COPIES parts a digit; missing records have digit
-// RADIX. Backwards, so that the scatter first reads what was read last, which is in the cache.
+// Count the digits of the records [begin, end), in COPIES parts per digit. Missing records have
+// digit RADIX. It runs backwards, so that the scatter first reads the records read last here, which
+// are in the cache.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
@@ -47,21 +49,22 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// The number of a digit's records, from its parts. Neighbouring digits begin with different parts,
-// in different banks.
+// Return the number of a digit's records, from its parts. Neighbouring digits begin with different
+// parts, which are in different banks.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + (c + digit) % COPIES];
   return sum;
 }
 
-// Digits whose next index a work-item keeps: d = its index in the work-group + k * WG_SIZE.
+// Number of digits whose next index a work-item keeps: d = its index in the work-group + k *
+// WG_SIZE.
 #define DIGITS_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
 
-// next[k] = the index in the sorted array of this work-group's first record of the k-th digit that
-// the work-item keeps.
+// Compute next[k], the index in the sorted array of this work-group's first record with the k-th
+// digit that the work-item keeps.
 //
-// In       counts: as split_scatter gets them; null: all zero.
+// In       counts: as split_scatter gets them; if null, all counts are zero.
 // Temp     starts[RADIX], scratch[WG_SIZE]: local memory; starts is free after a barrier.
 // Scope    the whole work-group.
 static inline void wg_first_indices(const global uint *counts, uint *next, local uint *starts,
@@ -91,7 +94,8 @@ static inline void wg_first_indices(const global uint *counts, uint *next, local
   }
 }
 
-// Load this work-item's part of the `valid` elements of the tile at `in`; the rest is zero.
+// Load this work-item's part of the `valid` elements of the tile at `in`. Missing elements are
+// zero.
 static inline void tile_load(uint me, const global uint *in, uint n_words, uint valid,
                              uint *items) {
   const uint left = tile_left(valid, rank_first(me));
@@ -102,8 +106,8 @@ static inline void tile_load(uint me, const global uint *in, uint n_words, uint 
                         items + j * n_words);
 }
 
-// Rank this work-item's records of a tile. Missing records come after the valid ones: they are the
-// last of the last digit.
+// Rank this work-item's records of a tile. Missing records come after the valid ones, as the last
+// records with the highest digit.
 //
 // Scope    the whole work-group.
 static inline void wg_rank_records(uint me, const uint *records, uint valid, uint shift, uint mask,
@@ -117,8 +121,8 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Compute where the records of the ranked tile go: sorted record i with digit d goes to
-// next_index[d] - (valid - i); its work-item knows the difference.
+// Compute the indices of the records of the ranked tile: sorted record i with digit d is written at
+// next_index[d] - (valid - i). Its work-item knows the difference.
 static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
                               bool alone, local uint *next_index) {
 #pragma unroll
@@ -140,7 +144,7 @@ static inline void tile_exchange(const uint *items, uint n_words, const uint *ra
     for (uint w = 0; w < n_words; ++w) sorted[w * TILE + ranks[j]] = items[j * n_words + w];
 }
 
-// Write the sorted tile's records to global memory; to[j] = the index that item j went to.
+// Write the sorted tile's records to global memory. to[j] is set to the index of item j.
 static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                       uint mask, const local uint *next_index, uint *to,
                                       global uint *out) {
@@ -156,7 +160,7 @@ static inline void tile_write_records(uint me, const local uint *sorted, uint va
 }
 
 #if VALUE_WORDS > 0
-// Write the sorted tile's values to the indices of their records.
+// Write the sorted tile's values at the indices of their records.
 static inline void tile_write_values(uint me, const local uint *sorted, uint valid, const uint *to,
                                      global uint *out) {
   const uint left = tile_left(valid, me);

@@ -1,25 +1,26 @@
 // The items of a split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and
-// the digits of their keys. Both are words in private memory, which compilers keep in registers.
+// the digits of their keys. All are words in private memory, which compilers keep in registers.
 #include "device/record.cl"
 #include "device/weight_key.cl"
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// Where the number that is the key begins in a record: its lowest bit, 0 being that of the first
-// word. It has WEIGHT_BITS bits, and macros of weight_key.cl say how they are to be read. -1: the key
-// is the whole record, as one unsigned integer, its first word lowest.
+// The lowest bit of the number that is the key, where bit 0 is the lowest bit of a record's first
+// word. The number has WEIGHT_BITS bits, and macros of weight_key.cl give its kind. -1: the key is
+// the whole record, as one unsigned integer whose lowest word is the first.
 #ifndef KEY_BIT
 #define KEY_BIT (RECORD_WORDS <= 2 ? 0 : -1)
 #endif
 
-// The first word that has bits of the number, its place there, and how many words have some.
+// The first word that has bits of the number, the first of these bits, and the number of such
+// words.
 #define KEY_WORD (KEY_BIT / 32)
 #define KEY_SHIFT (KEY_BIT % 32)
 #define KEY_WORDS ((KEY_SHIFT + WEIGHT_BITS + 31) / 32)
 
 #if KEY_BIT >= 0
-// The key of a record, of whose words `words` are those from KEY_WORD on: unsigned, of the order of
-// the number. A NaN is above all numbers.
+// Return the key of a record, an unsigned integer with the order of the number. `words` are the
+// words of the record from KEY_WORD on. A NaN is above all numbers.
 static inline weight_t record_key(const uint *words) {
 #if KEY_WORDS == 1
   const weight_t bits = (weight_t)(words[0] >> KEY_SHIFT);
@@ -33,7 +34,7 @@ static inline weight_t record_key(const uint *words) {
 }
 #endif
 
-// The digit of a record: mask & its key >> shift.
+// Return the digit of a record: mask & its key >> shift.
 static inline uint record_digit(const uint *words, uint shift, uint mask) {
 #if KEY_BIT >= 0
   return (uint)(record_key(words + KEY_WORD) >> shift) & mask;
@@ -48,8 +49,8 @@ static inline uint record_digit(const uint *words, uint shift, uint mask) {
 #endif
 }
 
-// Load element i of an array of elements of so many words, in the widest pieces that its alignment
-// allows.
+// Load element i of an array whose elements have n_words words, in the widest pieces that its
+// alignment allows.
 static inline void words_load(const global uint *in, size_t i, uint n_words, uint *words) {
   const global uint *from = in + i * n_words;
   if (n_words % 4 == 0) {
@@ -71,7 +72,7 @@ static inline void words_load(const global uint *in, size_t i, uint n_words, uin
   }
 }
 
-// Load element i if it is there, else clear the words.
+// Load element i if `is_there`, else clear the words.
 static inline void words_load_or_clear(const global uint *in, size_t i, bool is_there, uint n_words,
                                        uint *words) {
   if (is_there) {
@@ -81,7 +82,7 @@ static inline void words_load_or_clear(const global uint *in, size_t i, bool is_
   }
 }
 
-// Store element i in the same way.
+// Store element i in the widest pieces that its alignment allows.
 static inline void words_store(global uint *out, size_t i, uint n_words, const uint *words) {
   global uint *to = out + i * n_words;
   if (n_words % 4 == 0) {
@@ -95,7 +96,7 @@ static inline void words_store(global uint *out, size_t i, uint n_words, const u
   }
 }
 
-// The digit of record i; only the words that it needs are loaded.
+// Return the digit of record i. Only the words that it needs are loaded.
 static inline uint record_digit_at(const global uint *in, size_t i, uint shift, uint mask) {
 #if RECORD_WORDS <= 2
   uint words[RECORD_WORDS];
@@ -107,7 +108,7 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   for (uint w = 0; w < KEY_WORDS; ++w) words[w] = from[w];
   return (uint)(record_key(words) >> shift) & mask;
 #else
-  // After the last word the key has no bits: any word will do there.
+  // After the last word, the key has no further bits, so any word will do.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
   const global uint *record = in + i * RECORD_WORDS;
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;

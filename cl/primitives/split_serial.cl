@@ -1,34 +1,36 @@
-// How one work-item splits its range: CPU devices run this; it is also the sequential twin of
-// split_range.cl.
+// How a single work-item splits its range. CPU devices run this. It is also the sequential
+// counterpart of split_range.cl.
 //
-// Scattered stores of single records, to as many indices as there are digits, cost a CPU a read of
-// the line for each write, and most of its translation buffer. So where STAGED is set, records
-// gather in a line of private memory for each digit, and full lines are stored past the caches
+// On a CPU, scattered stores of single records, to as many places as there are digits, read a line
+// for each write, and use up most of the translation buffer. So if STAGED is 1, the records of each
+// digit are gathered in a line of private memory, and full lines are stored past the caches
 // (Wassenberg, Sanders 2011).
 #include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
-// 1: gather records by lines (work-groups of one on CPUs). 0: store each by itself.
+// 1: gather records by lines (for work-groups of one work-item on CPUs). 0: store each record by
+// itself.
 #ifndef STAGED
 #define STAGED 0
 #endif
 
 #if WG_SIZE == 1
 
-// The memory of next_index: private where compilers optimise that best. On GPUs local memory, since
-// so much private memory would be set aside for every resident work-item.
+// The memory of next_index. It is private if compilers optimise that best. On GPUs it is local,
+// since that much private memory would be reserved for every work-item that runs.
 #if STAGED
 #define SERIAL_MEMORY private
 #else
 #define SERIAL_MEMORY local
 #endif
 
-// Histograms filled in turn, so that equal neighbours need not wait for each other's counts.
+// The number of histograms that are used in turn, so that equal neighbours need not wait for each
+// other's counts.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
 
-// Count the digits of the records [begin, end) in COPIES parts a digit.
+// Count the digits of the records [begin, end), in COPIES parts per digit.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
   for (uint i = 0; i < PARTS; ++i) counts[i] = 0;
@@ -40,18 +42,18 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   for (; i < end; ++i) ++counts[record_digit_at(in, i, shift, mask) * COPIES];
 }
 
-// The number of a digit's records, from its parts.
+// Return the number of a digit's records, from its parts.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + c];
   return sum;
 }
 
-// Elements of this number of words are staged if they fill a line exactly.
+// Whether elements of this number of words are staged: if they fill a line exactly.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 
-// Write an element to index `at` >= `first`, or into its digit's line of the stage.
+// Write an element at index `at`, which is at least `first`, or into its digit's line of the stage.
 static inline void stage_write(uint *stage, uint digit, global uint *out, size_t at, size_t first,
                                uint n_words, const uint *words) {
   if (!IS_STAGED(n_words)) {
@@ -80,8 +82,8 @@ static inline void stage_flush(const uint *stage, uint digit, global uint *out, 
     words_store(out, i, n_words, line + (i - begin) * n_words);
 }
 
-// Write the records [begin, end) to their indices; next_index[d] is that of the first record with
-// digit d.
+// Write the records [begin, end) at their indices. next_index[d] is the index of the first record
+// with digit d.
 static inline void serial_scatter(const global uint *in, global uint *out,
                                   const global uint *values, global uint *values_out, size_t begin,
                                   size_t end, uint shift, uint mask,

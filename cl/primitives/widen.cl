@@ -1,8 +1,8 @@
-// Records of any number of bytes as records of whole words, and back: kernels that move records
-// word by word then take them, too.
+// Convert records of any number of bytes to records of whole words, and back, so that kernels that
+// move records word by word can move these as well.
 #include "device/work_group.cl"
 
-// Size of a record in bytes: 1 to 64, no multiple of 4.
+// Size of a record in bytes: 1 to 64, but not a multiple of 4.
 #ifndef RECORD_BYTES
 #define RECORD_BYTES 1
 #endif
@@ -15,7 +15,7 @@
 // Out      out[n * WIDE_WORDS].
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  record i of `out` = that of `in`, the first byte lowest.
+// Ensures  record i of `out` = record i of `in`, the first byte lowest, followed by zeros.
 kernel void widen_records(const global uchar *in, global uint *out, uint n) {
   GRID_FOR(i, n) {
     for (uint w = 0; w < WIDE_WORDS; ++w) {
@@ -27,13 +27,13 @@ kernel void widen_records(const global uchar *in, global uint *out, uint n) {
   }
 }
 
-// Take the zeros away again.
+// Remove the zeros again.
 //
 // In       in[n * WIDE_WORDS].
 // Out      out[n * RECORD_BYTES].
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  what widen_records began with.
+// Ensures  record i of `out` = the first RECORD_BYTES bytes of record i of `in`.
 kernel void widen_shorten(const global uint *in, global uchar *out, uint n) {
   GRID_FOR(i, n) {
     for (uint b = 0; b < RECORD_BYTES; ++b) {

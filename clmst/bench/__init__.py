@@ -1,19 +1,16 @@
-"""The benchmark suite of ``clmst bench``: results are verified before they are timed, and kept.
+"""The benchmark of ``clmst bench``: results are verified before they are timed, and kept in a file.
 
-================  =================================================================
-`settings`        what a run is asked to do
-`inputs`          graphs by name or file, generated on demand and cached
-`harness`         verification, warm-up, turns and times: what all timing stands on
-`agreement`       the right forest of a graph, and whether a contestant's is it
-`contestants`     ways of solving: an algorithm, its options and scope; their turns
-`peers`           outside programs, by a protocol of lines and within a time limit
-`suite`           the experiments over all graphs
-`results`         measurements and machines, as JSON that is replaced whole; merging
-`grid`            graphs by contestants as arrays: what all tables and figures show
-`tables`          views as tables: times, throughput, memory and scaling
-`report`          all tables, and those of `ecl`: ablation and seeds
-`figures`         views as pictures, on a `canvas`
-================  =================================================================
+================  ================================================================= `settings`
+the choices of a run `inputs`          graphs by name or file, generated on demand and cached
+`harness`         verification, warm-up, turns and clocks, used by all timing `agreement`       the
+right forest of a graph, and comparison of other forests with it `contestants`     ways of solving:
+an algorithm, its options and scope; their turns `peers`           outside programs, run by a line
+protocol and within a time limit `suite`           the experiments over all graphs `results`
+measurements and machines, in a JSON file; merging of files `grid`            graphs by contestants
+as arrays, which tables and figures show `tables`          tables of times, throughput, memory and
+scaling `report`          all tables, also of the `ecl` experiments ablation and seeds `figures`
+figures, drawn on a `canvas` ================
+=================================================================
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The right forest of a graph, and whether the forest of a contestant is it.
+"""Find the right forest of a graph, and compare the forests of contestants with it.
 
-The total weight of a surrogate graph is recorded; a forest of that weight counts as right. For
-other graphs, Kruskal's algorithm on the host gives the right forest. If that would take minutes,
-two algorithms that share no kernels must agree on every edge.
+The total weight of a surrogate graph is on record, and a forest with that weight counts as right.
+For other graphs, Kruskal's algorithm on the host finds the right forest. If that would take
+minutes, two algorithms that share no kernels must agree on every edge.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from clmst.runtime.device_graph import DeviceGraph
 
 KRUSKAL_SLOTS = 1 << 25
 _RELATIVE = 1e-9
-# Neither shares a kernel with the other.
+# These two algorithms share no kernels.
 _WITNESSES = ("ecl", "boruvka")
 
 
 def first_difference(found: Array, right: Array, what: str = "") -> str:
-    """Return "" if two lists of edges are the same, else what differs first."""
+    """Compare two lists of edges.
+
+    Returns "" if they are equal, else describes the first difference.
+    """
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
     at = np.flatnonzero((found != right).reshape(len(right), -1).any(axis=1))
@@ -38,38 +41,44 @@ def first_difference(found: Array, right: Array, what: str = "") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """The right forest."""
+    """The right forest of a graph, with which contestants are compared."""
 
-    slots: Array  # shape (k,): of its edges, rising
+    slots: Array  # the slots of its edges, shape (k,), in rising order
     n_slots: int
     total_weight: int | float
-    how: str  # how it is known to be right
+    how: str  # the reason why it is known to be right
 
     @cached_property
     def flags(self) -> Array:
-        """1 at the slot of each edge, 0 elsewhere; uint8, shape (n_slots,)."""
+        """Mask of the edges of the forest: 1 at their slots, else 0, uint8, shape (n_slots,)."""
         flags = np.zeros(self.n_slots, np.uint8)
         flags[self.slots] = 1
         return flags
 
     def difference_of_flags(self, flags: Array) -> str:
-        """Return "" if these flags mark the right forest, else what differs. O(n_slots)."""
-        same = np.array_equal(flags, self.flags)  # much quicker than looking for the slots
+        """Compare a mask of slots with the right forest. O(n_slots).
+
+        Returns "" if they agree, else describes the first difference.
+        """
+        same = np.array_equal(flags, self.flags)  # much faster than finding the slots
         return "" if same else self.difference(np.flatnonzero(flags)) or "a flag is neither 0 nor 1"
 
     def difference(self, slots: Array) -> str:
-        """Return "" if these are the slots of the right forest, else what differs."""
+        """Compare slots of edges with the right forest.
+
+        Returns "" if they agree, else describes the first difference.
+        """
         return first_difference(slots.astype(np.int64), self.slots, "slot ")
 
 
 def establish(
     graph: Graph, resident: DeviceGraph, recorded: int | float | None, *, largest: int | None = None
 ) -> Reference:
-    """Find the right forest of a graph whose edge ids are its slots, and which is on a device, too.
+    """Find the right forest of a graph that is on a device, too, and whose edge ids are its slots.
 
-    `recorded` is its total weight, where that is known; `largest` the most slots for the host's
-    Kruskal. Raises InvalidForestError if no algorithm finds a forest of the recorded weight, or two
-    disagree.
+    `recorded` is the total weight of the forest if it is on record. `largest` is the maximum number
+    of slots for Kruskal's algorithm on the host. Raises :class:`InvalidForestError` if no algorithm
+    finds a forest of the recorded weight, or if two algorithms disagree.
     """
 
     def solved(name: str) -> Forest:

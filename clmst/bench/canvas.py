@@ -1,4 +1,4 @@
-"""Shared parts of pictures of measurements: panels, colours for all eyes, plain ticks."""
+"""Shared parts of figures: panels, colours that everyone can distinguish, and plain ticks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from clmst.core.errors import optional_import
 DOTS_PER_INCH = 150
 _TITLE_LETTERS_AN_INCH = 10
 CONTENT = "Content-SHA256"
-"""The key under which a PNG has the digest of what is drawn in it (:func:`content_digest`)."""
-# Colours and markers of series (colours: Okabe, Ito 2008).
+"""Key of the text in a PNG that holds the digest of its content (:func:`content_digest`)."""
+# Colours and markers of series. The colours are from Okabe and Ito (2008).
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
     for color, marker in (
@@ -35,12 +35,12 @@ GRID = {"color": "#e6e6e6", "linewidth": 0.8}
 
 
 def can_draw() -> bool:
-    """Return whether there is Matplotlib."""
+    """Return whether Matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return colour and marker of a series; they repeat after eight."""
+    """Return the colour and marker of a series as keyword arguments. They repeat after eight."""
     return STYLES[number % len(STYLES)]
 
 
@@ -48,10 +48,10 @@ def style(number: int) -> dict[str, Any]:
 def panels(
     path: Path, columns: int, size: tuple[float, float], *, title: str, share_y: bool = False
 ) -> Iterator[Sequence[Any]]:
-    """Make a row of axes below a title, and save them in `path` once they are drawn.
+    """Make a row of axes below a title for the body to draw on, then save them in `path`.
 
-    The suffix of the path says the format; the size is in inches; the title gets as many lines as
-    it needs. A PNG has the digest of what is drawn among its texts, under the key :data:`CONTENT`.
+    The suffix of the path decides the format, and `size` is in inches. The title gets as many lines
+    as it needs. A PNG has the digest of its content among its texts, with the key :data:`CONTENT`.
     """
     matplotlib = optional_import("matplotlib", extra="plot")
     make_figure = optional_import("matplotlib.figure", extra="plot").Figure
@@ -69,10 +69,10 @@ def panels(
 
 
 def content_digest(figure: Any) -> str:
-    """Return a digest of the numbers and the words that a figure shows.
+    """Return a digest of the numbers and texts that a figure shows.
 
-    Two figures have the same digest if they have the same titles, labels, lines, bars and areas,
-    whatever their fonts, sizes and colours are. So a picture can be compared with its data without
+    Two figures have equal digests if they have equal titles, labels, lines, bars and areas, even if
+    their fonts, sizes and colours differ. This allows comparing a picture with its data without
     comparing pixels, which depend on the version of Matplotlib.
     """
     parts: list[Any] = [figure.get_suptitle()]
@@ -87,7 +87,7 @@ def content_digest(figure: Any) -> str:
 
 
 def _in_words(part: Any) -> str:
-    """Return texts as they are, and coordinates with nine digits."""
+    """Return a text unchanged, and coordinates as text with nine digits."""
     if isinstance(part, tuple):
         return " ".join(map(_in_words, part))
     if isinstance(part, str):
@@ -98,7 +98,7 @@ def _in_words(part: Any) -> str:
 def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
     """Label an axis with numbers like 12,000.
 
-    A logarithmic axis has them at `multiples` of the powers of ten.
+    `multiples` makes the labels of a logarithmic axis, at these multiples of the powers of ten.
     """
     ticker = optional_import("matplotlib.ticker", extra="plot")
     if multiples:
@@ -108,9 +108,10 @@ def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
 
 
 def legend_below(axes: Any, *, columns: int = 3) -> None:
-    """Explain the series of all axes of a figure below it, each once, if there are any.
+    """Draw one legend below a figure for the series of all its axes, each once.
 
-    There are so many columns at most, and only as many as are not wider than the figure.
+    It has at most `columns` columns, and fewer if they would be wider than the figure. Without any
+    series there is no legend.
     """
     every: dict[str, Any] = {}
     for one in axes.figure.axes:

@@ -29,39 +29,40 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# Stats of a solve that results keep.
+# The statistics of a solve that results keep.
 _KEPT = ("rounds", "launches", "device_bytes")
 # Calls that are not timed: warm-ups after the verified call, and rehearsals right before each timed
-# call, as in the loop of a peer that times itself. Without rehearsals, a small solve after another
-# contestant's long one takes twice as long, since caches and clocks fit the other one.
+# call, as in the loop of a peer that times itself. Without rehearsals, a small solve takes twice as
+# long after the long solve of another contestant, because caches and clocks do not suit it.
 WARM_UPS = 2
 REHEARSALS = 2
 
-# Makes a measurement of this machine, experiment and graph.
+# A function that makes a measurement of this machine, experiment and graph.
 Make: TypeAlias = Callable[..., Measurement]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveOutcome:
-    """The result of a call."""
+    """The result of one call of a contestant."""
 
-    # Takes the right forest and returns "" if this is it, else what differs; not part of the time.
+    # Compares the result with the right forest. Returns "" if they agree, else describes the first
+    # difference. Not part of the time.
     difference: Callable[[Reference], str]
     stats: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveContestant(Contestant[SolveOutcome]):
-    """One way of solving one graph."""
+    """A way of solving one graph, which the harness can time."""
 
     scope: Scope
-    parameters: Mapping[str, Any]  # what a reader must know of it
+    parameters: Mapping[str, Any]  # facts that results keep
 
     def details(self, outcome: SolveOutcome) -> dict[str, Any]:
-        """Return parameters and the stats of an outcome that are kept, in the types of JSON."""
+        """Return the parameters and the kept statistics of an outcome, as a value for JSON."""
         stats = {name: int(outcome.stats[name]) for name in _KEPT if name in outcome.stats}
         sizes = outcome.stats.get("worklist_sizes", ())
-        if len(sizes) == 2 and sizes[0]:  # two phases: the filter was at work
+        if len(sizes) == 2 and sizes[0]:  # two filter passes: the filter was used
             stats["light_edges"] = int(sizes[0][0])
         return {**self.parameters, **stats}
 
@@ -73,7 +74,10 @@ def solving(
     options: object = None,
     **parameters: Any,
 ) -> SolveContestant:
-    """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
+    """Return a contestant whose timed call ends when the device holds the forest as flags.
+
+    Nothing is copied to the host. This is what ECL-MST measures.
+    """
     device = resident.device
     name, solve = choose(algorithm, device, resident, options=options)
 
@@ -97,9 +101,10 @@ def solving(
 def finding_forest(
     source: Any, resident: DeviceGraph, algorithm: str, contestant: str, options: object = None
 ) -> SolveContestant:
-    """Return the contestant that finds the forest of `source`, which is equal to `resident`.
+    """Return a contestant that finds the forest of `source`, which equals the graph `resident`.
 
-    The forest of `resident` itself stays on the device; that of a source on the host ends there.
+    If `source` is `resident` itself, the forest stays on the device. If it is a graph on the host,
+    the call ends with the forest on the host.
     """
     device = resident.device
     stays: Any = source is resident
@@ -127,9 +132,9 @@ def finding_forest(
 
 
 def as_matrix(graph: Graph) -> Any:
-    """Return a symmetric graph as a SciPy matrix of the same arrays.
+    """Return a symmetric graph as a SciPy matrix that shares its arrays if possible.
 
-    SciPy has no matrices of float16; such a graph is returned as it is.
+    SciPy does not have float16 matrices, so a graph with such weights is returned unchanged.
     """
     if graph.weights.dtype == np.float16:
         return graph
@@ -146,7 +151,7 @@ def as_matrix(graph: Graph) -> Any:
 
 
 def new_identity() -> str:
-    """Return the time at which a benchmark began, and a random part that makes it unique."""
+    """Return a unique identity for a benchmark: the current time, and a random part."""
     return f"{datetime.now().astimezone().isoformat(timespec='seconds')} {token_hex(4)}"
 
 
@@ -160,11 +165,11 @@ def take_turns(
     peers: Sequence[Callable[[], list[Measurement]]] = (),
     keep: Callable[[list[Measurement]], object] | None = None,
 ) -> list[Measurement]:
-    """Verify all contestants, then time the right ones in turns.
+    """Verify all contestants, then time the right ones in turns, and return the measurements.
 
-    Peers, which time themselves, run between the turns. `keep` gets what a peer measured at once,
-    so that a driver that crashes this process does not lose its minutes. A contestant or peer that
-    is wrong or fails has no times, and does not stop the others.
+    Peers time themselves, and run between the turns. `keep` gets the measurements of a peer at
+    once, so that its minutes are not lost if a driver crashes this process. A contestant or peer
+    that is wrong or fails has no times, and does not stop the others.
     """
     harness = Harness(
         repetitions=repetitions, warm_ups=WARM_UPS, rehearsals=REHEARSALS, verification="ends",
@@ -180,7 +185,7 @@ def take_turns(
         for ask in peers[len(answers) :]:
             if turn < (len(answers) + 1) * repetitions // (len(peers) + 1):
                 break
-            release(device)  # a peer may want the same device's memory
+            release(device)  # a peer may need the memory of the device
             answers.append(ask())
             if keep is not None:
                 keep(answers[-1])
@@ -205,10 +210,13 @@ def ask_peer(
     *,
     time_limit: float,
 ) -> list[Measurement]:
-    """Run a peer on a graph, whose path as an ECL file `ecl_file` returns."""
+    """Run a peer on a graph, and return its measurements.
+
+    `ecl_file` returns the path of an ECL file.
+    """
     try:
         file = ecl_file()
-    except (ClmstError, OSError) as error:  # weights that an ECL file cannot hold; a full disk
+    except (ClmstError, OSError) as error:  # unsuitable weights, or a full disk
         verdict = PeerOutcome(status="failed", remark=first_line(error))
     else:
         verdict = peer.compete(file, repetitions, reference.total_weight, time_limit=time_limit)
@@ -222,7 +230,10 @@ def ask_peer(
 def _verified(
     contestant: SolveContestant, reference: Reference, details: dict[str, Any]
 ) -> SolveContestant:
-    """Return a contestant that must give a known forest; `details` gets its first stats."""
+    """Return the contestant with a verification against the right forest.
+
+    `details` gets the statistics of its first call.
+    """
 
     def difference(outcome: SolveOutcome) -> str:
         for name, value in contestant.details(outcome).items():
@@ -233,7 +244,7 @@ def _verified(
 
 
 def release(device: Device) -> None:
-    """Give memory that is no longer used back to the device, if it still answers."""
+    """Release memory of the device that is no longer used. Errors are ignored."""
     gc.collect()  # reference cycles of exceptions and closures may keep buffers
     with suppress(Exception):
         device.release_memory()

@@ -1,4 +1,4 @@
-"""Pictures of what was measured."""
+"""Figures of the measurements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clmst.core.weight_keys import Array
 
 _HEIGHT = 4.8
 _MEAN = "geometric\nmean"
-# A throughput is drawn on a logarithmic axis where contestants are further apart than this.
+# The axis of throughput is logarithmic if the maximum is more than this many times the minimum.
 _WIDE = 100
 _BOXES = {
     "seeds": "throughput over seeds of its sample",
@@ -28,12 +28,13 @@ _THROUGHPUTS = {"solve": "throughput", "transfers": "throughput_transfers"}
 
 
 def draw_all(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw every figure for which there is something; yield the files.
+    """Draw every figure that the results have data for, and yield the paths of the files.
 
-    Bars for all contestants (SC '23, Figures 3 and 4); for all devices, of clmst's first contestant
-    on several; for the steps of `ecl` (Figure 5). Boxes over seeds (Figures 6 and 7): throughput,
-    then how far the filter's thresholds are from their target. Lines over the number of vertices
-    and over the average degree (HPG '09, Figure 13).
+    Bars show all contestants (SC '23, Figures 3 and 4), all devices for clmst's first contestant
+    that ran on several, and the steps of `ecl` (Figure 5). Boxes show the spread over seeds
+    (Figures 6 and 7): of the throughput, and of the distance of the filter's thresholds from their
+    target. Lines show the growth with the number of vertices and with the average degree (HPG '09,
+    Figure 13).
     """
     machines = list(results.machines)
 
@@ -69,7 +70,7 @@ def draw_all(results: Results, folder: Path) -> Iterator[Path]:
 
 
 def _growth(path: Path, grid: Grid, fact: str, label: str) -> Path:
-    """Draw a line for every contestant: its time, and that of a slot."""
+    """Draw a line for each contestant: its time, and its time per slot. Returns the path."""
     title = f"{grid.machine_name}: time of a solve on random graphs, by {label}"
     sizes, slots = grid.facts(fact), np.maximum(grid.facts("n_slots"), 1)
     order = np.argsort(sizes, kind="stable")
@@ -91,7 +92,7 @@ def _growth(path: Path, grid: Grid, fact: str, label: str) -> Path:
 
 
 def _sizes_axis(axes: Any, sizes: Sequence[int]) -> None:
-    """Make a horizontal axis of powers of two, labelled at the sizes that were measured."""
+    """Make the x axis logarithmic, with labels at the sizes that were measured."""
     axes.set_xscale("log", base=2)
     labels = [
         f"2$^{{{size.bit_length() - 1}}}$"
@@ -104,7 +105,10 @@ def _sizes_axis(axes: Any, sizes: Sequence[int]) -> None:
 
 
 def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
-    """Draw groups of bars, in millions of slots a second, and a group of their means."""
+    """Draw a group of bars for each graph, in millions of slots per second, and a group of means.
+
+    Returns the path.
+    """
     groups, heights = grid.graphs, grid.rates() * 1e-6
     has_mean = grid.is_common.any()
     if has_mean:
@@ -136,7 +140,10 @@ def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
 
 
 def _boxes(path: Path, grid: Grid, values: dict[tuple[str, int], Array], what: str) -> Path:
-    """Draw a box for each graph and size of sample, whiskers to the extremes."""
+    """Draw a box for each graph and sample size, with whiskers to the extremes.
+
+    Returns the path.
+    """
     graphs = list(dict.fromkeys(graph for graph, _ in values))
     sizes = list(dict.fromkeys(samples for _, samples in values))
     width = 0.7 / len(sizes)
@@ -176,5 +183,5 @@ def _name_groups(axes: Any, names: Sequence[str]) -> None:
 
 
 def _size(groups: int, bars: int) -> tuple[float, float]:
-    """Return inches in which groups of bars are neither thin nor fat."""
+    """Return a size of the figure in inches that suits the number of groups of bars."""
     return (min(max(5.0, 1.2 + groups * max(0.5, 0.14 * bars)), 18.0), _HEIGHT)

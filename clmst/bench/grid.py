@@ -1,7 +1,7 @@
-"""Measurements of an experiment as a grid: graphs down, contestants across.
+"""The measurements of an experiment as a grid: a row for each graph, a column for each contestant.
 
-Every table and every figure is a view of a grid. It shows its times, rates or ratios, which are
-arrays of a row a graph and a column a contestant, NaN where there is none.
+Every table and figure shows a grid. Its times, rates and ratios are arrays of shape (graphs,
+columns), with NaN where there is no measurement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MEAN = "geometric mean"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A contestant on a machine."""
+    """A contestant on a machine: a column of a grid."""
 
     machine: str
     contestant: str
@@ -29,14 +29,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Measurements of an experiment in one scope, of one machine or of all."""
+    """The measurements of an experiment in one scope, from one machine or from all."""
 
     results: Results
     scope: str
     machine: str | None
-    graphs: list[str]  # graphs with a time, the smallest first
-    columns: list[Column]  # clmst's own first, in the order they were measured
-    cells: dict[tuple[str, str, str], Measurement]  # timed, by graph, machine and contestant
+    graphs: list[str]  # the graphs that have a time, smallest first
+    columns: list[Column]  # clmst's own first, then in the order of measurement
+    cells: dict[tuple[str, str, str], Measurement]  # if timed, by graph, machine, contestant
 
     @classmethod
     def each(
@@ -46,7 +46,10 @@ class Grid:
         scopes: Iterable[str] = ("solve",),
         machines: Sequence[str | None] = (None,),
     ) -> Iterator[Grid]:
-        """Yield the grids of an experiment that hold a time, by machine (None: all) and scope."""
+        """Yield a grid for each machine and scope in which an experiment has times.
+
+        A machine of None means all machines together.
+        """
         order = list(results.machines)
         for machine in machines:
             for scope in scopes:
@@ -55,7 +58,8 @@ class Grid:
                 timed = [one for one in _of_the_same_turns(every) if one.is_ok]
                 cells = {(one.graph, one.machine, one.contestant): one for one in timed}
                 with_times = {key[1:] for key in cells}
-                # A contestant that failed on the first graph stays before those named after it.
+                # The order of columns counts failed measurements too, so that a contestant that
+                # failed on the first graph keeps its place.
                 named = {(one.machine, one.contestant): one for one in every}
                 columns = [
                     Column(
@@ -78,17 +82,17 @@ class Grid:
 
     @property
     def machine_name(self) -> str:
-        """The short name of the machine, or of all machines."""
+        """The short name of the machine, or the names of all machines."""
         machines = self.results.machines if self.machine is None else [self.machine]
         return ", ".join(map(self.results.name_of, machines))
 
     def ordered(self, contestants: Sequence[str]) -> Grid:
-        """Return the same grid with the columns of these contestants, in this order."""
+        """Return the grid with only the columns of these contestants, in this order."""
         columns = [c for name in contestants for c in self.columns if c.contestant == name]
         return replace(self, columns=columns)
 
     def by_device(self) -> Iterator[tuple[str, Grid]]:
-        """Yield each own contestant that ran on several machines, and its columns by machine."""
+        """Yield each contestant of clmst that ran on several machines, and a grid of them."""
         for contestant in dict.fromkeys(one.contestant for one in self.columns if one.ours):
             own = self.ordered([contestant])
             if len(own.columns) > 1:
@@ -97,34 +101,37 @@ class Grid:
                 yield contestant, replace(own, columns=columns)
 
     def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return the measurement of a cell."""
+        """Return the measurement of a cell, or None if there is none with times."""
         return self.cells.get((graph, column.machine, column.contestant))
 
     def facts(self, name: str) -> Array:
-        """Return a number that is known of each graph."""
+        """Return a fact of each graph by its name, such as "n_slots", as an array."""
         return np.array([self.results.graphs[graph][name] for graph in self.graphs])
 
     @property
     def seconds(self) -> Array:
-        """The median times."""
+        """The median times in seconds, shape (graphs, columns)."""
         rows = ([self.at(graph, column) for column in self.columns] for graph in self.graphs)
         return np.array([[one.median if one else np.nan for one in row] for row in rows])
 
     def rates(self, count: str = "n_slots") -> Array:
-        """Return slots or edges ("n_edges") a second, where there are any."""
+        """Return slots per second, or edges per second if `count` is "n_edges".
+
+        Graphs without any get NaN.
+        """
         counts = self.facts(count)
         return np.where(counts, counts, np.nan)[:, None] / self.seconds
 
     @property
     def is_common(self) -> Array:
-        """Whether all contestants were timed on a graph."""
+        """Mask of the graphs on which all contestants have times."""
         return np.asarray(~np.isnan(self.seconds).any(axis=1))
 
     def subsets(self) -> dict[str, Array]:
-        """Return which graphs means are over, by the name of the mean.
+        """Return masks of the graphs over which means are taken, by the name of the mean.
 
-        All of them; and the connected ones if they are others, as in the paper, some of whose
-        contestants find trees only.
+        One mean is over all graphs. If some graphs are not connected, another mean is over the
+        connected ones, as in the paper, some of whose contestants only find trees.
         """
         connected = self.facts("n_vertices") - self.facts("n_forest_edges") == 1
         subsets = {MEAN: np.ones_like(connected)}
@@ -134,16 +141,16 @@ class Grid:
 
 
 def means(values: Array) -> Array:
-    """Return the geometric mean of each column, NaN left out; NaN where nothing is left."""
+    """Return the geometric mean of each column without NaNs. A column of NaNs gives NaN."""
     with np.errstate(invalid="ignore"):
         logs = np.log(values)
         return np.asarray(np.exp(np.nansum(logs, axis=0) / (~np.isnan(logs)).sum(axis=0)))
 
 
 def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return what was timed by the same turns: of each graph those of clmst's own contestants.
+    """Return the measurements that were timed in the same turns as clmst's own on the same graph.
 
-    A run that was broken off leaves peers of its turns beside contestants of earlier ones.
+    An interrupted run may leave peers of its turns beside contestants of earlier turns.
     """
     turns = {(one.machine, one.graph): one.benchmark for one in measurements if one.ours}
     return [

@@ -1,12 +1,12 @@
-"""The harness: contestants are verified, warmed up, and timed by turns.
+"""The harness, which verifies contestants, warms them up, and times them in turns.
 
 All timing uses it: ``clmst bench`` and the experiments of ``benchmarks/``. A benchmark
 
-1. verifies a contestant: its first call must give the right result, else it is never timed;
-2. warms it up: some more calls that are not timed;
+1. verifies each contestant: its first call must give the right result, else it is never timed;
+2. warms it up with some more calls that are not timed;
 3. takes turns: each turn times one call of every contestant, so that a machine that slows down
-   does so for all of them;
-4. keeps the seconds of every repetition, of which tables show the median and the spread.
+  slows down all of them;
+4. keeps the seconds of every repetition. Tables show their median and spread.
 """
 
 from __future__ import annotations
@@ -27,80 +27,80 @@ Status: TypeAlias = Literal["ok", "wrong", "failed", "timeout"]
 Verification: TypeAlias = Literal["first", "ends", "every"]
 Order: TypeAlias = Literal["same", "alternate", "random"]
 
-# Wall time, or the processor time of all threads: for CPU devices of a machine that others use.
+# Wall time, or the processor time of all threads, which suits CPU devices of a shared machine.
 CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": process_time}
 
 
 class WrongResultError(ClmstError):
-    """A contestant gave a wrong result: a bug in clmst, in the driver, or in a peer."""
+    """A contestant gave a wrong result, by a bug in clmst, in the driver, or in a peer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contestant(Generic[T]):
-    """One way of doing the work of a benchmark."""
+    """A function to time in a benchmark, and how to verify its result."""
 
     name: str
     call: Callable[[], T]
-    # Returns "" if the result of a call is right, else what is wrong. Not timed.
+    # Returns "" if the result of a call is right, else describes the error. Not timed.
     difference: Callable[[T], str] | None = None
-    # Called right before each timed call; not timed.
+    # Called right before each timed call. Not timed.
     before: Callable[[], object] | None = None
-    # Waits for what a call has enqueued, if the call itself does not. Timed.
+    # Waits for the work that a call has enqueued, if the call itself does not wait. Timed.
     wait: Callable[[], object] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class Times(Generic[T]):
-    """What has come of a contestant so far."""
+    """The times of a contestant so far, or the reason why it has none."""
 
     contestant: Contestant[T]
-    status: Status = "ok"  # only what is "ok" is timed
-    remark: str = ""  # what was wrong, or why it failed
-    seconds: list[float] = field(default_factory=list)  # of a call, one entry a repetition
-    calls: int = 1  # calls that are timed together; an entry is their mean
+    status: Status = "ok"  # only a contestant that is "ok" is timed
+    remark: str = ""  # the error, if it is not "ok"
+    seconds: list[float] = field(default_factory=list)  # seconds per call of each repetition
+    calls: int = 1  # number of calls that are timed together; an entry is their mean
 
     @property
     def name(self) -> str:
-        """The contestant's name."""
+        """The name of the contestant."""
         return self.contestant.name
 
     @property
     def median(self) -> float:
-        """Median seconds of a call."""
+        """Median of the seconds."""
         return median(self.seconds)
 
     @property
     def milliseconds(self) -> list[float]:
-        """The same as `seconds`, in milliseconds."""
+        """The seconds of each repetition, in milliseconds."""
         return [1e3 * each for each in self.seconds]
 
     def drop_out(self, status: Status, remark: str) -> None:
-        """Stop timing the contestant."""
+        """Stop timing the contestant, and drop its times."""
         self.status, self.remark, self.seconds = status, remark, []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """How contestants are verified, warmed up and timed."""
+    """The way in which contestants are verified, warmed up and timed."""
 
     repetitions: int
-    warm_ups: int = 0  # calls after the verified one that are not timed
-    rehearsals: int = 0  # calls right before each timed one that are not timed
-    # Which results are verified: that of the first call, that of the last repetition too, or all.
+    warm_ups: int = 0  # untimed calls after the verified call
+    rehearsals: int = 0  # untimed calls right before each timed call
+    # Which results are verified: only the first call's, the last repetition's too, or all.
     verification: Verification = "first"
-    order: Order = "same"  # of a turn: as given, reversed in every second turn, or shuffled
+    order: Order = "same"  # of contestants: as given, reversed in every second turn, or shuffled
     clock: Callable[[], float] = perf_counter
-    # Waits until the device is idle. Called before each timed call; not timed.
+    # Waits until the device is idle. Called before each timed call. Not timed.
     settle: Callable[[], object] | None = None
-    # Whether a contestant that is wrong or fails stands in the results and does not stop the
-    # others. If not, the error is raised.
+    # Whether the others go on if a contestant is wrong or fails. Its status then says so. If
+    # False, the error is raised.
     goes_on: bool = False
     recover: Callable[[], object] | None = None  # called after a contestant has failed
 
     def run(self, contestants: Sequence[Contestant[T]]) -> list[Times[T]]:
-        """Verify and warm up all contestants, then time them by turns.
+        """Verify and warm up all contestants, then time them in turns, and return their times.
 
-        Raises WrongResultError if a result is wrong, unless the harness goes on.
+        Raises :class:`WrongResultError` if a result is wrong, unless `goes_on` is set.
         """
         every = [self.admit(one) for one in contestants]
         for turn in range(self.repetitions):
@@ -108,25 +108,25 @@ class Harness:
         return every
 
     def admit(self, contestant: Contestant[T]) -> Times[T]:
-        """Verify a contestant and warm it up; nothing is timed yet."""
+        """Verify a contestant and warm it up, without timing it. Returns its empty times."""
         times = Times(contestant=contestant)
         self._guarded(times, lambda: self._verify(times, _untimed(contestant)))
         self.warm_up([times], self.warm_ups)
         return times
 
     def warm_up(self, every: Sequence[Times[Any]], calls: int) -> None:
-        """Call each contestant a number of times without timing it."""
+        """Call each contestant `calls` times without timing it."""
         for times in every:
             for _ in range(calls):
                 self._guarded(times, partial(_untimed, times.contestant))
 
     def take_turn(self, every: Sequence[Times[Any]], turn: int) -> None:
-        """Time each contestant once, in the order of this turn."""
+        """Time each contestant once, in the order of turn number `turn`."""
         for times in self._ordered(every, turn):
             self.time(times, is_last=turn == self.repetitions - 1)
 
     def time(self, times: Times[T], *, is_last: bool = False) -> None:
-        """Time a contestant once, unless it has dropped out."""
+        """Time a contestant once and keep the time, unless the contestant has dropped out."""
 
         def step() -> None:
             seconds, result = self.clocked(times)
@@ -137,7 +137,10 @@ class Harness:
         self._guarded(times, step)
 
     def clocked(self, times: Times[T]) -> tuple[float, T]:
-        """Return the seconds of a call, without keeping them, and what the last call returned."""
+        """Time a contestant once without keeping the time.
+
+        Returns (seconds per call, last result).
+        """
         contestant = times.contestant
         for _ in range(self.rehearsals):
             _untimed(contestant)
@@ -168,14 +171,17 @@ class Harness:
             times.drop_out("wrong", difference)
 
     def _guarded(self, times: Times[Any], step: Callable[[], object]) -> None:
-        """Run a step of a contestant that is still in; what it raises may take it out."""
+        """Run a step of a contestant that has not dropped out. If the step raises, it drops out.
+
+        Unless `goes_on` is set, the error is raised again.
+        """
         if times.status != "ok":
             return
         try:
             step()
         except Exception as error:
-            # A device may vanish, run out of memory, or miscompile a kernel: what stops one
-            # contestant must not stop the others; it stands in the results.
+            # A device may vanish, run out of memory, or miscompile a kernel. An error that stops
+            # one contestant must not stop the others. It is kept in the results.
             if not self.goes_on:
                 raise
             times.drop_out("failed", first_line(error))
@@ -191,12 +197,15 @@ def _untimed(contestant: Contestant[T]) -> T:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error, cut to a table's width."""
+    """Return the type of an error and the first line of its message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def median_seconds(call: Callable[[], object], repetitions: int, *, warm_ups: int = 1) -> float:
-    """Return the median seconds of a call, after some calls (one at least) that are not timed."""
+    """Return the median seconds of a call.
+
+    Before the timed calls there are `warm_ups` untimed ones, at least one.
+    """
     harness = Harness(repetitions=repetitions, warm_ups=warm_ups - 1)
     return harness.run([Contestant(name="", call=call)])[0].median

@@ -1,8 +1,8 @@
-"""Graphs by name or file, generated on demand and cached.
+"""Graphs of the benchmark, by name or file, generated on demand and cached.
 
-An input is a surrogate of a paper's graph, a random graph of an experiment, or a file of the
-user's. All contestants get it in one form: the symmetric CSR of a simple graph, in which an edge's
-id is its slot.
+An input is a surrogate of a paper's graph, a random graph of an experiment, or a file of the user.
+All contestants get it in one form: the symmetric CSR of a simple graph, in which the id of an edge
+is its slot.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 GROUPS = ("small", "large", "all")
-# The most slots of a graph in "small": a CPU solves such a graph in a fraction of a second.
+# Maximum number of slots of a graph in the group "small". A CPU solves it in less than a second.
 SMALL_SLOTS = 8_000_000
 
-# What a run needs at most, as seen with `ecl` and `boruvka`: bytes a slot and a vertex on the
-# device, and bytes a slot on the host, where a SciPy matrix and a forest come beside the graph.
+# Maximum memory of a run, measured with `ecl` and `boruvka`: bytes per slot and vertex, on the
+# device, and on the host, which also holds a SciPy matrix and a forest.
 _DEVICE_BYTES = 48
 _HOST_BYTES = 24
 _USABLE = 0.8
@@ -41,18 +41,20 @@ _USABLE = 0.8
 class Input:
     """A graph that can be loaded or generated."""
 
-    name: str  # in results
+    name: str  # the name in results
     load: Callable[[], Graph]
-    ecl_file: Callable[[], Path]  # returns the path of an ECL file of it, for peers
-    total_weight: int | float | None = None  # of its forest, where that is recorded
-    facts: dict[str, Any] = field(default_factory=dict)  # what else is known of it
+    ecl_file: Callable[[], Path]  # returns the path of an ECL file of the graph, for peers
+    total_weight: int | float | None = None  # of the forest, or None if it is not on record
+    facts: dict[str, Any] = field(default_factory=dict)  # other facts for the results
 
 
 def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:
-    """Return the inputs that names of surrogate graphs, groups and files mean, each once.
+    """Return the inputs for names of surrogate graphs, groups and files, each once.
 
-    Without names: on a CPU the group "small", on other devices all surrogate graphs that fit the
-    memory of device and host; the names of those that do not fit are returned, too.
+    Without names, the inputs are the group "small" on a CPU, and on other devices all surrogate
+    graphs that fit into the memory of device and host. The names of the graphs that do not fit are
+    returned, too. Raises :class:`InvalidArgumentError` if a name is unknown, or if two graphs have
+    one name.
     """
     left_out: list[str] = []
     names = list(names)
@@ -72,11 +74,11 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 
 
 def real_file(name: str) -> Path | None:
-    """Return the file of a graph that is called as usual, None if there is none.
+    """Return the file of a paper's original graph, or None if there is no file.
 
-    That is ``NAME`` with the suffix of a format that clmst reads, as ``USA-road-d.NY.gr.gz`` or
-    ``soc-LiveJournal1.txt``, in the folder that the environment variable ``CLMST_GRAPHS`` names,
-    else in the current one.
+    The file is called ``NAME`` with the suffix of a format that clmst reads, such as
+    ``USA-road-d.NY.gr.gz`` or ``soc-LiveJournal1.txt``. It is in the folder that the environment
+    variable ``CLMST_GRAPHS`` names, or else in the current folder.
     """
     folder = Path(os.environ.get("CLMST_GRAPHS", "."))
     suffixes = [suffix for one in FORMATS if one.reader is not None for suffix in one.suffixes]
@@ -91,13 +93,13 @@ def is_small(one: SurrogateGraph) -> bool:
 
 
 def random_graph(n: int, degree: int, cache: Path) -> Input:
-    """Return the input of a uniform random graph of n vertices and an average degree."""
+    """Return the input for a uniform random graph with n vertices and an average degree."""
     made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
 
 
 def _meant(name: str, cache: Path) -> list[Input]:
-    """Return the inputs that a name means."""
+    """Return the inputs for one name. Raises :class:`InvalidArgumentError` if it is unknown."""
     if name in GROUPS:
         return [_of_surrogate(one, cache) for one in _group(name)]
     if Path(name).is_file():
@@ -150,7 +152,7 @@ def _of_file(path: Path, cache: Path) -> Input:
 
 
 def in_common_form(graph: Graph) -> Graph:
-    """Return the graph as symmetric CSR whose edge ids are its slots."""
+    """Return the graph as a symmetric CSR whose edge ids are its slots, without vertex labels."""
     graph = graph.symmetrised()
     return graph.replace_unchecked(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)
 
@@ -158,5 +160,5 @@ def in_common_form(graph: Graph) -> Graph:
 def _fits(one: SurrogateGraph, device: Device) -> bool:
     items = one.n_slots + one.n_vertices
     on_device = device.capabilities.global_memory * _USABLE
-    on_host = (physical_memory() or math.inf) * _USABLE  # unknown outside of POSIX
+    on_host = (physical_memory() or math.inf) * _USABLE  # unknown outside POSIX
     return _DEVICE_BYTES * items <= on_device and _HOST_BYTES * items <= on_host

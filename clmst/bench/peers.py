@@ -1,20 +1,23 @@
-"""Outside peers: programs that solve the same graphs and time themselves.
+"""Outside peers: programs that solve the same graphs as clmst and time themselves.
 
-The protocol: clmst runs COMMAND, its words ``{file}`` and ``{repetitions}`` replaced by the path of
-an ECL graph (``.egr``) and a number; a command without either gets both behind it. The peer reads
-the file, warms up, solves the given number of times, and prints lines of these forms, in any order,
+The protocol is as follows. clmst runs COMMAND, in which the words ``{file}`` and ``{repetitions}``
+are replaced by the path of an ECL graph (``.egr``) and a number. If the command has neither word,
+both are appended. The peer reads the file, warms up, solves the given number of times, and prints
+lines of these forms, in any order:
 
-    solve_ms X       once a repetition: milliseconds, the graph where it works, and the result
-    transfer_ms X    the same with both transfers; once a repetition, or not at all
+    solve_ms X       milliseconds of a repetition, without transfers
+    transfer_ms X    milliseconds of a repetition with both transfers
     weight W         the total weight of its forest
-    # ...            remarks
+    # ...            a remark
 
-and ends with exit status 0. The weight is compared with that of the right forest: exactly where
-weights are integers, else to nine digits. A peer that is wrong or late, or breaks the protocol, is
-reported and has no times.
+There is a ``solve_ms`` for each repetition, and a ``transfer_ms`` for each repetition or for none.
+Without transfers means that the graph and the result are where the peer works. The peer must end
+with exit status 0. The weight is compared with the weight of the right forest: exactly if weights
+are integers, else to nine digits. A peer that is wrong or late, or breaks the protocol, is reported
+and has no times.
 
-This module is a peer itself: SciPy's and NetworkX's functions on one core of the host, as in
-``python -m clmst.bench.peers scipy GRAPH.egr REPETITIONS``.
+This module is also a peer: it runs SciPy's and NetworkX's functions on one core of the host, for
+example by ``python -m clmst.bench.peers scipy GRAPH.egr REPETITIONS``.
 """
 
 from __future__ import annotations
@@ -43,25 +46,28 @@ OWN_PEERS = ("scipy", "networkx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerOutcome:
-    """The result of a peer on a graph."""
+    """The result of a peer on a graph: its times, or why there are none."""
 
     status: Status
-    remark: str = ""  # why it is not "ok"
-    # solve, transfers: Seconds of every repetition.
+    remark: str = ""  # the reason if it is not "ok"
+    # Seconds of every repetition, without and with transfers.
     solve: tuple[float, ...] = ()
     transfers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A program that takes part in the protocol."""
+    """An outside program that follows the protocol of this module."""
 
     name: str
-    command: tuple[str, ...]  # its words; see the module
+    command: tuple[str, ...]  # the words of the command line; see the module
 
     @classmethod
     def parse(cls, text: str) -> Peer:
-        """Read ``NAME=COMMAND``, or the name of an own peer; raise `ValueError` if it is none."""
+        """Read ``NAME=COMMAND``, or the name of a peer that clmst includes.
+
+        Raises :class:`InvalidArgumentError`, which is a ValueError, if the text is neither.
+        """
         if text in OWN_PEERS:
             return cls(name=text, command=(sys.executable, "-m", "clmst.bench.peers", text))
         if "=" not in text:
@@ -72,7 +78,7 @@ class Peer:
         return cls(name=name, command=command)
 
     def words(self, file: Path, repetitions: int) -> list[str]:
-        """Return the command for a graph."""
+        """Return the command line for an ECL file and a number of repetitions."""
         given = str(file), str(repetitions)
         words = [
             word.replace("{file}", given[0]).replace("{repetitions}", given[1])
@@ -83,7 +89,11 @@ class Peer:
     def compete(
         self, file: Path, repetitions: int, total_weight: int | float, *, time_limit: float
     ) -> PeerOutcome:
-        """Run the peer on an ECL graph whose forest is known to weigh `total_weight`."""
+        """Run the peer on an ECL graph, and judge its output.
+
+        `total_weight` is the weight of the right forest. Blocks until the peer ends, at most
+        `time_limit` seconds.
+        """
         answer = ask(self.words(file, repetitions), time_limit=time_limit)
         if answer.trouble != "ok":
             return PeerOutcome(status=answer.trouble, remark=answer.remark)
@@ -91,7 +101,7 @@ class Peer:
 
 
 def judge(output: str, repetitions: int, total_weight: int | float) -> PeerOutcome:
-    """Return the outcome of a peer's lines."""
+    """Check that the output of a peer follows the protocol and states the right weight."""
     found: dict[str, list[str]] = {"solve_ms": [], "transfer_ms": [], "weight": []}
     for line in output.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -121,7 +131,7 @@ def _broken(what: str) -> PeerOutcome:
 
 
 def _same_weight(text: str, right: int | float) -> bool:
-    """Return whether a text tells the right weight; that of an integer may end in ``.0``."""
+    """Return whether a text states the right weight. An integer may be followed by ``.0``."""
     try:
         return (
             Decimal(text) == right
@@ -133,26 +143,26 @@ def _same_weight(text: str, right: int | float) -> bool:
 
 
 def duplicates(peers: Sequence[Peer]) -> list[str]:
-    """Return the names that several peers have."""
+    """Return the names that more than one peer has."""
     names = [peer.name for peer in peers]
     return sorted({name for name in names if names.count(name) > 1})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of a program."""
+    """The output of a program, or why it did not end normally."""
 
-    output: str = ""  # what it wrote to its standard output
-    status: int | None = None  # its exit status; None if it could not be run, or was ended
-    trouble: Status = "ok"  # or why it did not end normally
-    remark: str = ""  # the reason if it did not; one line
+    output: str = ""  # the text on its standard output
+    status: int | None = None  # exit status; None if it did not start or was killed
+    trouble: Status = "ok"  # "ok" if it ended normally
+    remark: str = ""  # the reason in one line, if it did not
 
 
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:
     """Run a program, without a shell, until it ends or its time limit has passed.
 
-    Failures are results, too. A late program is killed with its process group, and so is one that
-    runs when the user interrupts.
+    Failures are returned, not raised. A program that exceeds `time_limit` seconds is killed with
+    its process group, and so is a program that runs when the user interrupts.
     """
     pipe = subprocess.PIPE
     try:
@@ -163,7 +173,7 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
             try:
                 output, complaint = process.communicate(timeout=time_limit)
             except BaseException:
-                if sys.platform == "win32":  # which has no groups of processes
+                if sys.platform == "win32":  # Windows does not have process groups
                     process.kill()
                 else:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -183,7 +193,10 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
 
 
 def named_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """Read ``NAME=COMMAND``, the command in words as a shell would split it."""
+    """Read ``NAME=COMMAND``, where the command is split into words as a shell does.
+
+    Raises :class:`InvalidArgumentError` if a part is missing.
+    """
     name, separator, command = text.partition("=")
     words = tuple(shlex.split(command))
     if not (separator and name.strip() and words):
@@ -192,7 +205,7 @@ def named_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def seconds_in(milliseconds: str) -> float:
-    """Convert a text of milliseconds to seconds; NaN if it is no finite number."""
+    """Convert milliseconds, given as text, to seconds. Returns NaN unless it is a finite number."""
     try:
         value = float(milliseconds) * 1e-3
     except ValueError:
@@ -211,7 +224,7 @@ def _end_of(status: int, complaint: str) -> str:
 
 
 def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
-    """Return what a library solves the upper triangle by, and what weighs its result."""
+    """Return two functions: one solves the upper triangle with a library, one weighs the result."""
     import numpy as np
     from scipy import sparse
 
@@ -219,7 +232,7 @@ def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any],
 
     edges = FileEdges.of_graph(graph)
     n = edges.n_vertices
-    ends = (edges.u.astype(np.int32), edges.v.astype(np.int32))  # SciPy 1.13 takes no others
+    ends = (edges.u.astype(np.int32), edges.v.astype(np.int32))  # SciPy 1.13 needs int32
     matrix = sparse.csr_array((edges.weights, ends), shape=(n, n))
     if name == "scipy":
         from scipy.sparse.csgraph import minimum_spanning_tree
@@ -235,7 +248,10 @@ def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any],
 
 
 def main(words: list[str]) -> None:
-    """Read the file, warm up once, and print a line for each repetition, then the weight."""
+    """Run as one of clmst's own peers: ``main([name, ecl_file, repetitions])``.
+
+    Reads the file, warms up once, and prints a line for each repetition, then the weight.
+    """
     from clmst.io import read_graph
 
     name, path, repetitions = words

@@ -1,7 +1,7 @@
-"""The report of results: all tables in order.
+"""All tables of the benchmark's results, in order.
 
-Here are the tables of `ecl`: what each optimisation gains, beside the paper's figures (SC '23,
-Table 5), and the effect of the seed of the filter's sample (Figures 6 and 7).
+This module makes the tables of `ecl`: the gain of each optimisation beside the figures of the paper
+(SC '23, Table 5), and the effect of the seed of the filter's sample (Figures 6 and 7).
 """
 
 from __future__ import annotations
@@ -19,17 +19,14 @@ from clmst.bench.tables import Table, digits
 from clmst.core.weight_keys import Array
 
 STEPS = tuple(title for title, _ in EclOptions.ablation())
-FILTER_TARGET = EclOptions().filter_factor / 2  # light edges a vertex
-# How much longer the paper's RTX 3080 Ti takes with each further optimisation gone, as section 5.3
-# of SC '23 states it, from geometric means over the nine connected inputs.
+FILTER_TARGET = EclOptions().filter_factor / 2  # light edges per vertex
+# How much longer the paper's RTX 3080 Ti takes when each further optimisation is removed, according
+# to section 5.3 of SC '23, from geometric means over the nine connected inputs.
 PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 
 def all_tables(results: Results) -> list[Table]:
-    """Return every table for which there is something.
-
-    A note that several tables have stands below the first of them alone.
-    """
+    """Return all tables that have rows. A note is kept only below the first table that has it."""
     views: tuple[tuple[str, Sequence[str], Callable[[Grid], Table]], ...] = (
         ("times", SCOPES, tables.times),
         ("times", ("solve",), tables.throughput),
@@ -59,13 +56,13 @@ def _with_notes_once(found: Iterable[Table]) -> Iterator[Table]:
 
 
 def as_markdown(results: Results) -> str:
-    """Return machines and tables as Markdown."""
+    """Return the machines and all tables as Markdown."""
     machines = "\n".join(f"* {machine}" for machine in results.machines)
     return "\n\n".join([machines, *(table.as_markdown() for table in all_tables(results))])
 
 
 def ablation(grid: Grid) -> Table:
-    """Return times in milliseconds by step, and the cost of each step over the one before."""
+    """Make a table of times with fewer and fewer optimisations, and the effect of each step."""
     grid = grid.ordered(STEPS)
     summary, notes = _summary(grid) if len(grid.columns) == len(STEPS) else ([], [])
     table = tables.table_of(
@@ -78,7 +75,7 @@ def ablation(grid: Grid) -> Table:
 
 
 def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return the rows of means and effects, and remarks on them."""
+    """Return rows with the means and effects, and notes about them."""
     rows: list[tuple[str, ...]] = []
     notes = [f"Means and effects are over {grid.is_common.sum()} of {len(grid.graphs)} graphs."]
     for name, chosen in grid.subsets().items():
@@ -106,11 +103,11 @@ def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
 
 
 def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
-    """Yield how results spread over seeds: the graph, the size of the sample, rates, distances.
+    """Yield how results vary with the seed: (graph, sample size, rates, distances).
 
-    Rates are slots a second, the median of each seed. Distances are by how much the number of light
-    edges exceeds its target, as a share of the target, of each seed with which the filter was at
-    work. Graphs without slots are left out.
+    Rates are slots per second, the median of each seed. A distance says by how much the number of
+    light edges exceeds its target, relative to the target, for each seed with which the filter was
+    used. Graphs without slots are left out.
     """
     for graph, rates in zip(grid.graphs, grid.rates(), strict=True):
         found = [grid.at(graph, column) for column in grid.columns]
@@ -120,12 +117,12 @@ def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
         distances = np.array(light) / target - 1
         for samples in dict.fromkeys(size for size in sizes if size is not None):
             own = np.array([size == samples for size in sizes]) & ~np.isnan(rates)
-            if own.any():  # there is no throughput without work
+            if own.any():  # a graph without slots has no throughput
                 yield graph, samples, rates[own], distances[own & ~np.isnan(distances)]
 
 
 def seeds(grid: Grid) -> Table:
-    """Return quartiles of throughput, and of the distance from the filter's target."""
+    """Make a table of the quartiles of throughput, and of the distance from the filter's target."""
     rows = []
     for graph, samples, rates, distances in spreads(grid):
         quartiles = np.quantile(rates, (0, 0.25, 0.5, 0.75, 1)) * 1e-6

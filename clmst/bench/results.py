@@ -1,6 +1,6 @@
-"""All measurements, as one JSON file that is replaced atomically; and the merging of such files.
+"""All measurements, as one JSON file that is replaced atomically, and the merging of files.
 
-The file holds ``format`` and ``version``, ``machines`` (facts by identity), ``graphs`` (facts by
+The file has ``format`` and ``version``, ``machines`` (facts by identity), ``graphs`` (facts by
 name) and ``measurements`` (see :class:`Measurement`).
 """
 
@@ -38,26 +38,26 @@ Key: TypeAlias = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What came of one contestant on one graph."""
+    """The times of one contestant on one graph, or the reason why there are none."""
 
-    machine: str  # its identity
+    machine: str  # the identity of the machine
     experiment: str
-    graph: str  # its name
+    graph: str  # the name of the graph
     contestant: str
     scope: Scope  # what the time covers
-    status: Status  # only what is "ok" has times
-    remark: str = ""  # the error, or the reason of the failure
-    seconds: tuple[float, ...] = ()  # of every repetition
-    ours: bool = True  # whether it is clmst's
+    status: Status  # there are times only if it is "ok"
+    remark: str = ""  # the difference or error, if it is not "ok"
+    seconds: tuple[float, ...] = ()  # seconds per call of every repetition
+    ours: bool = True  # whether the contestant is clmst's own
     # The stats of the solve, and the parameters of the experiment.
     details: Mapping[str, Any] = field(default_factory=dict)
-    # The identity of the benchmark that it was timed in: only times of one benchmark are
-    # comparable. Empty in old files.
+    # The identity of the benchmark in which it was timed. Only times of one benchmark are
+    # comparable. It is empty in old files.
     benchmark: str = ""
 
     @property
     def key(self) -> Key:
-        """The key, unique in a file."""
+        """The key, which is unique in a file."""
         return (self.machine, self.experiment, self.graph, self.contestant, self.scope)
 
     @property
@@ -67,20 +67,23 @@ class Measurement:
 
     @property
     def median(self) -> float:
-        """Median seconds of a call."""
+        """Median of the seconds."""
         return median(self.seconds)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the measurement in the types of JSON; the median is there for readers."""
+        """Return the measurement as a value for JSON, with the median for human readers."""
         value = asdict(self) | {"seconds": list(self.seconds), "details": dict(self.details)}
         return value | {"median": self.median if self.is_ok else None}
 
     @classmethod
     def from_json(cls, value: Any) -> Measurement:
-        """Read a measurement from JSON; raise FileFormatError if it is none."""
+        """Make a measurement from JSON.
+
+        Raises :class:`FileFormatError` if a field is missing or wrong.
+        """
         names = cls.__dataclass_fields__
         try:
-            value = {"benchmark": value.get("contest", "")} | value  # its name in older files
+            value = {"benchmark": value.get("contest", "")} | value  # its key in older files
             made = cls(**{name: value[name] for name in names} | {"seconds": (*value["seconds"],)})
             texts = (*made.key, made.remark, made.benchmark)
             legal = made.scope in SCOPES and made.status in get_args(Status)
@@ -99,46 +102,53 @@ class Measurement:
 FORMAT = "clmst-bench"
 VERSION = 1
 
-# Two files mean the same graph by a name only if these agree.
+# Graphs of one name in two files count as equal only if these facts agree.
 _GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
 
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """What was measured, on any number of machines."""
+    """All measurements on any number of machines, in memory and in a file."""
 
-    # Facts by identity, as of :func:`machine_facts`, with the commands of all runs.
+    # Facts by identity, see :func:`machine_facts`, with the commands of all runs.
     machines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # Facts by name: sizes, total weight, how that is known.
+    # Facts by name: sizes, the total weight, and why it is known to be right.
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # By key, in the order they were made.
+    # By key, in the order in which they were made.
     measurements: dict[Key, Measurement] = field(default_factory=dict)
     path: Path | None = None  # the file that is rewritten after every change
 
     # ----------------------------------------------------------------- writing
 
     def add_machine(self, identity: str, facts: dict[str, Any]) -> None:
-        """Set the machine of later measurements; commands of earlier ones stay in its facts."""
+        """Add the facts of the machine that makes the next measurements, and write the file.
+
+        The commands of earlier runs on the machine are kept.
+        """
         self.machines[identity] = _with_commands(self.machines.get(identity), facts)
         self.save()
 
     def add_graph(self, name: str, facts: dict[str, Any]) -> None:
-        """Set the facts of a graph; raise if another graph of that name was measured."""
+        """Add the facts of a graph.
+
+        Raises :class:`InvalidArgumentError` if another graph of that name was measured.
+        """
         if name in self.graphs:
             _check_same_graph(name, self.graphs[name], facts, "the results and this run")
         self.graphs[name] = facts
 
     def add(self, measurements: Iterable[Measurement]) -> None:
-        """Keep measurements, replacing earlier ones of the same key, and write the file."""
+        """Add measurements, which replace earlier ones with the same key, and write the file."""
         for one in measurements:
             self.measurements.pop(one.key, None)
             self.measurements[one.key] = one
         self.save()
 
     def add_benchmark(self, measurements: Sequence[Measurement]) -> None:
-        """Keep all measurements of one benchmark, instead of those of earlier turns, and write.
+        """Add all measurements of one benchmark, and write the file.
 
-        A contestant of earlier turns that has no times in these ones is not comparable with them.
+        Earlier measurements of the same experiments and graphs are dropped. That includes
+        contestants that are not in this benchmark, because their times would not be comparable.
         """
         replaced = {one.key[:3] for one in measurements}
         self.measurements = {
@@ -147,12 +157,12 @@ class Results:
         self.add(measurements)
 
     def save(self) -> None:
-        """Write the file, if there is one, atomically."""
+        """Write the file atomically, if there is a path."""
         if self.path is not None:
             write_json(self.path, self.as_json())
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything in the types of JSON."""
+        """Return everything as a value for JSON."""
         return {
             "format": FORMAT, "version": VERSION, "machines": self.machines, "graphs": self.graphs,
             "measurements": [one.as_json() for one in self.measurements.values()],
@@ -162,7 +172,7 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> Results:
-        """Read a file of results."""
+        """Read a file of results. Raises :class:`FileFormatError` if it is not one."""
         with files.reading(path) as source:
             try:
                 value = json.loads(source.stream.read())
@@ -196,7 +206,7 @@ class Results:
     # --------------------------------------------------------------- selection
 
     def of(self, experiment: str, *, scope: str | None = None) -> list[Measurement]:
-        """Return the measurements of an experiment, of one scope if given."""
+        """Return the measurements of an experiment, of all scopes or of one."""
         return [
             one
             for one in self.measurements.values()
@@ -204,7 +214,7 @@ class Results:
         ]
 
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
-        """Return whether one benchmark timed all keys, with at least `repetitions` times each."""
+        """Return whether one benchmark timed all these keys, each at least `repetitions` times."""
         found = [self.measurements.get(key) for key in keys]
         benchmarks = {one.benchmark for one in found if one is not None}
         return len(benchmarks) <= 1 and all(
@@ -217,7 +227,7 @@ class Results:
         return [one for one in self.measurements.values() if not one.is_ok]
 
     def name_of(self, machine: str) -> str:
-        """Return the shortest name that tells a machine from the others here."""
+        """Return the shortest name that distinguishes a machine from all others here."""
         facts = self.machines
         for words in (("device",), ("device", "platform"), ("device", "platform", "driver")):
             names = {one: ", ".join(facts[one][word] for word in words) for one in facts}
@@ -226,23 +236,26 @@ class Results:
         return machine
 
     def label_of(self, one: Measurement, *, is_alone: bool = False) -> str:
-        """Return the name of a contestant, with its machine if several are shown together."""
+        """Return the name of a contestant, with its machine if there are several machines.
+
+        `is_alone` leaves out the machine.
+        """
         alone = is_alone or len(self.machines) == 1
         return one.contestant if alone else f"{one.contestant}, {self.name_of(one.machine)}"
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a value as JSON, atomically."""
+    """Write a value as JSON to a file, atomically."""
     text = json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False)
     with files.writing(path) as stream:
         stream.write(text.encode() + b"\n")
 
 
 def merged(parts: Mapping[str, Results]) -> Results:
-    """Merge results, which are named by their files.
+    """Merge the results of several files, given by the names of the files.
 
-    Raises InvalidArgumentError if two of them have different graphs of one name, or the same
-    measurement of one machine.
+    Raises :class:`InvalidArgumentError` if two files have different graphs with one name, or the
+    same measurement on one machine.
     """
     whole = Results()
     owners: dict[Key, str] = {}
@@ -270,7 +283,7 @@ def _with_commands(earlier: Mapping[str, Any] | None, facts: Mapping[str, Any]) 
     """Return the facts of a machine with the commands of all runs on it, each once, in order."""
     commands: list[Any] = []
     for one in (earlier or {}, facts):
-        older = [one["command"]] if "command" in one else []  # before there were several
+        older = [one["command"]] if "command" in one else []  # old files have a single command
         commands += [command for command in one.get("commands", older) if command not in commands]
     described = {name: fact for name, fact in facts.items() if name != "command"}
     return {**described, "commands": commands}
@@ -291,7 +304,7 @@ def _check_same_graph(
 
 
 def machine_facts(device: Device) -> dict[str, Any]:
-    """Return device, driver, host and versions, in the types of JSON."""
+    """Return facts of the device, driver, host and versions, as a value for JSON."""
     can, peers = device.capabilities, ("numpy", "scipy", "pyopencl")
     return {
         "device": device.name, "platform": device.platform, "driver": device.driver,
@@ -304,7 +317,7 @@ def machine_facts(device: Device) -> dict[str, Any]:
 
 
 def identity(machine: dict[str, Any]) -> str:
-    """Return one line that is equal for comparable measurements of one machine."""
+    """Return a line of text that is equal for machines whose measurements are comparable."""
     off = "".join(f", without {name}" for name in machine["without"])
     return (
         f"{machine['device']} ({machine['platform']}), driver {machine['driver']}{off}, "

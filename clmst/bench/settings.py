@@ -1,4 +1,7 @@
-"""The settings of a run of the suite. Imports no heavy module: the command's help reads it."""
+"""The settings of a run of the benchmark.
+
+This module imports nothing that is slow to import, because the help of the command reads it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from clmst.bench.peers import Peer
 
 EXPERIMENTS = ("times", "ablation", "seeds", "scaling", "degree")
-# The papers repeat nine times (SC '23, section 4); fewer must be asked for twice.
+# The papers repeat nine times (SC '23, section 4). Fewer repetitions also need --quick.
 LEAST_REPETITIONS = 9
 ALGORITHMS = ("auto", "ecl")
 SEEDS = 99  # SC '23, section 5.4
@@ -22,24 +25,24 @@ DEGREES = (2, 4, 8, 16, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is measured, and how often."""
+    """The choices of a run: what to measure, and how often."""
 
-    # Algorithms and their options as :mod:`clmst.algorithms.option_texts` reads them, as
-    # "pma gamma=64"; ratios refer to the first.
+    # Algorithms with options, such as "pma gamma=64", which :mod:`clmst.algorithms.option_texts`
+    # reads. Ratios refer to the first.
     algorithms: tuple[str, ...] = ALGORITHMS
     repetitions: int = LEAST_REPETITIONS  # timed calls of each contestant, after warm-up
-    experiments: tuple[str, ...] = ("times",)  # of EXPERIMENTS
+    experiments: tuple[str, ...] = ("times",)  # names from EXPERIMENTS
     peers: tuple[Peer, ...] = ()
-    peer_seconds: float = PEER_SECONDS  # after which a peer is ended
-    transfers: bool = True  # time solves from the host to the host as well
-    cache: Path  # where generated graphs are kept
-    seeds: int = SEEDS  # how many the experiment "seeds" tries: 0, 1, ...
-    # Sizes of the random graphs of "scaling"; chosen by the kind of device if empty.
+    peer_seconds: float = PEER_SECONDS  # time limit of a peer
+    transfers: bool = True  # whether solves from host to host are timed, too
+    cache: Path  # folder of generated graphs
+    seeds: int = SEEDS  # number of seeds in the experiment "seeds": 0, 1, ...
+    # Sizes of the random graphs of "scaling". If empty, the kind of device decides.
     vertices: tuple[int, ...] = ()
     degrees: tuple[int, ...] = DEGREES  # average degrees of the random graphs of "degree"
-    degree_vertices: int = 0  # their number of vertices; chosen by the kind of device if 0
+    degree_vertices: int = 0  # their number of vertices; 0: the kind of device decides
 
 
 def default_cache() -> Path:
-    """Return the folder for generated graphs when none is named."""
+    """Return the default folder for generated graphs."""
     return cache_folder() / "graphs"

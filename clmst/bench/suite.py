@@ -1,4 +1,4 @@
-"""The experiments over all graphs: what is measured, in which order, and what is skipped."""
+"""The experiments over all graphs: what to measure, in which order, and what to skip."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 
-# Average degree of the random graphs of growing size, and their sizes by the kind of device.
+# Average degree of the random graphs of growing size, and their sizes by kind of device.
 SCALING_DEGREE = 8
 SCALING_VERTICES = {"cpu": tuple(2**k for k in range(12, 19, 2))}
 SCALING_VERTICES_ELSEWHERE = tuple(2**k for k in range(14, 25, 2))
-# HPG '09 takes a million vertices to vary the degree.
+# HPG '09 uses a million vertices when it varies the degree.
 DEGREE_VERTICES = {"cpu": 2**16}
 DEGREE_VERTICES_ELSEWHERE = 2**20
-# Samples that set the threshold of the filter: ours, and the paper's.
+# The paper's number of samples that set the threshold of the filter.
 PAPER_SAMPLES = 20
 
-_OF_ECL = ("ablation", "seeds")  # which compare variants of `ecl`, and no peers with them
-_STUDIES = ("scaling", "degree")  # which take random graphs; others take those that are chosen
+_OF_ECL = ("ablation", "seeds")  # they compare variants of `ecl`, without peers
+_STUDIES = ("scaling", "degree")  # they use random graphs, all others the chosen graphs
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """A graph in all the forms that contestants take."""
+    """A graph in each of the forms in which contestants take it."""
 
     resident: DeviceGraph
     matrix: Any
     reference: Reference
 
 
-# Makes a contestant for a graph.
+# A function that makes a contestant for a graph.
 _Maker: TypeAlias = Callable[[_Loaded], SolveContestant]
 
 
 def _by(text: str, scope: Scope, of: _Loaded) -> SolveContestant:
-    """Return the contestant of an algorithm and its options, a text, in a scope."""
+    """Make the contestant for an algorithm with options, given as text, in a scope."""
     name, options = read(text)
     if scope == "solve":
         return solving(of.resident, name, f"clmst {text}", options)
@@ -83,11 +83,11 @@ def _of_ecl(name: str, options: EclOptions, loaded: _Loaded, **more: int) -> Sol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A run of the suite on one device."""
+    """A run of the benchmark on one device."""
 
     device: Device
     settings: Settings
-    # Where measurements go; what they hold already with times is not measured again.
+    # Measurements are added here. What has times here already is not measured again.
     results: Results
     tell: Tell  # called with a line on each step
 
@@ -97,8 +97,8 @@ class Suite:
         return identity(machine_facts(self.device))
 
     def run(self, chosen: Sequence[Input]) -> None:
-        """Run all experiments; every graph is loaded once for those that take it."""
-        # Made first: numbers that mean no graph are refused before anything is measured.
+        """Run all experiments. A graph is loaded once for all experiments that use it."""
+        # This list comes first, so that impossible sizes raise before anything is measured.
         wanted = self.settings.experiments
         work: list[tuple[list[str], Sequence[Input]]] = [
             ([one for one in wanted if one not in _STUDIES], chosen),
@@ -114,14 +114,18 @@ class Suite:
     # ----------------------------------------------------- what was measured before
 
     def _due(self, experiments: Sequence[str], graph: str) -> list[str]:
-        """Return the experiments that are not done yet on a graph."""
+        """Return the experiments that are not finished yet on a graph."""
         repetitions = self.settings.repetitions
         return [
             one for one in experiments if not self.results.have(self._keys(one, graph), repetitions)
         ]
 
     def _refuse_to_mix(self, experiments: Sequence[str], graphs: Sequence[Input]) -> None:
-        """Raise if peers were timed before beside what is due, and cannot be timed anew."""
+        """Raise if earlier times of a peer must be measured again, but the peer is not given.
+
+        All times of an experiment on a graph must come from the same turns. Raises
+        :class:`InvalidArgumentError`.
+        """
         named = {peer.name for peer in self.settings.peers}
         for each in graphs:
             for experiment in self._due(experiments, each.name):
@@ -134,16 +138,16 @@ class Suite:
                         )
 
     def _earlier(self, experiment: str, graph: str) -> list[Measurement]:
-        """Return what the results hold of an experiment on a graph, of this machine."""
+        """Return the earlier measurements of an experiment on a graph, on this machine."""
         wanted = (self.machine, experiment, graph)
         measurements = self.results.measurements
         return [one for key, one in measurements.items() if key[:3] == wanted]
 
     def _widened(self, experiment: str, graph: str) -> Suite:
-        """Return the suite that also times all earlier contestants again.
+        """Return a suite that also times all earlier contestants again.
 
-        Only times of the same turns are comparable. Earlier contestants come first, so ratios
-        still refer to the same one.
+        Only times of the same turns are comparable. Earlier contestants come first, so that ratios
+        still refer to the same contestant.
         """
         earlier = [one for one in self._earlier(experiment, graph) if one.ours]
         names = (one.contestant.removeprefix("clmst ") for one in earlier)
@@ -170,7 +174,10 @@ class Suite:
         return [inputs.random_graph(n, degree, settings.cache) for n, degree in pairs]
 
     def _measure(self, each: Input, experiments: Sequence[str]) -> None:
-        """Run the experiments on a graph that are still to come; failures are in the results."""
+        """Run the experiments that are not finished yet on a graph.
+
+        Failures are kept in the results.
+        """
         due = self._due(experiments, each.name)
         for experiment in set(experiments) - set(due):
             self.tell(f"{each.name}: {experiment}: measured already")
@@ -181,7 +188,7 @@ class Suite:
         try:
             loaded = self._load(each, transfers=any(s.settings.transfers for s in suites.values()))
         except Exception as error:
-            # A file may be broken, a device may be full or gone; other graphs may still do.
+            # A file may be broken, or a device full or gone. Other graphs may still succeed.
             release(self.device)
             self.tell(f"{each.name}: {first_line(error)}")
             for experiment in due:
@@ -221,9 +228,9 @@ class Suite:
         )  # fmt: skip
 
     def _plan(self, experiment: str) -> dict[tuple[str, Scope], _Maker | None]:
-        """Return what makes each contestant of an experiment, by name and scope.
+        """Return a function that makes each contestant of an experiment, by name and scope.
 
-        Peers, which nothing makes, are there with the scope that all have.
+        Peers have None in place of a function.
         """
         if experiment == "ablation":
             return {
@@ -258,7 +265,7 @@ class Suite:
         return [(machine, experiment, graph, *one) for one in self._plan(experiment)]
 
     def _failed(self, experiment: str, graph: str, remark: str) -> list[Measurement]:
-        """Return measurements of everything in an experiment as failed."""
+        """Return a failed measurement for each contestant of an experiment."""
         make = self._maker(experiment, graph, status="failed", remark=remark)
         return [
             make(contestant=name, scope=scope, ours=maker is not None)
@@ -267,7 +274,7 @@ class Suite:
 
 
 def _facts(each: Input, graph: Graph, reference: Reference) -> dict[str, Any]:
-    """Return what a reader must know of a graph, in the types of JSON."""
+    """Return the facts of a graph that results keep, as a value for JSON."""
     weight = reference.total_weight
     return {
         **each.facts, "n_vertices": graph.n_vertices, "n_slots": graph.n_slots,

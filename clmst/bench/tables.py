@@ -1,4 +1,4 @@
-"""Tables of what was measured: as data, and as Markdown."""
+"""Tables of measurements, as data and as Markdown."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from clmst.core.weight_keys import Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of texts."""
+    """A table whose cells are texts."""
 
     title: str
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
-    n_names: int = 1  # how many leading columns are names, flush left; the others are numbers
-    notes: tuple[str, ...] = ()  # sentences below it
+    n_names: int = 1  # leading columns that hold names; all others hold numbers
+    notes: tuple[str, ...] = ()  # sentences below the table
 
     def as_markdown(self) -> str:
-        """Return the table as Markdown."""
+        """Return the table as Markdown, with its title and notes."""
         rules = ["---"] * self.n_names + ["---:"] * (len(self.headings) - self.n_names)
         lines = [self.headings, rules, *self.rows]
         escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
@@ -38,7 +38,10 @@ class Table:
 
 
 def texts(values: Array, text: Callable[[float], str], masks: Iterable[Array] = ()) -> list[Any]:
-    """Show the rows of an array, and below them the means over some of them; "" for NaN."""
+    """Format the rows of an array with `text`, and "" for NaN.
+
+    Each mask adds a row with the geometric means over the rows that it selects.
+    """
     rows = np.vstack([values, *(means(values[mask]) for mask in masks)])
     return [["" if math.isnan(value) else text(value) for value in row] for row in rows.tolist()]
 
@@ -46,9 +49,10 @@ def texts(values: Array, text: Callable[[float], str], masks: Iterable[Array] = 
 def table_of(
     grid: Grid, facts: Mapping[str, Iterable[str]], blocks: Mapping[str, list[Any]], **rest: Any
 ) -> Table:
-    """Return a table of facts, and for every contestant of a column of each block, by headings.
+    """Make a table with columns of facts, and for each contestant one column of each block.
 
-    The first contestant, which ratios refer to, has none.
+    `facts` and `blocks` map headings to columns and to rows of texts. In a heading ``{}`` stands
+    for the contestant. The block "ratio" leaves out the first contestant, to which ratios refer.
     """
     shown = [
         (heading.format(column.label), [row[number] for row in texts])
@@ -62,16 +66,16 @@ def table_of(
 
 
 def times(grid: Grid) -> Table:
-    """Return medians and spreads in milliseconds, and ratios to the first contestant.
+    """Make a table of medians and spreads in milliseconds, and ratios to the first contestant.
 
-    As Tables 3 and 4 of SC '23. A ratio is a contestant's median over that of the first, so that
-    above 1 the first is the faster one.
+    It is like Tables 3 and 4 of SC '23. A ratio is a contestant's median divided by the median of
+    the first contestant, so above 1 the first contestant is faster.
     """
     return _comparison(grid, f"Times, {grid.machine_name}: {SCOPE_TITLES[grid.scope]}")
 
 
 def devices(grid: Grid) -> list[Table]:
-    """Return the same by device, a table for each of clmst's contestants that ran on several."""
+    """Make a table of times by device for each of clmst's contestants that ran on several."""
     return [
         _comparison(own, f"Devices side by side, {contestant}: {SCOPE_TITLES[grid.scope]}")
         for contestant, own in grid.by_device()
@@ -97,7 +101,7 @@ def _comparison(grid: Grid, title: str) -> Table:
 
 
 def throughput(grid: Grid) -> Table:
-    """Return millions of slots and of edges a second, as Figures 3 and 4 of SC '23.
+    """Make a table of millions of slots and edges per second, like Figures 3 and 4 of SC '23.
 
     The paper counts slots: its Table 2 lists both directions of an edge.
     """
@@ -118,7 +122,10 @@ def throughput(grid: Grid) -> Table:
 
 
 def growth(grid: Grid, by: str) -> Table:
-    """Return times, and nanoseconds a slot, over growing random graphs (HPG '09, Figure 13)."""
+    """Make a table of times, and nanoseconds per slot, of growing random graphs.
+
+    `by` is "n" or "degree". See Figure 13 of HPG '09.
+    """
     grid = replace(grid, graphs=[grid.graphs[k] for k in np.argsort(grid.facts(by), kind="stable")])
     per_slot = grid.seconds * 1e9 / np.maximum(grid.facts("n_slots"), 1)[:, None]
     what = "number of vertices" if by == "n" else "average degree"
@@ -135,7 +142,7 @@ def growth(grid: Grid, by: str) -> Table:
 
 
 def memory(results: Results) -> Table:
-    """Return the device memory of solves, the graph included, where they tell it."""
+    """Make a table of the peak device memory of solves, including the graph, if it was measured."""
     rows = []
     for one in results.of("times", scope="solve"):
         if size := one.details.get("device_bytes"):
@@ -152,7 +159,7 @@ def memory(results: Results) -> Table:
 
 
 def list_of_graphs(results: Results) -> Table:
-    """Return what the graphs are, and how their forests are known to be right."""
+    """Make a table of the graphs, and of how each reference forest is known to be right."""
     rows = []
     for name, facts in results.graphs.items():
         n, slots, weight = facts["n_vertices"], facts["n_slots"], facts["total_weight"]
@@ -178,7 +185,7 @@ def list_of_graphs(results: Results) -> Table:
 
 
 def failures(results: Results) -> Table:
-    """Return what was not timed, with the reason."""
+    """Make a table of the measurements without times, and the reasons."""
     return Table(
         title="Not timed",
         headings=("graph", "experiment", "contestant", "scope", "status", "reason"),
@@ -194,18 +201,18 @@ def failures(results: Results) -> Table:
 
 
 def digits(milliseconds: float) -> str:
-    """Return a time with four significant digits at least."""
+    """Format milliseconds with at least four significant digits."""
     decimals = max(0, 3 - math.floor(math.log10(max(milliseconds, 1e-6))))
     return f"{milliseconds:.{decimals}f}"
 
 
 def spread(times: Sequence[float], unit: float = 1.0) -> str:
-    """Return the least and the greatest of some times."""
+    """Format the minimum and the maximum of some times, multiplied by `unit`."""
     return f"{digits(min(times) * unit)}-{digits(max(times) * unit)}"
 
 
 def _ranges(grid: Grid) -> list[list[str]]:
-    """Return the least and the greatest time of each cell, in milliseconds."""
+    """Format the minimum and maximum time of each cell in milliseconds, or "" for a single time."""
     rows = ([grid.at(graph, column) for column in grid.columns] for graph in grid.graphs)
     return [
         [spread(one.seconds, 1e3) if one and one.seconds[1:] else "" for one in row] for row in rows
@@ -213,7 +220,7 @@ def _ranges(grid: Grid) -> list[list[str]]:
 
 
 def _three_digits(rate: float) -> str:
-    """Return a rate with three significant digits at least."""
+    """Format a rate with at least three significant digits."""
     return f"{rate:,.{max(0, 2 - math.floor(math.log10(rate)))}f}"
 
 
@@ -222,7 +229,7 @@ def _counts(grid: Grid, fact: str) -> list[str]:
 
 
 def _common(grid: Grid, subsets: Mapping[str, Array]) -> list[Array]:
-    """Return the graphs of each subset that all contestants were timed on."""
+    """Return masks of the graphs of each subset on which all contestants have times."""
     return [chosen & grid.is_common for chosen in subsets.values()]
 
 
@@ -232,7 +239,7 @@ def _note_on_means(grid: Grid) -> str:
 
 
 def _meanings(grid: Grid) -> Iterator[str]:
-    """Say which algorithms names of contestants meant, where they do not say it themselves."""
+    """Yield a note for each contestant whose name does not tell its algorithm, such as "auto"."""
     for column in grid.columns:
         found = (grid.at(graph, column) for graph in grid.graphs)
         used = {

@@ -221,7 +221,7 @@ def _share_read(file: BinaryIO) -> Callable[[], str]:
 
 
 def target(path: Path) -> Path | BinaryIO:
-    """Return where to write: the path itself, or stdout if it is ``-``."""
+    """Return the destination of an output: the path itself, or stdout if it is ``-``."""
     return sys.stdout.buffer if path == STREAM else path
 
 

@@ -95,7 +95,7 @@ def reading(given: object, rule: str) -> AbstractContextManager[None]:
 
 
 def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:
-    """Return `value` if it is an instance of `kind`; raise InvalidArgumentError otherwise.
+    """Return `value` if it is an instance of `kind`. Raise InvalidArgumentError otherwise.
 
     `rule` is the end of the message, which says what the value must be.
     """
@@ -323,7 +323,8 @@ def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")
-    return array.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):  # of a signalling NaN, which callers refuse like any other
+        return array.astype(np.float64, copy=False)
 
 
 def _said(error: Exception) -> str:

@@ -163,7 +163,7 @@ def _are_in_order(rows: Array, columns: Array) -> bool:
 
 
 def stable_order(weights: Array, *, descending: bool = False) -> Array:
-    """Return the indices that sort weights; equal weights keep their order.
+    """Return the indices that sort weights. Equal weights keep their order.
 
     No weight may be NaN. Weights compare as in NumPy: -0.0 equals 0.0, and the infinities are the
     extremes. An unstable sort by NumPy takes a seventh of the time of a stable one, so runs of

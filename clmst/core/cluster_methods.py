@@ -36,7 +36,7 @@ def linkage(
     -------
     ndarray of float64, shape (n - 1, 4)
         The format of ``scipy.cluster.hierarchy.linkage``, which all functions of that module
-        accept. There are no rows if the forest has fewer than two vertices.
+        accept. It does not have rows if the forest has fewer than two vertices.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def linkage(
     InvalidArgumentError
         There are more than 2**31 vertices.
     UnsupportedDeviceError
-        There is no usable device.
+        No usable device was found.
 
     Notes
     -----

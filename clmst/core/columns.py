@@ -100,7 +100,7 @@ def choose(
         three are taken in order.
     weight : hashable or None
         The name of the weight column, if `columns` is None. None means that every edge has the
-        weight 1. The column "weight" may be missing if there are no other columns; then every edge
+        weight 1. The column "weight" may be missing if the table has only the ends; then every edge
         has the weight 1 too.
     door : str
         For error messages: the function that has the argument `columns`, if that is not the

@@ -196,7 +196,7 @@ def checked_edges(
 
 
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
-    """Return the attributes of a graph of edges read from a file; parallel edges are merged.
+    """Return the attributes of a graph of edges from a file. Parallel edges are merged.
 
     `arrays` contains the ends u and v, as uint32 or int64, and the weights or None. They must have
     been checked and belong to the caller alone: they are removed from the list and overwritten, to

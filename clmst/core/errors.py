@@ -38,7 +38,7 @@ class MissingFileError(InvalidArgumentError, FileNotFoundError):
 
 
 class NotFittedError(InvalidArgumentError, AttributeError):
-    """An estimator has not been fitted, or not on suitable input.
+    """An estimator has not been fitted, or was fitted with input that the method cannot use.
 
     The class is also an :class:`AttributeError`.
     """

@@ -202,7 +202,7 @@ class Forest:
         Raises
         ------
         InvalidArgumentError
-            There is no such vertex, or the labels are not distinct.
+            A label or number is not a vertex, or the labels are not distinct.
         InvalidForestError
             The arrays contradict each other, as in :meth:`to_scipy`.
 

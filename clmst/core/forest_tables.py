@@ -166,7 +166,7 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
     """Return the rows of the original table that are edges of the forest, in the order of `edges`.
 
     Rows are selected by position, whatever the index of a data frame says. The ends in the selected
-    rows are compared with those of the forest, and so are the weights if the table has them. A
+    rows are compared with the ends in the forest, and so are the weights if the table has them. A
     table of another graph, or with its rows in another order, is therefore refused.
 
     Parameters

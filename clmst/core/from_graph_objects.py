@@ -93,7 +93,7 @@ def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, 
 def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Graph:
     """Build a graph from an undirected igraph graph. Parallel edges are kept.
 
-    Edge ids are those of igraph. If the vertices have the attribute "name", the names become
+    Edge ids are igraph's own. If the vertices have the attribute "name", the names become
     `vertex_labels`.
 
     Parameters
@@ -111,8 +111,8 @@ def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Grap
     Raises
     ------
     InvalidGraphError
-        `G` is directed or is not an igraph graph, there is no such attribute, or a weight is not a
-        real number.
+        `G` is directed or is not an igraph graph, the attribute does not exist, or a weight is not
+        a real number.
     InvalidArgumentError
         `weight` is neither a string nor None.
     """

@@ -171,7 +171,10 @@ def _distance(a: Array, b: Array, *, is_coloured: bool) -> Array:
 
 
 def _coordinates(shape: tuple[int, ...]) -> Array | None:
-    """Return where to draw the pixels of an image with two axes: the first row at the top."""
+    """Return coordinates for drawing the pixels of an image, with the first row at the top.
+
+    Return None unless the image has two axes.
+    """
     if len(shape) != 2:
         return None
     row, column = np.indices(shape)

@@ -35,7 +35,7 @@ _ARRAYS = {
 
 
 def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shape]:
-    """Return (indptr, indices, data, shape) of a sparse matrix; a CSR matrix is not copied.
+    """Return (indptr, indices, data, shape) of a sparse matrix. A CSR matrix is not copied.
 
     SciPy converts the other formats and sums their duplicate entries. The formats DIA and BSR pad
     with zeros, so zeros in them are not entries. The matrix must be square unless `square` is

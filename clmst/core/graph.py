@@ -195,7 +195,7 @@ class Graph:
     def from_csr(cls, indptr: Any, indices: Any, weights: Any) -> Graph:
         """Build a graph from the three arrays of a CSR matrix.
 
-        The rules, and the edge ids, are those of :meth:`from_scipy`.
+        The rules and the edge ids are as in :meth:`from_scipy`.
 
         Parameters
         ----------

@@ -1,8 +1,9 @@
-"""The host's solver, and the oracle: Kruskal's algorithm in the compiled parts of NumPy and SciPy.
+"""Kruskal's algorithm on the host. It is the reference that all other solvers are compared with.
 
-Edges are sorted by (weight, position), stably. SciPy's function then joins their ends, in an order
-that leaves it nothing to choose or to sort. The arrays of a CSR matrix are solved as they are,
-without a graph made of them.
+The work is done in compiled code of NumPy and SciPy. A stable sort orders the edges by (weight,
+position). SciPy's spanning tree function then joins their ends; the order is encoded so that SciPy
+can neither choose between equal weights nor sort again. A CSR matrix is solved without first
+building a :class:`Graph`.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from clmst.core.weight_keys import Array, weight_kind_or_none
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-_SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
+_SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph uses int32 indices
 CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 _PROBES = 4
 _FEW = 512  # entries
-_WORD = 63  # bits of a signed word that are not the sign
+_WORD = 63  # bits of an int64 without its sign
 
 
 @lasting("computing a spanning forest on the host")
@@ -39,35 +40,48 @@ def kruskal(
     graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT,
     columns: Any = None,
 ) -> Forest:  # fmt: skip
-    """Compute the minimum (or maximum) spanning forest on the host.
+    """Compute the minimum (or maximum) spanning forest on the host with Kruskal's algorithm.
 
-    Every other algorithm must return exactly this forest. It shares no code with them: it compares
-    the weights themselves, not keys.
+    No device is used. Every other algorithm of clmst must return exactly this forest. The function
+    shares no code with them: it compares the weights themselves, not integer keys.
 
     Parameters
     ----------
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
+    graph : Graph, or any other graph on the host
+        Any graph that :func:`clmst.minimum_spanning_forest` takes, except on devices. All pairs of
+        a complete graph are listed.
     maximum : bool
-        Take the heaviest edges instead of the lightest; ties still go to the lesser edge.
+        Compute the maximum spanning forest instead. Among equal weights the edge that is first in
+        the canonical order is still preferred.
     symmetrize, weight, columns
-        As of :func:`clmst.minimum_spanning_forest`.
+        The same as in :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
     Forest
-        ``edges`` are int32, ``edge_ids`` those of `graph`, ``weights`` in its dtype.
+        Its `edges` are int32, and its `weights` have the dtype of the graph.
 
     Raises
     ------
     InvalidGraphError
-        There is no graph, or it is malformed.
+        The object is not a graph, or the graph is malformed.
     InvalidArgumentError
-        The vertices and twice the edges are more than 2**31 - 1 together.
+        The number of vertices plus twice the number of edges exceeds 2**31 - 1, or an argument has
+        a wrong type.
 
     Notes
     -----
     O(m log m) time, O(n + m) memory.
+
+    Source: J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling salesman
+    problem", Proceedings of the American Mathematical Society 7, 1956.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> clmst.kruskal(graph).total_weight
+    3
     """
     maximum = check_bool("maximum", maximum)
     listed: Graph = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
@@ -84,7 +98,7 @@ def kruskal(
 def forest_of_edges(
     n: int, u: Array, v: Array, weights: Array, ids: Array, *, maximum: bool, labels: Any = None
 ) -> Forest:
-    """Return a forest that the host has found, of its edges in canonical order."""
+    """Build a :class:`Forest` from edges that the host has chosen, in canonical order."""
     edges = np.empty((u.size, 2), np.int32)
     edges[:, 0], edges[:, 1] = u, v
     return unchecked(
@@ -96,10 +110,22 @@ def forest_of_edges(
 def forest_positions(
     n: int, starts: Array, columns: Array, weights: Array, *, maximum: bool = False
 ) -> Array:
-    """Return the entries of a CSR that are the forest, rising; of equal weights the first wins.
+    """Return the positions of the CSR entries that are the forest, in ascending order.
 
-    Every entry is an edge, in whatever direction; loops and parallel edges are allowed. No weight
-    is NaN. Raise if there are more vertices and entries than SciPy counts.
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+    starts, columns, weights : ndarray
+        The arrays of the CSR. Every entry is an edge, whatever its direction. Self-loops and
+        parallel edges are allowed. No weight may be NaN.
+    maximum : bool
+        Prefer heavy edges. Of equal weights the first entry wins in any case.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are more vertices and entries than SciPy can count.
     """
     logger.debug("algorithm kruskal on the host")
     m = columns.size
@@ -121,10 +147,11 @@ def forest_positions(
 
 
 def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Return columns, starts and data of a CSR whose entries rise, so that no sort moves them.
+    """Return columns, row starts and data of a CSR whose data ascend, so that no sort moves them.
 
-    Each edge gets a vertex in its middle, n + rank. Entries of the first n rows lead to these and
-    come first: they join nothing else. Row n + rank then has the edge's other end.
+    Each edge is divided by a new vertex, n + rank. The entries of the first n rows lead to these
+    vertices and come first, with negative data, so they are all taken and do not join anything
+    else. Row n + rank then contains the edge's other end.
     """
     m = order.size
     halves = np.empty(2 * m, np.int32)
@@ -136,9 +163,10 @@ def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Ar
 
 
 def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
-    """Return the ranks, from 0, of the entries that SciPy takes; their data are rank + 0.5.
+    """Return the ranks, from 0, of the entries that SciPy takes.
 
-    No datum is 0, which SciPy would drop. Entries below 0 are not counted.
+    The data of an entry must be its rank + 0.5, so that no datum is 0, which SciPy would drop.
+    Entries with negative data are not returned.
     """
     joined = sparse.csr_array((data, columns, starts), shape=(n, n))
     found = minimum_spanning_tree(joined, overwrite=True).data
@@ -147,7 +175,11 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 
 
 def is_plain(matrix: Any) -> bool:
-    """Return whether an object is a CSR matrix of arrays that fit one another, not their values."""
+    """Return whether an object is a CSR matrix that can be solved without building a graph.
+
+    Its arrays must have matching dtypes and shapes, and a supported dtype of weights. Their values
+    are not checked.
+    """
     if type(matrix) not in CSR_CLASSES:
         return False
     indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
@@ -170,14 +202,16 @@ def is_plain(matrix: Any) -> bool:
 
 
 def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
-    """Return the forest of a plain matrix; None where :meth:`clmst.Graph.from_scipy` has to look.
+    """Compute the forest of a matrix for which :func:`is_plain` is true.
 
-    It is the forest of the graph which that makes: ``A[i, j]`` and ``A[j, i]`` are one edge, with
-    the lesser weight, and edge ids are entries of the matrix. O(m log m); two sorts of words.
+    It is the forest of the graph that :meth:`clmst.Graph.from_scipy` builds: ``A[i, j]`` and
+    ``A[j, i]`` are one edge with the lesser weight, and edge ids are positions of entries. O(m log
+    m).
 
-    None where its values contradict one another, a weight is NaN, or both ends and the entry of an
-    edge do not fit 63 bits; and for the maximum forest of any but a strictly upper triangle, since
-    some forms have parallel edges and others do not.
+    Return None if the graph has to be built first: if the values of the arrays contradict each
+    other, a weight is NaN, or the two ends and the position of an entry do not fit into 63 bits
+    together. Maximum forests are computed only for strictly upper triangular matrices in canonical
+    order, since parallel entries have to be merged by their lesser weight.
     """
     if not _is_sound(matrix):
         return None
@@ -202,7 +236,7 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     entries = words & ((1 << entry_bits) - 1)
     words >>= entry_bits
     pairs = words
-    if m > _FEW:  # of few, the lightest of a pair is found by the solve
+    if m > _FEW:  # for few entries, the solve itself finds the lightest of each pair
         repeats = np.zeros(m, np.bool_)
         np.equal(words[1:], words[:-1], out=repeats[1:])
         if repeats.any():
@@ -216,10 +250,10 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
 
 
 def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
-    """Return the entries of a plain matrix that are its forest, rising.
+    """Return the positions of the entries of a matrix that are its forest, in ascending order.
 
-    Of equal weights the first entry wins, whatever its ends. None where values contradict one
-    another, or a weight is NaN.
+    :func:`is_plain` must be true of the matrix. Of equal weights the first entry wins, whatever its
+    ends. Return None if the values of the arrays contradict each other, or a weight is NaN.
     """
     if not _is_sound(matrix):
         return None
@@ -228,12 +262,13 @@ def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
 
 
 def seems_canonical(matrix: Any) -> bool:
-    """Return whether a few entries of a plain matrix do not show that it has to be sorted.
+    """Guess from a few entries whether a matrix is in canonical order, so that no sort is needed.
 
-    They do where rows fall, or an entry below the diagonal has no equal one above it, or the other
-    way round. Nothing is checked before: any answer is a guess.
+    :func:`is_plain` must be true of the matrix. The guess is False if columns decrease within a
+    row, or if entries below the diagonal lack an equal entry above it, or the other way round. The
+    arrays may even be invalid.
     """
-    # Of the first two, views whose numbers are Python's: NumPy's own would take 5 us an entry.
+    # Elements of these memory views are Python integers. NumPy's scalars would take 5 us per entry.
     indptr, columns, data = matrix.indptr.data, matrix.indices.data, matrix.data
     n, m = len(indptr) - 1, data.size
     mirrored = set()
@@ -253,7 +288,7 @@ def seems_canonical(matrix: Any) -> bool:
 
 
 def _is_sound(matrix: Any) -> bool:
-    """Return whether the values of a plain matrix are those of a graph."""
+    """Return whether the values of the arrays describe a graph: valid indices, and no NaN."""
     indptr, columns = matrix.indptr, matrix.indices
     return bool(
         indptr[0] == 0

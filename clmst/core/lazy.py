@@ -1,8 +1,8 @@
-"""Values that are computed at the first read, and kept.
+"""Values that are computed when they are first read, and then kept.
 
 If two threads may both compute a value and either result is right, ``functools.cached_property`` is
 enough. This module has the two other cases: a property that must be computed only once, and a field
-of a dataclass that may be a function.
+of a dataclass that may be given as a function.
 """
 
 from __future__ import annotations
@@ -15,39 +15,40 @@ T = TypeVar("T")
 
 
 class LazyProperty(cached_property[T]):
-    """A cached property of an object with a `lock`: computed under it, once for all threads.
+    """A cached property that is computed only once, even if several threads read it first.
 
-    Since Python 3.12 every thread that finds a ``functools.cached_property`` missing computes it.
-    Two threads could then have two different queues. The lock must be reentrant, as one such
-    property may need another. If the function raises, the next read calls it again.
+    The object must have a reentrant `lock`, which is held during the computation. It must be
+    reentrant because one such property may read another. ``functools.cached_property`` does not
+    lock since Python 3.12, so two threads could get two different queues. If the function raises,
+    the next read calls it again.
     """
 
-    if not TYPE_CHECKING:  # the types are those of a cached property
+    if not TYPE_CHECKING:  # type checkers see a cached property
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
             with instance.lock:
-                made = instance.__dict__  # from then on Python reads this first
+                made = instance.__dict__  # later reads find the value here, without this method
                 if self.attrname not in made:
                     made[self.attrname] = self.func(instance)
                 return made[self.attrname]
 
     def made(self, instance: Any) -> T | None:
-        """Return the value if it has been computed, else None."""
+        """Return the value if it has been computed, otherwise None. It is not computed."""
         value: T | None = instance.__dict__.get(self.attrname)
         return value
 
     def forget(self, instance: Any) -> None:
-        """Let the next read compute the value again."""
+        """Remove the value, so that the next read computes it again."""
         instance.__dict__.pop(self.attrname, None)
 
 
 class LazyField(Generic[T]):
-    """A field of a dataclass that may be given as a function without arguments.
+    """A field of a dataclass whose value may be given as a function without arguments.
 
-    The function is called when the field is first read. Two threads that read it first at the same
-    time may both call it. A `check` is given the value, and raises if it is illegal.
+    The function is called when the field is first read. Two threads that first read it at the same
+    time may both call it. `check` is called with the value and raises if the value is not allowed.
     """
 
     def __init__(self, check: Callable[[Any], object] = lambda _: None) -> None:
@@ -58,7 +59,8 @@ class LazyField(Generic[T]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
         if instance is None:
-            raise AttributeError(self._name)  # so the field has no default
+            # tells the dataclass that the field does not have a default
+            raise AttributeError(self._name)
         value = instance.__dict__[self._name]
         if callable(value):
             value = value()
@@ -74,6 +76,6 @@ class LazyField(Generic[T]):
 
 
 def known(instance: object, name: str) -> Any:
-    """Return the value of a :class:`LazyField`, or None if it is still a function."""
+    """Return the value of a :class:`LazyField`, or None if it has not been computed yet."""
     value = vars(instance)[f"_{name}"]
     return None if callable(value) else value

@@ -1,18 +1,18 @@
-"""Notices of work that lasts: whatever is under way for more than a second says so on stderr.
+"""Notices about long work: anything that runs for more than a second is shown on stderr.
 
 Work is announced by ``with LongWork("reading roads.gr"):``. If it takes longer than `PATIENCE`, a
-line shows what is being done, and for how long already:
+line shows what is being done and for how long it has been running:
 
-* On a terminal and in a notebook the line is renewed while the work goes on, and erased at its end.
+* On a terminal and in a notebook the line is updated while the work runs, and erased at its end.
 * Anywhere else, such as in a pipe or a log file, nothing is written, unless the environment
-  variable ``CLMST_PROGRESS`` is 1: then there is a line at first and one each ten seconds.
+  variable ``CLMST_PROGRESS`` is 1: then a line is written at first and every ten seconds.
 * If ``CLMST_PROGRESS`` is 0, nothing is ever written.
 
-Work is often inside other work: a solve compiles kernels. There is one line for the outermost,
-which names the present step as well. The command shows a spinner in place of the line.
+Work is often nested: a solve compiles kernels. There is only one line, for the outermost work,
+which also names the present step. The command-line program shows a spinner instead of the line.
 
-A solve of a small graph takes a tenth of a millisecond, so announcing work only appends to a list.
-One thread, the watcher, looks at the list ten times a second while there is work, and ends when
+A solve of a small graph takes a tenth of a millisecond, so announcing work merely appends to a
+list. A thread, the watcher, looks at the list ten times a second while there is work, and ends when
 there has been none for a while.
 """
 
@@ -34,44 +34,48 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE = 1.0
-"""Seconds after which work that is still under way is shown."""
+"""The number of seconds after which running work is shown."""
 
 VARIABLE = "CLMST_PROGRESS"
 
-_LOOK_SECONDS = 0.1  # between two looks at the work that is under way
-_IDLE_LOOKS = 50  # without any work, after which the watcher ends
-_NARROWEST = 20  # columns of a terminal that are used in any case
+_LOOK_SECONDS = 0.1  # seconds between two looks of the watcher at the list
+_IDLE_LOOKS = 50  # after this many looks in a row without work the watcher ends
+_NARROWEST = 20  # minimum number of columns to write on a terminal
 
-# Where a line can go: it can be renewed on a terminal and in a notebook; elsewhere it stays.
+# Where a line is written. It can be updated on a terminal and in a notebook; elsewhere it stays.
 Place: TypeAlias = Literal["terminal", "notebook", "lines"]
-# Between two lines at a place, at least. In a notebook each is a message to a browser.
+# The minimum number of seconds between two lines. In a notebook each line is a message to a
+# browser.
 _SECONDS_BETWEEN: dict[Place, float] = {"terminal": 0.0, "notebook": 1.0, "lines": 10.0}
 
 
 class Display(Protocol):
-    """How the outermost work is shown. The watcher calls it, and the work itself at its end."""
+    """The interface by which the outermost work is shown.
+
+    The watcher thread calls `show`. The end of the work calls `hide`.
+    """
 
     def show(self, words: str, seconds: float) -> None:
-        """Show what is being done, and for how long already; called again and again."""
+        """Show what is being done and for how long. It is called repeatedly."""
 
     def hide(self) -> None:
-        """Take away what is shown."""
+        """Remove what is shown."""
 
 
 class LongWork:
-    """A context manager around work that may last.
+    """A context manager that announces work which may take long.
 
     Parameters
     ----------
     text : str
-        What is being done, as in "reading roads.gr".
+        What is being done, for example "reading roads.gr".
     is_step : bool
-        Whether this is a step that is shown beside the outermost work, as the compilation of
-        kernels is. Other work inside work is not shown.
+        Whether this is a step, such as a compilation, to be shown beside the outermost work. Other
+        nested work is not shown.
     done : callable, optional
-        Returns how far the work has come, as in "42%". The watcher calls it.
+        Returns the progress, for example "42%". It is called in the watcher thread.
     display : Display, optional
-        What shows the work, if it is the outermost; a line on stderr by default.
+        What shows the work if it is the outermost. By default a line on stderr.
     """
 
     __slots__ = ("__weakref__", "_reference", "began", "display", "done", "is_step", "text")
@@ -88,8 +92,8 @@ class LongWork:
 
     def __enter__(self) -> None:
         self.began = time.monotonic()
-        # The list has no reference to the work: an interrupt between two instructions may keep
-        # `__exit__` from taking it out.
+        # The list holds only a weak reference, because an interrupt between two instructions may
+        # prevent `__exit__` from removing it.
         self._reference = reference = weakref.ref(self)
         _under_way.append(reference)
         if not _watcher.is_at_work:
@@ -98,29 +102,29 @@ class LongWork:
     def __exit__(self, *_: object) -> None:
         try:  # noqa: SIM105 - quicker than `suppress`, and small solves notice microseconds
             _under_way.remove(self._reference)
-        except ValueError:  # in a child of a fork, which has no work of its parent
+        except ValueError:  # in a forked child process, whose list is empty
             pass
         if _watcher.shown is self._reference:
             _watcher.hide(self._reference)
 
     def words(self) -> str:
-        """Return what is being done: the work, and its present step or how far it has come."""
+        """Return the text to show: the work, and its present step or its progress."""
         step = next((one for one in reversed(_alive()) if one.is_step and one is not self), None)
         detail = step.text if step else self.done() if self.done else ""
         return f"{self.text} ... {detail}".rstrip()
 
 
-_under_way: list[weakref.ref[LongWork]] = []  # in the order in which it began, of all threads
+_under_way: list[weakref.ref[LongWork]] = []  # work of all threads, in the order in which it began
 
 
 def _alive() -> list[LongWork]:
-    """Return the work that is under way."""
+    """Return the running work, oldest first."""
     return [work for one in list(_under_way) if (work := one()) is not None]
 
 
 @contextmanager
 def timed_step(text: str) -> Iterator[None]:
-    """Show a step of other work; the logger "clmst" has it, with its seconds, at INFO."""
+    """Announce a step of other work, and log its duration at the level INFO."""
     began = time.monotonic()
     try:
         with LongWork(text, is_step=True):
@@ -130,7 +134,7 @@ def timed_step(text: str) -> Iterator[None]:
 
 
 def lasting(text: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that announces each call of a function as work that may last."""
+    """Return a decorator that announces each call of a function as work that may take long."""
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
         @wraps(function)
@@ -144,16 +148,16 @@ def lasting(text: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 class _Watcher:
-    """The thread that shows the outermost work once it has lasted."""
+    """The thread that shows the outermost work if it takes long."""
 
     def __init__(self) -> None:
         self.is_at_work = False
         self.shown: weakref.ref[LongWork] | None = None
         self._display: Display | None = None
-        self._lock = _thread.allocate_lock()  # held while something is shown or hidden
+        self._lock = _thread.allocate_lock()  # held while a display is shown or hidden
 
     def start(self) -> None:
-        """Start the thread. Without one, if there can be no more threads, nothing is shown."""
+        """Start the thread. If the system refuses another thread, nothing will be shown."""
         with suppress(RuntimeError):
             _thread.start_new_thread(self._watch, ())
             self.is_at_work = True
@@ -165,18 +169,21 @@ class _Watcher:
             idle = 0 if self._look() else idle + 1
 
     def _goes_on(self) -> bool:
-        """Note that the thread ends, unless work has begun meanwhile."""
+        """Mark the thread as ended, unless new work has begun in the meantime.
+
+        Return whether it has.
+        """
         self.is_at_work = False
         self.is_at_work = bool(_under_way)
         return self.is_at_work
 
     def _look(self) -> bool:
-        """Show the outermost work if it has lasted; return whether there is work."""
+        """Show the outermost work if it has run long enough. Return whether any work is running."""
         shown, work = self.shown, next(iter(_alive()), None)
         if shown is not None and (work is None or work._reference is not shown):
             self.hide(shown)
         if work is not None and (seconds := time.monotonic() - work.began) >= PATIENCE:
-            with self._lock, suppress(Exception):  # such as a stream that is closed
+            with self._lock, suppress(Exception):  # for example because the stream is closed
                 self._show(work, seconds)
         for reference in [one for one in _under_way if one() is None]:
             with suppress(ValueError):
@@ -184,6 +191,7 @@ class _Watcher:
         return work is not None
 
     def _show(self, work: LongWork, seconds: float) -> None:
+        """Show one piece of work, unless it has just ended."""
         if work._reference not in _under_way:  # it has ended just now
             return
         words = work.words()
@@ -194,7 +202,7 @@ class _Watcher:
             self._display.show(words, seconds)
 
     def hide(self, reference: weakref.ref[LongWork]) -> None:
-        """Take away what is shown of some work."""
+        """Remove what is shown of one piece of work."""
         with self._lock:
             if self.shown is reference:
                 display, self._display, self.shown = self._display, None, None
@@ -207,9 +215,9 @@ _watcher = _Watcher()
 
 
 def _forget_all() -> None:
-    """Let a child of a fork, which has no other thread, begin without work."""
+    """Clear the list in a forked child process, which does not have the parent's threads."""
     _under_way.clear()
-    _watcher.__init__()  # type: ignore[misc]  # whose lock another thread may have held
+    _watcher.__init__()  # type: ignore[misc]  # another thread may have held its lock
 
 
 if hasattr(os, "register_at_fork"):
@@ -220,7 +228,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def place_of(stream: Any) -> Place | None:
-    """Return what kind of place a stream is for notices; None if nothing shall be written there."""
+    """Return the kind of place that a stream is, or None if no notices are to be written there."""
     setting = os.environ.get(VARIABLE, "")
     if setting == "0" or stream is None:
         return None
@@ -232,18 +240,19 @@ def place_of(stream: Any) -> Place | None:
 
 
 class Line:
-    """A line on stderr."""
+    """A display that writes one line on stderr."""
 
     def __init__(self) -> None:
         self._stream: Any = sys.stderr
         self._place = place_of(self._stream)
-        self._last, self._again_at = "", 0.0  # the last line, and when the next may be written
+        # the last line, and the time from which the next may be written
+        self._last, self._again_at = "", 0.0
 
     def show(self, words: str, seconds: float) -> None:
-        """Write the line, over the last one if that is possible.
+        """Write the line, over the previous one if possible.
 
-        The cursor is left at its beginning: what others write there, such as a warning, takes its
-        place.
+        The cursor is left at the beginning of the line, so that other output, such as a warning,
+        overwrites it.
         """
         now, text = time.monotonic(), f"clmst: {int(seconds)} s: {words}"
         if self._place is None or now < self._again_at:
@@ -260,18 +269,20 @@ class Line:
             self._last, self._again_at = text, now + _SECONDS_BETWEEN[self._place]
 
     def hide(self) -> None:
-        """Erase the line, if that is possible."""
+        """Erase the line if possible."""
         if self._place == "terminal":
             self._write("\r\x1b[K")
         elif self._place == "notebook":
             self._write(f"\r{' ' * len(self._last)}\r")
 
     def _write(self, text: str) -> None:
+        """Write a text. Characters that the stream's encoding does not have are replaced."""
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         self._stream.write(text.encode(encoding, "replace").decode(encoding))
         self._stream.flush()
 
     def _columns(self) -> int:
+        """Return the width of the terminal, or 80 if it is not known."""
         try:
             return os.get_terminal_size(self._stream.fileno()).columns or 80
         except (OSError, ValueError, AttributeError):
@@ -279,10 +290,10 @@ class Line:
 
 
 class Silence:
-    """What shows nothing."""
+    """A display that does not show anything."""
 
     def show(self, words: str, seconds: float) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def hide(self) -> None:
-        """There is nothing to hide."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""Processor, cores, memory and packages of the machine; the folder for files of later processes."""
+"""Facts about the machine and its packages, and the folder of clmst's cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CACHE_VARIABLE = "CLMST_CACHE"
 
 
 def processor() -> str:
-    """Return the name of the host's processor."""
+    """Return the model name of the host's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -21,14 +21,14 @@ def processor() -> str:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use; on a shared machine these are not all."""
+    """Return the number of cores this process may use, which may not be all cores."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def physical_memory() -> int | None:
-    """Return the bytes of memory of this machine, or None if the system does not report it."""
+    """Return the machine's memory in bytes, or None if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -36,7 +36,7 @@ def physical_memory() -> int | None:
 
 
 def version_of(name: str) -> str | None:
-    """Return the version of an installed package, or None."""
+    """Return the version of an installed package, or None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -44,7 +44,10 @@ def version_of(name: str) -> str | None:
 
 
 def cache_folder() -> Path:
-    """Return the folder, which may not exist yet: ``CLMST_CACHE``, else the user's own."""
+    """Return the folder of the cache, which may not exist yet.
+
+    The environment variable ``CLMST_CACHE`` names it. By default it is in the user's cache folder.
+    """
     if named := os.environ.get(CACHE_VARIABLE):
         return Path(named)
     from platformdirs import user_cache_path

@@ -1,8 +1,8 @@
-"""Powers of two that keep the squares of differences between coordinates in the range of doubles.
+"""Scale coordinates by powers of two, so that squared differences stay in the range of doubles.
 
-The square of a double overflows from 2**512 on, and has lost bits below 2**-511. So very large or
-very small coordinates are divided by a power of two before distances are computed from them, and
-the distances are multiplied by it. Both are exact.
+The square of a double overflows from 2**512 on, and loses bits below 2**-511. Very large or very
+small coordinates are therefore divided by a power of two before distances are computed from them,
+and the distances are multiplied by it. Both operations are exact.
 """
 
 from __future__ import annotations
@@ -17,46 +17,52 @@ from clmst.core.threads import in_threads, slices
 
 Doubles = npt.NDArray[np.float64]
 
-_OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15  # coordinates at once
+# coordinates that a thread, and that a cache, takes at a time
+_OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
-_GREATEST = 500  # coordinates are below 2**500 once divided; lower of many dimensions, which add up
-_LEAST = -511  # the square of 2**-511 is the least double that has all its bits
-_NORMAL = -1022  # 2**-1022 is the least double that has all its bits
+# divided coordinates are below 2**500, or less in many dimensions, whose squares add up
+_GREATEST = 500
+_LEAST = -511  # the square of 2**-511 is the least normal double
+_NORMAL = -1022  # 2**-1022 is the least normal double, one with all its bits
 _OVERFLOW = 1024  # the first power of two beyond doubles
-_FRACTION = 52  # bits: two doubles differ by 2**-52 of the lesser one at least
-_SPARE = 8  # bits by which other points may be larger than those that a power was chosen for
+# bits of the fraction: two different doubles differ by at least 2**-52 of the lesser one
+_FRACTION = 52
+# bits by which other points may be larger than the points for which the power was chosen
+_SPARE = 8
 
 
 def magnitudes(coordinates: Doubles) -> tuple[float, float]:
-    """Return the greatest absolute value of an array, and the least one that is not 0.
+    """Return the greatest absolute value of an array, and its least absolute value other than 0.
 
-    The greatest value is NaN or infinite if any value is. The least value is infinite if there is
-    no value but 0. Threads share large arrays.
+    If any value is NaN, the greatest is NaN; otherwise, if any is infinite, the greatest is
+    infinite. If all values are 0, the least is infinite. Threads share the work on large arrays.
     """
     flat = coordinates.reshape(-1)
-    if flat.size <= _OF_A_CACHE:  # as most calls of few points
+    if flat.size <= _OF_A_CACHE:  # as in most calls
         return _of_piece(flat, np.empty(flat.size)) if flat.size else (0.0, inf)
     pieces = [flat[some] for some in slices(flat.size, _OF_A_THREAD)]
     return _of_all(in_threads(_of_pieces, pieces))
 
 
 def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the magnitudes of pieces together."""
+    """Combine the magnitudes of several pieces."""
     greatest = [one for one, _ in found]
     return nan if any(map(isnan, greatest)) else max(greatest), min(least for _, least in found)
 
 
 def _of_pieces(piece: Doubles) -> tuple[float, float]:
-    """Return the magnitudes of an array in pieces that stay in the cache of a core."""
+    """Return the magnitudes of an array, computed in pieces that fit into the cache of a core."""
     space = np.empty(_OF_A_CACHE)
     return _of_all([_of_piece(piece[some], space) for some in slices(piece.size, _OF_A_CACHE)])
 
 
 def _of_piece(piece: Doubles, space: Doubles) -> tuple[float, float]:
+    """Return the magnitudes of one piece. `space` is memory for its absolute values."""
     sizes = np.abs(piece, out=space[: piece.size])
     greatest, least = float(np.maximum.reduce(sizes)), float(np.minimum.reduce(sizes))
     if least == 0:
-        # As integers, positive doubles keep their order. 0 less 1 is the greatest integer.
+        # Positive doubles have the same order as their bits taken as integers. Subtracting 1 turns
+        # 0 into the greatest integer.
         words = sizes.view(np.uint64)
         words -= _ONE
         word = int(words.min()) + 1
@@ -65,9 +71,9 @@ def _of_piece(piece: Doubles, space: Doubles) -> tuple[float, float]:
 
 
 def exponent_of(greatest: float, least: float, dimensions: int) -> int:
-    """Return the exponent of the power of two that divides coordinates of these magnitudes.
+    """Return the exponent of the power of two by which to divide coordinates of these magnitudes.
 
-    It is 0 if no square of a difference can overflow or lose bits without a division.
+    It is 0 if no squared difference can overflow or lose bits without a division.
     """
     top = _top(dimensions)
     if greatest < ldexp(1.0, top) and least >= ldexp(1.0, _LEAST + _FRACTION):
@@ -76,39 +82,46 @@ def exponent_of(greatest: float, least: float, dimensions: int) -> int:
 
 
 def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
-    """Return whether an exponent serves for other coordinates, too, of these magnitudes."""
+    """Return whether an exponent also suits other coordinates, which have these magnitudes."""
     top = _top(dimensions) + _SPARE
     return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
 
 
 def _top(dimensions: int) -> int:
+    """Return the exponent of the bound for divided coordinates in a number of dimensions."""
     return _GREATEST - dimensions.bit_length() // 2
 
 
 def least_difference(exponent: int) -> float:
-    """Return the least difference between coordinates whose square keeps its bits.
+    """Return the least difference of two coordinates whose square keeps all bits once divided.
 
-    Distances that are not less than it keep all their bits, too, once they are multiplied.
+    Distances of at least this value also keep all bits when they are multiplied again.
     """
     return ldexp(1.0, max(exponent + _LEAST, _NORMAL))
 
 
 def multiplied_range(exponent: int) -> tuple[float, float]:
-    """Return the least and the greatest double that keep their bits if they are divided."""
+    """Return the least and the greatest double that keep all bits when they are divided."""
     low, high = max(exponent, 0) + _NORMAL, min(exponent, 0) + _OVERFLOW - 1
     return ldexp(1.0, low), ldexp(2 - 2.0**-_FRACTION, high)
 
 
 def may_be_too_near(exponent: int, least: float) -> bool:
-    """Return whether coordinates, of which `least` is the least but 0, may differ by too little."""
+    """Return whether two different coordinates may differ by less than the allowed difference.
+
+    The allowed difference is :func:`least_difference`. `least` is the least absolute value of the
+    coordinates other than 0.
+    """
     return ldexp(least, -_FRACTION) < least_difference(exponent)
 
 
 def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None:
-    """Raise if two points differ, but by less than :func:`least_difference` in each dimension.
+    """Raise InvalidGraphError if two different points are too near to each other.
 
-    Points are compared that are in one group in every dimension. Within a group of values, each
-    follows the one before at less than that difference. O(n d log n) time.
+    They are too near if they differ by less than :func:`least_difference` in every dimension. In
+    each dimension the sorted values are divided into groups wherever two neighbours are at least
+    that far apart. Only points that are in the same group in all dimensions are compared. O(n d log
+    n) time.
     """
     least = least_difference(exponent)
     rows = np.arange(len(coordinates))
@@ -136,10 +149,13 @@ def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None
 
 
 def check_extent(coordinates: Doubles, metric: str, greatest: float) -> None:
-    """Raise if a distance may be too large for a double: that of the corners of all points."""
+    """Raise InvalidGraphError if a distance may exceed the range of doubles.
+
+    The bound is the distance between two opposite corners of the bounding box.
+    """
     if greatest < ldexp(1.0, _GREATEST):
         return
-    exponent = frexp(greatest)[1]  # coordinates are below 1 once divided
+    exponent = frexp(greatest)[1]  # divided coordinates are below 1
     scaled = np.ldexp(coordinates, -exponent)
     sides = scaled.max(axis=0) - scaled.min(axis=0)
     of_sides = {"euclidean": lambda: np.sqrt((sides * sides).sum()), "chebyshev": sides.max}

@@ -1,4 +1,4 @@
-"""NetworkX graphs as lists and arrays, in the order of ``G.edges``, and forests as such graphs."""
+"""NetworkX graphs as arrays, in the order of ``G.edges``, and forests as NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
 
 _EXACT_IN_A_DOUBLE = 2**53
-_BLOCK = 1024  # edges: their dictionaries and weights take about 300 KiB
+_BLOCK = 1024  # edges that are read at a time; their dictionaries and weights take about 300 KiB
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListedEdges:
-    """The edges of an undirected graph, each once."""
+    """The edges of an undirected NetworkX graph, each listed once."""
 
-    labels: list[Hashable]  # the node of each vertex
-    u: Array  # int64, rising
-    v: Array  # int64, none less than its `u`
-    rows: list[dict[Any, Any]]  # the graph's own neighbours of each vertex, until `data` is read
-    once: bytes  # which slots of the rows are edges: the others are their mirror images
-    keys: list[Hashable] | None  # of each edge of a multigraph
+    labels: list[Hashable]  # the NetworkX node of each vertex
+    u: Array  # int64, ascending
+    v: Array  # int64, v >= u
+    rows: list[dict[Any, Any]]  # the graph's own dict of neighbours of each vertex
+    once: bytes  # one byte per entry of the rows: 1 for an edge, 0 for its mirror entry
+    keys: list[Hashable] | None  # the key of each edge of a multigraph
 
     @property
     def n_edges(self) -> int:
@@ -43,11 +43,11 @@ class ListedEdges:
 
     @cached_property
     def data(self) -> list[Any]:
-        """The attributes of each edge: the graph's own dictionaries. O(n + m) the first time."""
+        """The attributes of each edge, in the graph's own dictionaries. O(n + m) the first time."""
         return list(chain.from_iterable(self.blocks()))
 
     def blocks(self) -> Iterator[list[Any]]:
-        """Return `data` in blocks, each of which stays in a processor's cache."""
+        """Yield `data` in blocks that fit into a processor's cache."""
         if "data" in vars(self):
             yield from _blocks_of(iter(self.data))
             return
@@ -59,17 +59,18 @@ class ListedEdges:
         for block in _blocks_of(values):
             data += block
             yield block
-        vars(self)["data"] = data  # where the property keeps it
+        vars(self)["data"] = data  # the cached value of the property
 
 
 def _blocks_of(values: Iterator[Any]) -> Iterator[list[Any]]:
+    """Yield the values of an iterator in lists of _BLOCK items."""
     return iter(lambda: list(islice(values, _BLOCK)), [])
 
 
 def stores_its_edges(G: Any) -> bool:
-    """Return whether a graph is one of NetworkX that has exactly the edges that it stores.
+    """Return whether a graph is a NetworkX graph whose edges are exactly those that it stores.
 
-    A subclass may list others: those that are absent, say.
+    A subclass may report other edges, for example those that are absent from another graph.
     """
     nx = sys.modules.get("networkx")
     if nx is None or not isinstance(G, nx.Graph):
@@ -81,10 +82,10 @@ def stores_its_edges(G: Any) -> bool:
 
 
 def list_edges(G: Any) -> ListedEdges:
-    """Return the edges of an undirected NetworkX graph or multigraph. O(n + m)."""
+    """List the edges of an undirected NetworkX graph or multigraph. O(n + m)."""
     labels, rows = _adjacency(G)
     u, v = _slots(labels, rows)
-    mask = v >= u  # G.edges leaves out the neighbours that it has gone through as nodes
+    mask = v >= u  # like G.edges, which skips neighbours that have been visited as nodes
     u, v, once, keys = u[mask], v[mask], mask.tobytes(), None
     if G.is_multigraph():
         values = compress(chain.from_iterable(map(dict.values, rows)), once)
@@ -96,23 +97,25 @@ def list_edges(G: Any) -> ListedEdges:
 
 
 def list_slots(G: Any) -> tuple[list[Hashable], Array, Array]:
-    """Return the nodes and all slots of the adjacency as (labels, u, v); an arc has one slot."""
+    """Return (nodes, u, v) for all entries of the adjacency. An arc of a directed graph has one."""
     labels, rows = _adjacency(G)
     return (labels, *_slots(labels, rows))
 
 
 def _adjacency(G: Any) -> tuple[list[Hashable], list[dict[Any, Any]]]:
+    """Return the nodes of a NetworkX graph and the dict of neighbours of each node."""
     return list(G.adj), _as_dicts(list(map(itemgetter(1), G.adjacency())))
 
 
 def _as_dicts(mappings: list[Any]) -> list[dict[Any, Any]]:
-    """Return mappings as dictionaries: those of views of a graph are none."""
+    """Convert mappings to dicts. Views of a graph have other types of mappings."""
     if all(map(isinstance, mappings, repeat(dict))):
         return mappings
     return [dict(one) for one in mappings]
 
 
 def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, Array]:
+    """Return the two vertices of each adjacency entry."""
     n = len(labels)
     counts = np.fromiter(map(len, rows), np.int64, n)
     neighbours, total = chain.from_iterable(rows), int(counts.sum())
@@ -126,7 +129,7 @@ def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, A
 
 
 def _numbers_by_label(labels: list[Any]) -> Array | None:
-    """Return the vertex of each label as a table, where labels are small integers; else None."""
+    """Return a table of the vertex of each label, or None unless labels are small integers."""
     n = len(labels)
     if {int} != set(map(type, labels)) or min(labels) < 0 or max(labels) >= 4 * n:
         return None
@@ -137,17 +140,19 @@ def _numbers_by_label(labels: list[Any]) -> Array | None:
 
 
 def attribute_values(edges: ListedEdges, name: Any) -> tuple[list[Any], Array | None]:
-    """Return one attribute of each edge, 1 where an edge lacks it, and :func:`exact_array` of it.
+    """Return one attribute of each edge, as a list and as an array if that is exact.
 
-    The dictionaries lie anywhere in memory. So each is gone to once, and what is in it is looked at
-    while it is in the cache: reading takes two thirds of the time.
+    Edges without the attribute have the value 1. The array is None if no supported dtype holds all
+    values exactly (see :func:`exact_array`). The dictionaries of the edges are scattered in memory,
+    so each is visited once, block by block, while it is in the cache: reading them takes two thirds
+    of the time.
     """
     values: list[Any] = []
     arrays: list[Array | None] = []
     for block in edges.blocks():
         try:
             found = list(map(dict.get, block, repeat(name), repeat(1)))
-        except TypeError:  # other mappings than dictionaries
+        except TypeError:  # the mappings are not dicts
             found = [one.get(name, 1) for one in block]
         values += found
         arrays.append(exact_array(found))
@@ -158,7 +163,7 @@ def attribute_values(edges: ListedEdges, name: Any) -> tuple[list[Any], Array | 
 
 
 def exact_array(values: list[Any]) -> Array | None:
-    """Return numbers as an array that holds each exactly; None where no supported dtype does."""
+    """Convert numbers to an array, or return None if no supported dtype holds them all exactly."""
     kinds = set(map(type, values))
     try:
         if kinds == {bool}:
@@ -177,7 +182,7 @@ def exact_array(values: list[Any]) -> Array | None:
 
 
 def _mixed(values: list[Any]) -> Array | None:
-    """Return floats, and integers that a double holds, as doubles."""
+    """Convert floats and integers to float64, or return None if an integer would be rounded."""
     integers = [x for x in values if type(x) is not float]
     if integers and not -_EXACT_IN_A_DOUBLE <= min(integers) <= max(integers) <= _EXACT_IN_A_DOUBLE:
         return None
@@ -188,9 +193,9 @@ def _mixed(values: list[Any]) -> Array | None:
 
 
 class NetworkxNodes(list[Hashable]):
-    """The nodes of a NetworkX graph, which know the graph itself: its attributes are not copied.
+    """The list of the nodes of a NetworkX graph, with a reference to the graph and its attributes.
 
-    A pickled or copied one is a plain list.
+    Pickling or copying it gives a plain list.
     """
 
     def __init__(self, nodes: Iterable[Hashable], graph: Any, weight: str | None) -> None:
@@ -202,31 +207,43 @@ class NetworkxNodes(list[Hashable]):
 
 
 def to_networkx(self: Forest, weight: str | None = None) -> Any:
-    """Return a ``networkx.Graph`` of all vertices, with the caller's names if any.
+    """Return the forest as a ``networkx.Graph`` that contains all vertices.
 
-    Of a forest of a NetworkX graph it has the attributes that the graph has now, those of nodes
-    and edges too, as ``networkx.minimum_spanning_tree`` has. Names that are arrays, or lists,
-    become tuples.
+    Nodes are named by the caller's labels. If the forest was computed from a NetworkX graph, the
+    result also has the attributes that this graph, its nodes and its edges have now, like the
+    result of ``networkx.minimum_spanning_tree``. Labels that are arrays or lists become tuples.
 
     Parameters
     ----------
     weight : str, optional
-        The edge attribute that holds the weight; by default the one that it was in, or
-        "weight".
+        The edge attribute in which to store the weight. By default the attribute from which it was
+        read, or "weight".
+
+    Returns
+    -------
+    networkx.Graph
 
     Raises
     ------
     InvalidArgumentError
-        A name is not hashable, two vertices have the same, or the NetworkX graph has lost a
-        node or an edge since.
+        A label is not hashable, two vertices have the same label, or the NetworkX graph has lost a
+        node or an edge since the solve.
     InvalidForestError
-        As :meth:`to_scipy`.
+        The arrays contradict each other, as in :meth:`to_scipy`.
     MissingDependencyError
         NetworkX is not installed.
 
     Notes
     -----
-    A pickled forest has the names of nodes, but not the graph with its attributes.
+    A forest that was pickled keeps the names of the nodes, but not the NetworkX graph with its
+    attributes.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> clmst.minimum_spanning_forest(graph).to_networkx().edges(data=True)
+    EdgeDataView([(0, 2, {'weight': 2}), (1, 2, {'weight': 1})])
     """
     if weight is not None:
         weight = check_text("weight", weight)
@@ -257,9 +274,9 @@ def to_networkx(self: Forest, weight: str | None = None) -> Any:
 
 
 def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
-    """Yield the attributes of each edge of a forest: the graph's own dictionaries.
+    """Yield the attributes of each edge of a forest, in the graph's own dictionaries.
 
-    Raise a KeyError of an edge that is not there any more.
+    Raise KeyError for an edge that the graph does not have any more.
     """
     pairs = [(names[u], names[v]) for u, v in forest.edges.tolist()]
     if not G.is_multigraph():
@@ -280,7 +297,7 @@ def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
 
 
 def _weighted(data: dict[Any, Any], w: Any, weight: str | None, own: str | None) -> dict[Any, Any]:
-    """Return attributes with the weight among them; the graph's own value stays as it is."""
+    """Return the attributes of an edge with the weight included. An existing value is kept."""
     name = own if weight is None else weight
     if name is None or (name == own and name in data):
         return data

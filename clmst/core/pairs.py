@@ -1,4 +1,4 @@
-"""Pairs of vertices: the edges of a complete graph, and their positions in canonical order."""
+"""Pairs of vertices, which are the edges of a complete graph, in canonical order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-# The device counts rows times blocks of a row, of which there are up to 64, in 32 bits.
+# A device counts the blocks of all rows in 32 bits, and a row has up to 64 blocks.
 MAX_VERTICES = 2**26 - 1
 
 
 def check_count(n: int) -> None:
-    """Raise if a complete graph of `n` vertices is too large."""
+    """Raise InvalidGraphError if a complete graph of `n` vertices is too large."""
     if n > MAX_VERTICES:
         raise InvalidGraphError(
             f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = {MAX_VERTICES}"
@@ -30,7 +30,10 @@ def check_count(n: int) -> None:
 
 
 def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
-    """Return the ends of pairs as integer arrays of vertices below `n` that broadcast, or raise."""
+    """Return the ends of pairs as integer arrays that broadcast. Raise InvalidGraphError otherwise.
+
+    Every end must be less than `n`.
+    """
     ends = []
     for name, given in (("u", u), ("v", v)):
         array = as_array(name, given, error=InvalidGraphError)
@@ -55,14 +58,14 @@ def count(n: int) -> int:
 
 
 def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
-    """Return the position of each pair (u, v), u < v, of n vertices in canonical order.
+    """Return the position of each pair (u, v), u < v, among all pairs of n vertices in order.
 
-    It is also the index of its distance in SciPy's condensed form (``scipy.spatial.distance``).
+    It also is the index of the pair in SciPy's condensed form (``scipy.spatial.distance``).
     """
     rows = u.astype(np.int64)
     positions: npt.NDArray[np.int64] = 2 * n - 3 - rows
     positions *= rows
-    positions >>= 1  # of an even number: of the cells left of (u, u + 1)
+    positions >>= 1  # exact, as the product is even
     positions += v.astype(np.int64)
     positions -= 1
     return positions
@@ -72,9 +75,20 @@ def graph_of(
     kind: type[Graph], n: int, dtype: np.dtype[Any], row: Callable[[int], Any], *,
     coordinates: Any = None,
 ) -> Graph:  # fmt: skip
-    """Return the graph of all pairs of n vertices, given each row of weights above the diagonal.
+    """Build the graph of all pairs of n vertices, in O(n**2) time and memory.
 
-    The class `kind` builds it.
+    Parameters
+    ----------
+    kind : type
+        The class :class:`Graph`.
+    n : int
+        The number of vertices.
+    dtype : dtype
+        The dtype of the weights.
+    row : callable
+        Called with a vertex u, returns the weights of the pairs (u, u + 1), (u, u + 2), ...
+    coordinates : ndarray, optional
+        Where to draw the vertices.
     """
     check_size(n, count(n))
     lengths = np.arange(n - 1, -1, -1, dtype=np.uint32)

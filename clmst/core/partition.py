@@ -1,7 +1,7 @@
-"""Parts of a graph's edges, each a graph of its own.
+"""Divide the edges of a graph into parts, each of which is a graph of its own.
 
-For any parts, the forest of the graph is in the union of the parts' forests: an edge in no part's
-forest is the heaviest of a cycle.
+However the edges are divided, the forest of the graph is contained in the union of the forests of
+the parts: an edge that is not in the forest of its part is the heaviest edge of a cycle.
 """
 
 from __future__ import annotations
@@ -19,49 +19,51 @@ from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-# A part whose edges touch less than this fraction of the vertices has its own vertex numbers.
+# If the edges of a part have ends at less than this fraction of the vertices, the part gets its own
+# vertex numbers.
 _RENUMBERED_BELOW = 0.75
 
-# Edges that a thread takes at a time: temporaries stay in the caches.
+# The number of edges that a thread processes at a time, so that temporaries fit into the caches.
 _CHUNK = 1 << 18
 
-# Ranges of weights begin at multiples of this number, so that a part of a buffer or host array is
-# aligned as devices need it, for every width of weights.
+# Ranges of weights start at multiples of this number, so that a part of a buffer or host array has
+# the alignment that devices need, for every width of weights.
 RANGE_STEP = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some edges of a graph."""
+    """Some edges of a graph, as a graph of their own."""
 
-    # Those edges, as of `topology.edges_once`; vertices may have other numbers, in the same order.
+    # The edges, in the form of `topology.edges_once`. Vertices may be renumbered in the same order.
     graph: Graph
-    slots: Array | None  # uint32: the whole graph's slot of each, rising; None: consecutive ones
-    first_slot: int  # of consecutive slots
-    # The range of the whole graph's weights that the part takes: its own, and perhaps others.
+    slots: Array | None  # uint32, ascending: slots of the whole graph; None if consecutive
+    first_slot: int  # the first of consecutive slots
+    # The half-open range of the whole graph's weights that contains the weights of the part.
     first: int
     last: int
 
     @property
     def n_edges(self) -> int:
-        """Number of edges."""
+        """Number of edges of the part."""
         return self.graph.n_slots
 
     @property
     def forest_capacity(self) -> int:
-        """The most edges that its forest can have."""
+        """The maximum number of edges that the forest of the part can have."""
         return min(max(self.graph.n_vertices - 1, 0), self.n_edges)
 
 
 def whole(edges: Graph) -> Part:
-    """Return all edges as one part."""
+    """Return a single part that contains all edges."""
     return Part(graph=edges, slots=None, first_slot=0, first=0, last=edges.n_input)
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Return parts of consecutive weights: from each bound to the next one. O(n + m) a part.
+    """Divide the edges by their position in the array of weights. O(n + m) for each part.
 
-    The bounds go from 0 to ``edges.n_input``, not decreasing.
+    Part k has the weights from ``bounds[k]`` to ``bounds[k + 1]``. The bounds must ascend from 0 to
+    ``edges.n_input``.
     """
     parts = []
     for first, last in pairwise(bounds):
@@ -74,7 +76,10 @@ def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
 
 
 def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
-    """Return a part for each cluster, then one of all other edges. O(n + m) a part."""
+    """Return a part for the edges within each cluster, and a last part for all other edges.
+
+    O(n + m) for each part.
+    """
 
     def listed(one: slice) -> list[Array]:
         """Return the slots of each cluster, then the others."""
@@ -93,7 +98,10 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 
 
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
-    """Return the range of weights of some slots, with an aligned begin."""
+    """Return the half-open range of edge ids (indices into the weights) that covers `slots`.
+
+    Its start is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any slots.
+    """
     if not slots.size:
         return 0, 0
     ids = slots if edges.edge_ids is None else edges.edge_ids[slots]
@@ -101,7 +109,10 @@ def _range(edges: Graph, slots: Array) -> tuple[int, int]:
 
 
 def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
-    """Return the bounds for :func:`by_ranges` of ranges with given shares, which sum to 1."""
+    """Return the bounds for :func:`by_ranges` that give each part its share of the weights.
+
+    The shares sum to 1.
+    """
     ends = np.cumsum(shares) * n_input / RANGE_STEP
     inner = [min(round(end) * RANGE_STEP, n_input) for end in ends[:-1].tolist()]
     return [0, *inner, n_input]
@@ -110,9 +121,9 @@ def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
 def part_of(
     edges: Graph, slots: Array | slice, first: int, last: int, *, always: bool = False
 ) -> Part:
-    """Return some slots of a graph as a part with the weights from `first` to `last`.
+    """Return some slots of a graph as a part that covers the weights from `first` to `last`.
 
-    Vertices without an edge in the part get no number there if they are many, or if `always`.
+    If few enough vertices have an edge in the part, or if `always`, only they are numbered.
     """
     rows, columns = _taken(edges.rows, slots), _taken(edges.indices, slots)
     ids = None if edges.edge_ids is None else _taken(edges.edge_ids, slots)
@@ -138,7 +149,10 @@ def part_of(
 
 
 def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int, Array, Array]:
-    """Return edges with their own vertex numbers, if they touch few enough vertices."""
+    """Renumber the vertices that have an edge, if they are fewer than the fraction `below` of all.
+
+    Return the number of vertices, and both ends of each edge.
+    """
     touched = np.zeros(n, bool)
 
     def touch(one: slice) -> None:
@@ -154,7 +168,7 @@ def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int,
 
 
 def _taken(array: Array, places: Array | slice) -> Array:
-    """Return the entries of an array at some places."""
+    """Return the entries of an array at the given indices, using several threads."""
     if isinstance(places, slice):
         return array[places]
     found = np.empty(places.size, array.dtype)

@@ -1,7 +1,7 @@
-"""Paths between the vertices of a forest, and the greatest edge on each.
+"""Paths between the vertices of a forest, and the last edge on each in the order of weights.
 
-The latter after V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18
-(1997).
+The method is from V. King, "A simpler minimum spanning tree verification algorithm",
+Algorithmica 18 (1997).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clmst.core.weight_keys import Array
 
 
 def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
-    """Return the number of components and the component of each of `n` vertices."""
+    """Return the number of connected components, and the component of each of `n` vertices."""
     matrix = sparse.coo_array((np.ones(u.size, np.int32), (u, v)), shape=(n, n)).tocsr()
     count, labels = connected_components(matrix, directed=False)
     return int(count), labels
@@ -25,17 +25,23 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RootedForest:
-    """A forest whose trees are rooted at their least vertices."""
+    """A forest with parent pointers. The root of each tree is its least vertex."""
 
-    parents: npt.NDArray[np.int32]  # -1 of a root
-    ranks: npt.NDArray[np.int32]  # of each vertex, and one more; greater than its parent's
+    parents: npt.NDArray[np.int32]  # the parent of each vertex, -1 for a root
+    # position in breadth-first order, greater than the parent's; shape (n + 1,)
+    ranks: npt.NDArray[np.int32]
 
     @classmethod
     def of(cls, n: int, edges: Array, labels: Array) -> RootedForest:
-        """Root the trees of a forest; `labels` are the tree of each vertex. O(n)."""
+        """Root the trees of a forest at their least vertices.
+
+        `labels` are the trees of vertices. O(n).
+        """
         roots = np.zeros(int(labels.max(initial=-1)) + 1, np.int32)
-        roots[labels[::-1]] = np.arange(n, dtype=np.int32)[::-1]  # the least one is the last stored
-        # A vertex n above all roots makes the forest one tree, which one search goes through.
+        # in descending order, so that the least vertex is stored last
+        roots[labels[::-1]] = np.arange(n, dtype=np.int32)[::-1]
+        # An additional vertex n, joined to all roots, makes the forest one tree for a single
+        # search.
         u = np.concatenate([edges[:, 0].astype(np.int32), np.full(roots.size, n, np.int32)])
         v = np.concatenate([edges[:, 1].astype(np.int32), roots])
         ones = np.ones(u.size, np.uint8)
@@ -48,9 +54,10 @@ class RootedForest:
         return cls(parents=parents, ranks=ranks)
 
     def path(self, u: int, v: int) -> list[int]:
-        """Return the vertices from u to v; empty if they are in different trees.
+        """Return the vertices on the path from u to v, or [] if they are in different trees.
 
-        The end of greater rank cannot be above the other one, so it is the one that climbs.
+        In each step the end of greater rank moves to its parent, because it cannot be an ancestor
+        of the other end.
         """
         ahead, behind = [u], [v]
         while (one := ahead[-1]) != (other := behind[-1]):
@@ -63,21 +70,23 @@ class RootedForest:
 
 
 class Hierarchy:
-    """A structure that finds the greatest rank on the path between two vertices of a forest.
+    """A data structure that finds the greatest rank of an edge on the path between two vertices.
 
-    Borůvka's algorithm on the forest itself gives at most log2(n) levels. A node is a component;
-    its parent pointer carries the rank of the edge that it chose, the least of its edges. King: the
-    greatest rank on the path between two vertices is the greatest on their two climbs to their
-    lowest common ancestor. Edge r of the forest is (a[r], b[r]): its position is its rank. The
-    greatest rank on the climb of a vertex to the top is in `reaches`, -1 at the top: a greater rank
-    on a path from the vertex can only be on the other end's climb.
+    It is built by Borůvka's algorithm on the forest itself, with at most log2(n) levels. A node of
+    a level is a component. Its parent pointer carries the rank of the edge that the component
+    chose, which is the least of its edges. King's theorem: the greatest rank on the path between
+    two vertices is the greatest on their two ways up to their lowest common ancestor.
+
+    Edge r of the forest joins a[r] and b[r]; its position r is its rank. `reaches` contains the
+    greatest rank on the way of each vertex to the top, or -1 if the vertex is at the top. A greater
+    rank on a path from the vertex can only be on the way of the other end.
     """
 
     def __init__(self, n: int, a: Array, b: Array) -> None:
         self._levels: list[tuple[Array, Array]] = []
         ranks, n_nodes = np.arange(a.size), n
         while a.size:
-            edge = np.full(n_nodes, -1, np.int64)  # -1: this tree is one node already
+            edge = np.full(n_nodes, -1, np.int64)  # -1 if the tree is a single node already
             backwards = np.arange(a.size)[::-1]
             # If an index occurs twice, the last assignment wins, so the least rank stays.
             edge[np.stack((a, b), axis=1)[::-1].ravel()] = np.repeat(backwards, 2)
@@ -94,16 +103,19 @@ class Hierarchy:
             self.reaches = np.maximum(links, self.reaches[above])
 
     def trees(self) -> npt.NDArray[np.int64]:
-        """Return the tree of each vertex, shape (n,): equal numbers within a tree only. O(n)."""
+        """Return a number for each vertex, shape (n,), that is equal exactly within each tree.
+
+        O(n).
+        """
         trees = np.arange(self._n_trees)
         for _, above in reversed(self._levels):
             trees = trees[above]
         return trees
 
     def last_ranks(self, x: Array, y: Array) -> npt.NDArray[np.int64]:
-        """Return, for each pair (x[q], y[q]), the greatest rank on the path between them.
+        """Return the greatest rank on the path between x[q] and y[q], for each q.
 
-        Both vertices of a pair are distinct and in one tree.
+        The two vertices of each pair must be different vertices of the same tree.
         """
         result, pairs = np.full(x.size, -1, np.int64), np.arange(x.size)
         for links, above in self._levels:

@@ -1,4 +1,4 @@
-"""What is checked of points: their shape and range, and the range of their core distances."""
+"""Checks of points: their shape and range, and the range of their core distances."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ if TYPE_CHECKING:
 
 ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
-# Their pairs may have core distances, and the distance to a box bounds those to the points in it.
+# Pairs may have core distances, and the distance to a box bounds the distances to points in it.
 UNROUNDED = ("euclidean", "manhattan", "chebyshev", "cosine")
-_TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
+_TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20
 
 
 def checked_coordinates(
     coordinates: Any, metric: Metric
 ) -> tuple[npt.NDArray[np.float64], float, float]:
-    """Return coordinates as float64 of shape (n, d), and their magnitudes; or raise."""
+    """Return coordinates as float64 of shape (n, d), and their magnitudes.
+
+    The magnitudes are the greatest absolute value, and the least one other than 0. Raise
+    InvalidGraphError if the coordinates have a wrong shape or are not finite real numbers.
+    """
     array = as_reals("coordinates", rows_of("coordinates", coordinates))
     if array.size == 0 and array.ndim < 2:
         array = np.zeros((0, 2))
@@ -46,7 +50,7 @@ def checked_coordinates(
 
 
 def check_finite(doubles: npt.NDArray[np.float64]) -> None:
-    """Raise unless all coordinates, a row a point, are finite."""
+    """Raise InvalidGraphError unless all coordinates are finite. Each row is a point."""
     if not are_finite(doubles):
         point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
         value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
@@ -56,9 +60,10 @@ def check_finite(doubles: npt.NDArray[np.float64]) -> None:
 
 
 def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
-    """Return whether no number is infinite or NaN: then their sum is neither, unless it overflows.
+    """Return whether all numbers are finite.
 
-    A sum takes a third of the time of looking at each. Threads share large arrays.
+    The sum of finite numbers is finite, unless it overflows. Only if the sum is not finite is each
+    number examined, which takes three times as long. Threads share large arrays.
     """
     flat = doubles.reshape(-1)
     pieces = [flat[at : at + _SUMMED_AT_ONCE] for at in range(0, flat.size, _SUMMED_AT_ONCE)]
@@ -71,7 +76,11 @@ def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
 
 
 def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
-    """Return core distances as float64 of shape (n,), or raise."""
+    """Return core distances as float64 of shape (n,), with -0.0 replaced by 0.0.
+
+    Raise InvalidGraphError if there is not one for each point, or if one is negative or NaN. Raise
+    InvalidArgumentError if the metric does not support core distances.
+    """
     if metric not in UNROUNDED:
         raise InvalidArgumentError(
             f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
@@ -90,9 +99,10 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
 
 
 def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return points, a row a dimension, divided by their distances from the origin.
+    """Scale points to the length 1. The array has one row for each dimension.
 
-    By the greatest coordinate first, so that no square overflows.
+    Raise InvalidGraphError for a point whose coordinates are all 0. Each point is first divided by
+    its greatest coordinate, so that no square overflows.
     """
     greatest = np.abs(planes).max(axis=0)
     wrong = np.flatnonzero(greatest == 0)
@@ -110,7 +120,7 @@ def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
-    """Raise unless coordinates are latitudes and longitudes in degrees."""
+    """Raise InvalidGraphError unless coordinates are latitudes and longitudes in degrees."""
     for axis, (name, most) in enumerate((("latitude", 90), ("longitude", 360))):
         wrong = np.flatnonzero(np.abs(coordinates[:, axis]) > most)
         if wrong.size:
@@ -122,7 +132,7 @@ def check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
 
 
 def check_rounded_extent(coordinates: npt.NDArray[np.float64]) -> None:
-    """Raise if a rounded distance may need more than 31 bits."""
+    """Raise InvalidGraphError if a rounded distance may need more than 31 bits."""
     if coordinates.size == 0:
         return
     sides = coordinates.max(axis=0) - coordinates.min(axis=0)
@@ -136,7 +146,7 @@ def check_rounded_extent(coordinates: npt.NDArray[np.float64]) -> None:
 def check_divided_core(
     core: npt.NDArray[np.float64], exponent: int, coordinates: npt.NDArray[np.float64]
 ) -> None:
-    """Raise if a core distance loses bits where it is divided by ``2**exponent``."""
+    """Raise InvalidGraphError if dividing a core distance by ``2**exponent`` loses bits."""
     with np.errstate(over="ignore", under="ignore"):
         is_exact = np.ldexp(np.ldexp(core, -exponent), exponent) == core
     if not is_exact.all():

@@ -1,7 +1,7 @@
-"""Points as other libraries keep them: the one way in for rows of numbers.
+"""Convert points in the form of any library to a NumPy array with a row for each point.
 
-An array, a data frame, an Arrow table, a tensor and a list of rows become a NumPy array here,
-whichever function they are given to.
+All functions that take points use this module: for arrays, data frames, Arrow tables, tensors and
+lists of rows.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ _PLAIN = (np.ndarray, list, tuple)
 
 
 def is_table(X: Any) -> bool:
-    """Return whether an object is a data frame or an Arrow table, which has named columns."""
+    """Return whether an object is a data frame or an Arrow table, which have named columns."""
     if isinstance(X, _PLAIN):
         return False
     return has(X, "to_numpy", "columns") or _is_arrow(X)
 
 
 def _is_arrow(X: Any) -> bool:
+    """Return whether an object can be exported as an Arrow table."""
     return has(X, "__arrow_c_stream__") and (has(X, "columns") or has(X, "schema"))
 
 
 def are_rows(X: Any) -> bool:
-    """Return whether an object is a table, an array, a tensor, or a list."""
+    """Return whether an object is a table, an array, a tensor, a list or a tuple."""
     return isinstance(X, _PLAIN) or is_table(X) or has_numbers(X)
 
 
 def column_names(X: Any) -> list[Any]:
-    """Return the names of a table's columns in their order; none of any other object."""
+    """Return the column names of a table in order, or [] for any other object."""
     if not is_table(X):
         return []
     if has(X, "column_names"):
@@ -46,7 +47,7 @@ def column_names(X: Any) -> list[Any]:
 
 
 def of_one_dimension(name: str) -> str:
-    """Return the end of a message about rows of one dimension: how to make rows of them."""
+    """Return the end of an error message about a one-dimensional array: how to reshape it."""
     return (
         f" ({name}.reshape(-1, 1) takes each number for a point, {name}.reshape(1, -1) all of "
         "them for one)"
@@ -54,7 +55,7 @@ def of_one_dimension(name: str) -> str:
 
 
 def check_rows(array: Array, name: str = "X") -> None:
-    """Raise unless points are rows of real numbers."""
+    """Raise InvalidGraphError unless an array has two dimensions and real numbers."""
     if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.shape[1]:
         remedy = of_one_dimension(name) if array.ndim == 1 else ""
         raise InvalidGraphError(
@@ -64,15 +65,15 @@ def check_rows(array: Array, name: str = "X") -> None:
 
 
 def rows_of(name: str, X: Any) -> Array:
-    """Return rows of numbers as a NumPy array, without a copy where that is possible.
+    """Convert rows of numbers to a NumPy array, without a copy if possible.
 
-    A missing number of a data frame becomes NaN. Numbers that are stored as objects are converted.
+    Missing numbers of a data frame become NaN. Numbers that are stored as objects become float64.
 
     Raises
     ------
     InvalidGraphError
-        The object has no rows, NumPy makes no array of it, or a column has something other than
-        numbers. The message begins with the `name`.
+        The object does not have rows, NumPy cannot convert it, or a column contains something other
+        than numbers. The message starts with `name`.
     """
     if isinstance(X, _PLAIN):
         return _numbers(name, as_array(name, X, error=InvalidGraphError))
@@ -86,13 +87,14 @@ def rows_of(name: str, X: Any) -> Array:
 
 
 def _is_sequence(X: Any) -> bool:
+    """Return whether an object may be a sequence of rows. Texts and sparse matrices are not."""
     if isinstance(X, str | bytes | Mapping) or has(X, "toarray"):
         return False
     return has(X, "__len__", "__getitem__")
 
 
 def _no_rows(name: str, X: Any) -> InvalidGraphError:
-    """Make the error of an object that has no rows, which says how to get rows from it."""
+    """Make the error for an object without rows. It names the call that returns rows, if any."""
     fact, remedy = f"of type {type(X).__name__}", ""
     if X is None:
         fact = "None"
@@ -112,7 +114,7 @@ def _no_rows(name: str, X: Any) -> InvalidGraphError:
 
 
 def _with_gaps(frame: Any) -> Any:
-    """Return a frame, or its array with NaN for missing objects, as pandas' NA is."""
+    """Return a frame, or its array with NaN in place of missing objects such as ``pandas.NA``."""
     if not has(frame, "isna"):
         return frame
     array = np.asarray(frame)
@@ -120,7 +122,10 @@ def _with_gaps(frame: Any) -> Any:
 
 
 def _of_arrow(name: str, table: Any) -> Array:
-    """Return an Arrow table, or what exports one, as an array; a missing number is NaN."""
+    """Convert an Arrow table, or an object that exports one, to an array.
+
+    Missing numbers become NaN.
+    """
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     try:
         arrow = pyarrow.table(table)
@@ -135,7 +140,7 @@ def _of_arrow(name: str, table: Any) -> Array:
 
 
 def _numbers(name: str, array: Array, table: Any = None) -> Array:
-    """Return an array of objects as floats, and any other array as it is."""
+    """Convert an array of objects to float64. Other arrays are returned unchanged."""
     if array.dtype != object:
         return array
     try:
@@ -149,7 +154,7 @@ def _numbers(name: str, array: Array, table: Any = None) -> Array:
 
 
 def _column_without_numbers(array: Array, table: Any) -> str:
-    """Return in words which column of a table has something other than numbers."""
+    """Describe the first column that contains something other than numbers, for a message."""
     if array.ndim != 2:
         return ""
     for column, column_name in zip(array.T, column_names(table), strict=False):

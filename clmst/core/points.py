@@ -1,4 +1,4 @@
-"""Points as a complete graph: weights are distances, computed on demand."""
+"""Points as a complete graph, whose weights are distances that are computed on demand."""
 
 from __future__ import annotations
 
@@ -38,57 +38,67 @@ Metric: TypeAlias = Literal[
     "haversine",
 ]
 
-_UNBOUNDED = ("euclidean", "manhattan", "chebyshev")  # the metrics whose distances may overflow
+_UNBOUNDED = ("euclidean", "manhattan", "chebyshev")  # metrics whose distances may overflow
 _TURNED_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points as the complete graph of their distances.
+    """Points, as the complete graph of the distances between them.
 
-    No distance is stored: `dense` computes them on the device, in O(n) memory. They are bitwise
-    equal on every device, so the forest is the same.
+    Distances are not stored. A device computes them during the solve, in O(n) memory. They are
+    bitwise equal on every device, so the forest does not depend on the device.
 
     Parameters
     ----------
     coordinates : array of real numbers, shape (n, d), or data frame, tensor, list of rows
-        A row a point, d at least 1. Finite, taken as float64. For "great-circle" and "haversine"
-        latitude and longitude, shape (n, 2).
+        One row per point, with d >= 1 coordinates. They must be finite and are converted to
+        float64. For "great-circle" and "haversine" each row is a latitude and a longitude.
     metric : str
-        * "euclidean": ``sqrt(dx*dx + dy*dy + ...)``, the square root of the sum of squares;
-        * "manhattan": the sum of ``abs(dx)``; "chebyshev": the greatest ``abs(dx)``;
-        * "cosine": ``max(0, 1 - (a @ b))`` of both rows divided by their lengths;
-        * "rounded-euclidean": "euclidean", rounded to the nearest integer, halves up (TSPLIB's
-          EUC_2D and EUC_3D);
-        * "great-circle": whole kilometres of TSPLIB's GEO, of coordinates DDD.MM, degrees and
-          minutes;
-        * "haversine": kilometres on a sphere of 6371.0088 km, of coordinates in decimal degrees;
-          the straight line between two points is rounded to centimetres before.
+        The distance between two points.
 
-        All are computed in float64, one dimension after the other, each operation rounded as IEEE
-        754 says. Distances of "rounded-euclidean" and "great-circle" are int64. Before squares are
-        computed for "euclidean", very large or very small coordinates are divided by a power of
-        two, so that no square overflows or vanishes.
+        * "euclidean": ``sqrt(dx*dx + dy*dy + ...)``, the square root of the sum of squares.
+        * "manhattan": the sum of ``abs(dx)`` over all dimensions.
+        * "chebyshev": the greatest ``abs(dx)``.
+        * "cosine": ``max(0, 1 - (a @ b))`` of the two rows, each divided by its length.
+        * "rounded-euclidean": "euclidean", rounded to the nearest integer, with halves rounded up.
+          These are EUC_2D and EUC_3D of TSPLIB.
+        * "great-circle": whole kilometres, GEO of TSPLIB. Coordinates are in the form DDD.MM,
+          degrees and minutes.
+        * "haversine": kilometres on a sphere of radius 6371.0088 km. Coordinates are in decimal
+          degrees. The straight line (chord) between two points is rounded to centimetres before the
+          arc is computed from it.
+
+        Distances are computed in float64, one dimension after the other, with every operation
+        rounded as IEEE 754 specifies. Those of "rounded-euclidean" and "great-circle" are int64.
+        For "euclidean", very large or very small coordinates are first divided by a power of two,
+        so that no square overflows or vanishes.
     core_distances : array of real numbers, shape (n,), optional
-        The weight of a pair is then the *mutual reachability* of HDBSCAN: the greatest of its
-        distance and the core distances of both points (:func:`clmst.core_distances`). For
-        "euclidean", "manhattan", "chebyshev" and "cosine".
+        If given, the weight of a pair is the *mutual reachability distance* of HDBSCAN: the
+        greatest of its distance and the core distances of both points (see
+        :func:`clmst.core_distances`). Allowed for "euclidean", "manhattan", "chebyshev" and
+        "cosine".
 
     Raises
     ------
     InvalidGraphError
-        Wrong shape or dtype, a coordinate that is not finite, more than 2**32 - 2 points, a
-        rounded distance of 2**31 or more, a distance beyond the greatest double, 1.8e308; for
-        "euclidean" two different points whose coordinates are all closer than 2.2e-308, or than
-        some 1e-304 of the greatest coordinate; for "haversine" a latitude beyond 90 or a longitude
-        beyond 360 degrees; for "cosine" a row of zeros; a core distance that is negative or NaN.
+        The coordinates have a wrong shape or dtype, or one is not finite; there are more than 2**32
+        - 2 points; a rounded distance is 2**31 or more, or a distance exceeds the greatest double,
+        1.8e308. For "euclidean" also if all coordinates of two different points differ by less than
+        2.2e-308, or by less than about 1e-304 times the greatest coordinate. For "haversine" also
+        if a latitude exceeds 90 or a longitude exceeds 360 degrees. For "cosine" also if a row
+        contains only zeros. Core distances must not be negative or NaN.
     InvalidArgumentError
-        The metric is unknown, or takes no core distances.
+        The metric is unknown, or core distances are given for a metric that does not support them.
 
     Notes
     -----
     The id of the edge (u, v), u < v, is the index of its distance in SciPy's condensed form,
     ``scipy.spatial.distance.pdist(coordinates)``.
+
+    Sources: G. Reinelt, "TSPLIB - a traveling salesman problem library", ORSA Journal on Computing
+    3, 1991; R. Campello, D. Moulavi, J. Sander, "Density-based clustering based on hierarchical
+    density estimates", PAKDD 2013.
 
     Examples
     --------
@@ -122,7 +132,7 @@ class Points:
         if self.metric == "haversine":
             check_degrees(self.coordinates)
         if self.metric == "cosine":
-            _ = self.planes  # which raises for points without a direction
+            _ = self.planes  # raises if a point does not have a direction
 
     def __repr__(self) -> str:
         core = "" if self.core_distances is None else ", with core distances"
@@ -136,35 +146,38 @@ class Points:
 
     @property
     def dimensions(self) -> int:
-        """Coordinates that distances are computed of, at least 2; three on a sphere."""
+        """Number of coordinates from which distances are computed.
+
+        At least 2, and 3 on a sphere.
+        """
         return 3 if self.metric in ON_A_SPHERE else max(int(self.coordinates.shape[1]), 2)
 
     @property
     def n_edges(self) -> int:
-        """Number of pairs."""
+        """Number of edges, which is the number of pairs of points."""
         return pairs.count(self.n_vertices)
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """The dtype of distances: float64, or int64 where they are rounded."""
+        """The dtype of distances: int64 if they are rounded, otherwise float64."""
         return np.dtype(np.int64 if self.metric in ROUNDED else np.float64)
 
     @property
     def compared_as(self) -> Metric:
-        """The metric of the distances that are compared; that of :attr:`planes`.
+        """The metric of the distances that the device compares, which belong to :attr:`planes`.
 
-        Arcs are compared by their chords, which are rounded: so no two arcs of different chords
-        are equal, and edges have the same order by either.
+        Haversine distances are compared by their chords, rounded to centimetres. Different chords
+        have different arcs, so both give edges the same order.
         """
         return "rounded-euclidean" if self.metric == "haversine" else self.metric
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
-        """The coordinates that distances are computed of: a row a dimension, at least 2.
+        """The coordinates from which distances are computed, one row per dimension, at least 2.
 
-        Those of "euclidean" are divided by ``2**exponent``. So are :attr:`divided_core`, and all
-        that a device computes from both; :meth:`multiplied` undoes it. The exponent is 0 except
-        for very large and very small coordinates.
+        Coordinates of "euclidean" are divided by ``2**exponent``, and so are :attr:`divided_core`
+        and everything that a device computes from them. :meth:`multiplied` undoes the division. The
+        exponent is 0 except for very large or very small coordinates.
         """
         if self.metric == "great-circle":
             return sphere.on_unit_sphere(self.coordinates)
@@ -183,29 +196,32 @@ class Points:
 
     @property
     def divided_core(self) -> npt.NDArray[np.float64] | None:
-        """The core distances, divided by ``2**exponent`` as :attr:`planes` are."""
+        """The core distances, divided by ``2**exponent`` like :attr:`planes`, or None."""
         core: npt.NDArray[np.float64] | None = self.core_distances
         if core is not None and self.exponent:
             core = np.ldexp(core, -self.exponent)
         return core
 
     def multiplied(self, distances: Array) -> Array:
-        """Return distances that were computed from :attr:`planes`, times ``2**exponent``."""
+        """Multiply distances that were computed from :attr:`planes` by ``2**exponent``."""
         return np.ldexp(distances, self.exponent) if self.exponent else distances
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:
-        """The squared chords at which great-circle distances change; none for other metrics."""
+        """The squared chords at which great-circle distances increase by 1 km; empty otherwise."""
         return sphere.squared_chords() if self.metric == "great-circle" else np.zeros(0)
 
     @property
     def on_map(self) -> npt.NDArray[np.float64]:
-        """The coordinates in the order of a map: on a sphere longitude, then latitude."""
+        """The coordinates in the order of a map: on a sphere, longitude before latitude."""
         found: npt.NDArray[np.float64] = self.coordinates
         return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
     def with_core_distances(self, core: Any) -> Points:
-        """Return the same points, which are not checked again, with core distances."""
+        """Return the same points with other core distances.
+
+        The coordinates are not checked again.
+        """
         found = copy(self)
         checked = None if core is None else self._checked_core(core)
         object.__setattr__(found, "core_distances", checked)
@@ -219,7 +235,7 @@ class Points:
         return core
 
     def at_exponent(self, exponent: int) -> Points:
-        """Return the same points, which are not checked again, with another exponent."""
+        """Return the same points with another exponent. Nothing is checked again."""
         if exponent == self.exponent:
             return self
         found = copy(self)
@@ -228,9 +244,11 @@ class Points:
         return found
 
     def with_others(self, rows: Any) -> tuple[Points, Points]:
-        """Return the same points and other ones whose distances to them can be computed.
+        """Return these points and others, prepared so that distances between them can be computed.
 
-        Both have one exponent: this one's if it serves for both, else that of all points together.
+        `rows` are the coordinates of the other points. Both results have the same exponent,
+        which is the exponent of these points if it suits the others, and otherwise the exponent of
+        all points together.
         """
         others = Points(rows, self.metric)
         if self.metric != "euclidean":
@@ -242,16 +260,22 @@ class Points:
         return self.at_exponent(together.exponent), others.at_exponent(together.exponent)
 
     def weights_of(self, u: Array, v: Array) -> Array:
-        """Return the distances of pairs of points, as the device computes them.
+        """Return the distances of pairs of points, with the same bits as on a device.
+
+        Parameters
+        ----------
+        u, v : array of int
+            Numbers of points. The arrays must have shapes that broadcast.
 
         Raises
         ------
         InvalidGraphError
-            There is no such point, or an array is not of integers.
+            A number is not a point, or an array does not consist of integers.
         """
         return self._distances(*pairs.check_ends(u, v, self.n_vertices))
 
     def _distances(self, u: Array, v: Array) -> Array:
+        """Return the weights of pairs of points, core distances included."""
         distances = self.distances_to(self, u, v)
         core = self.core_distances
         if core is None:
@@ -260,12 +284,13 @@ class Points:
         return farthest
 
     def distances_to(self, others: Points, u: Array, v: Array) -> Array:
-        """Return the distances of points `u` to points `v` of others, core distances aside.
+        """Return the distances of points `u` to points `v` of `others`, without core distances.
 
-        As cl/device/distance.cl computes them. The others have the same metric, dimensions and
-        exponent.
+        They have the same bits as distances from cl/device/distance.cl. `others` must have the same
+        metric, dimensions and exponent.
         """
-        # Indices as each gather would make them anew; terms and sums in place: new memory is slow.
+        # The indices are converted once, not by each gather. Terms and sums are computed in place,
+        # because new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
         both = zip(self.planes, others.planes, strict=True)
         terms = (self._term(plane[u], other[v]) for plane, other in both)
@@ -284,7 +309,7 @@ class Points:
         return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
 
     def _term(self, a: Any, b: Array) -> Any:
-        """Return what one dimension adds to the sums of distances; `a` is overwritten."""
+        """Return the term of one dimension in the sum of a distance, and overwrite `a`."""
         if self.metric == "cosine":
             a *= b
             return a
@@ -295,15 +320,16 @@ class Points:
         return a
 
     def to_graph(self) -> Graph:
-        """Return the graph with every pair stored, for algorithms that take edges. O(n**2) memory.
+        """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need it.
 
-        Edge ids, and so forests, stay the same. The graph has `coordinates` for pictures if the
-        points have two. On a sphere these are longitude and latitude, in this order.
+        Edge ids, and therefore forests, stay the same. It takes O(n**2) time and memory. If the
+        points have two coordinates, the graph's `coordinates` are set for pictures; on a sphere
+        they are longitude and latitude, in this order.
 
         Raises
         ------
         InvalidGraphError
-            There are more pairs than a graph may have edges.
+            There are more pairs than a graph can have edges.
         """
         n = self.n_vertices
         return pairs.graph_of(

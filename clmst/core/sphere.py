@@ -1,11 +1,12 @@
-"""Great-circle distances, bitwise reproducible: as TSPLIB defines them, and of decimal degrees.
+"""Great-circle distances with reproducible bits, for TSPLIB's GEO and for decimal degrees.
 
-TSPLIB: coordinates are DDD.MM, degrees and minutes; the distance on a sphere of 6378.388 km is
-``int(6378.388 * acos(...) + 1)``. Cosines of two libraries differ in their last bits, so none is
-used here. Polynomials, which take additions and multiplications only, put points on the unit
-sphere. Squared chords are then compared with those at which the kilometres change. A distance
-differs from TSPLIB's formula only if it is within some 1e-7 km of a whole number; there the formula
-itself depends on the library's cosines.
+In TSPLIB, coordinates are DDD.MM, degrees and minutes, and the distance on a sphere of radius
+6378.388 km is ``int(6378.388 * acos(...) + 1)``. Cosines of different libraries differ in their
+last bits, so this module does not use any. Polynomials, evaluated with additions and
+multiplications only, map points to the unit sphere. The squared chord between two points is then
+compared with the squared chords at which the number of kilometres changes. A distance differs from
+TSPLIB's formula only if it is within about 1e-7 km of a whole number, where the formula itself
+depends on the library's cosines.
 """
 
 from __future__ import annotations
@@ -16,21 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 RADIUS = 6378.388  # kilometres
-PI = 3.141592  # TSPLIB's
-# Half the circumference: GREAT_CIRCLE_STEPS of cl/device/distance.cl.
+PI = 3.141592  # the value in TSPLIB's formula
+# Half the circumference in kilometres, which is GREAT_CIRCLE_STEPS in cl/device/distance.cl.
 STEPS = 20039
 
-EARTH_RADIUS = 637_100_880  # centimetres: the mean radius of the earth
+EARTH_RADIUS = 637_100_880  # the mean radius of the earth in centimetres
 
 Doubles = npt.NDArray[np.float64]
 
-# Half a right angle as the sum of two doubles.
+# A right angle, pi / 2, as the sum of two doubles.
 _HALF_PI, _HALF_PI_REST = 1.5707963267948966, 6.123233995736766e-17
 _TERMS = 10  # (pi / 4)**20 / 20! is below 2**-65
 
 
 def sine_and_cosine(angles: Doubles) -> tuple[Doubles, Doubles]:
-    """Return sines and cosines of angles in radians, at most a few times 2 pi; exact to 2**-51."""
+    """Return sines and cosines of angles in radians, exact to 2**-51.
+
+    The angles may be a few times 2 pi at most.
+    """
     quadrant = np.rint(angles / _HALF_PI)
     rest = (angles - quadrant * _HALF_PI) - quadrant * _HALF_PI_REST
     square = rest * rest
@@ -46,7 +50,7 @@ def sine_and_cosine(angles: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def _directions(radians: Doubles) -> Doubles:
-    """Return points (latitude, longitude) as x, y and z on the unit sphere, shape (3, n)."""
+    """Convert (latitude, longitude) in radians to x, y, z on the unit sphere, shape (3, n)."""
     (sine, sine_of_longitude), (cosine, cosine_of_longitude) = (
         part.T for part in sine_and_cosine(radians)
     )
@@ -54,13 +58,13 @@ def _directions(radians: Doubles) -> Doubles:
 
 
 def on_unit_sphere(coordinates: Doubles) -> Doubles:
-    """Return points (latitude, longitude) in DDD.MM as x, y and z, shape (3, n)."""
+    """Convert (latitude, longitude) in DDD.MM to x, y, z on the unit sphere, shape (3, n)."""
     degrees = np.trunc(coordinates)
     return _directions(PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0)
 
 
 def squared_chords() -> Doubles:
-    """Return the squared chord of each whole number of kilometres from 0 on, shape (STEPS,)."""
+    """Return the squared chord on the unit sphere of 0, 1, 2, ... kilometres, shape (STEPS,)."""
     half_angles = np.arange(STEPS, dtype=np.float64) / (2.0 * RADIUS)
     sines, _ = sine_and_cosine(half_angles)
     chords: Doubles = 4.0 * (sines * sines)
@@ -71,21 +75,23 @@ def squared_chords() -> Doubles:
 
 
 def on_earth(coordinates: Doubles) -> Doubles:
-    """Return points (latitude, longitude) in decimal degrees as x, y, z in cm, shape (3, n)."""
+    """Convert (latitude, longitude) in decimal degrees to x, y, z in cm, shape (3, n)."""
     return EARTH_RADIUS * _directions(coordinates * (np.pi / 180.0))
 
 
 def kilometres(chords: npt.NDArray[np.int64]) -> Doubles:
-    """Return the arcs over chords in whole centimetres; rising strictly with them.
+    """Return the arcs in kilometres that belong to chords in whole centimetres.
 
-    Chords that rounding makes longer than the diameter stand for half the circumference. Square
-    roots and divisions only: as all else here, it has the same bits everywhere.
+    Longer chords always have longer arcs. Chords that are longer than the diameter because of
+    rounding give half the circumference. Only square roots, divisions and other exactly rounded
+    operations are used, so the bits are the same everywhere.
     """
     half = np.minimum(chords / (2.0 * EARTH_RADIUS), 1.0)  # the sine of half the angle
-    tangent = half / (1.0 + np.sqrt((1.0 - half) * (1.0 + half)))  # of a quarter
-    for _ in range(2):  # then of a sixteenth
+    # the tangent of a quarter of the angle
+    tangent = half / (1.0 + np.sqrt((1.0 - half) * (1.0 + half)))
+    for _ in range(2):  # in the end the tangent of a sixteenth
         tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
-    square = tangent * tangent  # below 0.04: 13 terms of the series of the arcus tangent
+    square = tangent * tangent  # below 0.04, so 13 terms of the arctangent series are enough
     angle = np.zeros_like(square)
     for k in range(12, -1, -1):
         angle = angle * square + (-1) ** k / (2 * k + 1)

@@ -1,4 +1,4 @@
-"""The arrays of a chunk in memory: a tuple of them, or a table, which has them as columns.
+"""The arrays of a chunk of edges in memory, which is either a tuple of arrays or a table.
 
 A table is a data frame, an Arrow table, a structured array, or a mapping of arrays.
 """
@@ -17,8 +17,8 @@ from clmst.core.weight_keys import Array
 
 
 def names_of(data: Any) -> list[Any] | None:
-    """Return the names of a table's columns; None if the data are no table."""
-    # SciPy's dictionary of keys is one of pairs; a lazy frame of polars has no columns yet.
+    """Return the column names of a table, or None if the object is not a table."""
+    # A SciPy "dok" matrix is a dict of pairs, and a lazy frame of polars does not have columns yet.
     if has(data, "tocsr") or has(data, "collect", "collect_schema"):
         return None
     if isinstance(data, np.ndarray):
@@ -30,17 +30,30 @@ def names_of(data: Any) -> list[Any] | None:
             if has(data, attribute, "__getitem__"):
                 return list(getattr(data, attribute))
         return list(data.schema.names) if has(data, "schema", "column") else None
-    except Exception:  # of what only looks like a table
+    except Exception:  # the object only looks like a table
         return None
 
 
 def arrays_of(
     data: Any, columns: Sequence[Any] | None, edge_id: str | None, name: str
 ) -> tuple[Any, Any, Any, Any]:
-    """Return a chunk's arrays (u, v, weights, ids), None for weights or ids that it has not.
+    """Return (u, v, weights, ids) of a chunk. Weights and ids may be None.
 
-    The columns are as of :func:`clmst.core.columns.choose`; ids are in a column `edge_id`. Errors
-    call the chunk `name`.
+    Parameters
+    ----------
+    data : tuple or table
+        The chunk: (u, v), (u, v, w), (u, v, w, ids) or a table.
+    columns : sequence or None
+        The names of the columns, as in :func:`clmst.core.columns.choose`.
+    edge_id : str or None
+        The name of the column of ids.
+    name : str
+        What error messages call the chunk.
+
+    Raises
+    ------
+    InvalidGraphError
+        The object is not a chunk, a column does not exist, or a value is missing.
     """
     if isinstance(data, tuple | list) and 2 <= len(data) <= 4:
         u, v, weights, ids = [*data, None, None][:4]
@@ -61,22 +74,23 @@ def arrays_of(
 
 
 def _column(data: Any, column: Any, name: str) -> Array:
-    """Return a column of a frame or table as an array."""
+    """Return a column of a table as an array. Raise InvalidGraphError if a value is missing."""
     with errors_as(lambda error: InvalidGraphError(
         f"{name} has no column {column!r} ({shown(error)}); it must be a data frame, a table or a "
         "mapping of arrays"
     )):  # fmt: skip
         values = data[column]
         missing = None
-        if not isinstance(getattr(values, "dtype", None), np.dtype):  # else NumPy's array has all
+        # a NumPy array does not have missing values
+        if not isinstance(getattr(values, "dtype", None), np.dtype):
             nulls = [one for one in ("is_null", "isna") if has(values, one)]
             missing = np.asarray(getattr(values, nulls[0])()) if nulls else None
         if not has(values, "to_numpy"):
             array = np.asarray(values)
         else:
-            try:  # text of an Arrow batch is copied only if that is asked for
+            try:  # Arrow copies text only if the argument allows it
                 array = values.to_numpy(zero_copy_only=False)
-            except TypeError:  # of another library, which knows no such argument
+            except TypeError:  # another library, without this argument
                 array = values.to_numpy()
     if missing is not None and missing.any():
         raise InvalidGraphError(

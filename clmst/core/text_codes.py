@@ -1,4 +1,4 @@
-"""Codes of strings: each string is stored once, by the quickest library that is there."""
+"""Replace strings by integer codes, with the fastest library that is available."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 
-# Strings from which importing a library takes less time than a dictionary of Python.
+# With at least this many strings, importing a library is faster than using a Python dict.
 _MANY = 1 << 21
 
 
 def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
     """Return the code of each string, and the distinct strings in order of first appearance.
 
-    `strings` is an array of objects. Return None if one of them is not a string. Arrow, pandas or
-    polars hashes the strings, whichever is imported already, or is installed where there are many
-    strings; else a dictionary does. O(m).
+    `strings` is an array of objects. Return None if one of them is not a string. The strings are
+    hashed by pyarrow, pandas or polars if one of these has been imported, or if it is installed and
+    there are many strings. Otherwise a dict is used. O(m).
     """
     for name, encode in _LIBRARIES.items():
         if name in sys.modules or (strings.size >= _MANY and find_spec(name) is not None):
             try:
                 codes, distinct = encode(import_module(name), strings)
-            except Exception:  # of a value that is not a string, or text that is not Unicode
+            except Exception:  # a value is not a string, or not valid Unicode
                 break
             return _checked(codes, distinct)
     known: dict[str, int] = {}
@@ -35,28 +35,33 @@ def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
         codes = np.fromiter(
             (known.setdefault(one, len(known)) for one in strings.tolist()), np.int64, strings.size
         )
-    except TypeError:  # of a value that cannot be hashed
+    except TypeError:  # a value cannot be hashed
         return None
     return _checked(codes, list(known))
 
 
 def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | None:
-    """Return plain strings, or None unless all are strings; a missing one has a negative code."""
+    """Return codes and plain strings, or None if a value is missing or is not a string.
+
+    A missing value has a negative code.
+    """
     if codes.size and int(codes.min()) < 0:
         return None
     if set(map(type, distinct)) == {str}:
         return codes, distinct
-    if all(isinstance(one, str) for one in distinct):  # of a subclass
+    if all(isinstance(one, str) for one in distinct):  # subclasses of str
         return codes, list(map(str.__str__, distinct))
     return None
 
 
 def _by_pandas(pandas: Any, strings: Array) -> tuple[Array, list[Any]]:
+    """Encode strings with pandas."""
     codes, distinct = pandas.factorize(strings)
     return codes, distinct.tolist()
 
 
 def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
+    """Encode strings with pyarrow."""
     encoded = pyarrow.array(strings, pyarrow.large_string()).dictionary_encode()
     if encoded.null_count:
         return np.full(strings.size, -1), []
@@ -64,6 +69,7 @@ def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
 
 
 def _by_polars(polars: Any, strings: Array) -> tuple[Array, list[Any]]:
+    """Encode strings with polars."""
     series = polars.Series(strings.tolist(), dtype=polars.String, strict=True)
     if series.null_count():
         return np.full(strings.size, -1), []

@@ -1,10 +1,10 @@
-"""Threads that work for a caller who may be interrupted at any instruction.
+"""Worker threads for a caller that may be interrupted at any instruction.
 
-Python runs signal handlers in the main thread, between two instructions of Python code, so Ctrl-C
-may leave an object of ``threading`` or ``concurrent.futures`` half changed: a lock left taken,
-a condition that is never notified. What two threads share here changes in single steps: a
-``queue.SimpleQueue``, and locks that are taken by ``with``, or released. No handler runs in the
-threads themselves.
+Python runs signal handlers in the main thread, between two instructions of Python code. Ctrl-C may
+therefore leave an object of ``threading`` or ``concurrent.futures`` half changed: a lock that stays
+taken, or a condition that is never notified. The data that threads share here change in single
+steps: a ``queue.SimpleQueue``, and locks that are taken by a ``with`` statement or released. No
+signal handler runs in the worker threads.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from clmst.core.machine import usable_cores
 Item = TypeVar("Item")
 T = TypeVar("T")
 
-# The queues of all threads that live, each with a lock that its thread holds. Each adds itself.
+# The queue of each running thread, with a lock that the thread holds. A thread adds itself.
 _living: dict[SimpleQueue[Any], _thread.LockType] = {}
-_is_over = False  # whether the interpreter ends
+_is_over = False  # whether the interpreter is shutting down
 
 
 class ThreadTask(Generic[T]):
-    """Work that a thread does, and its result, or the `error` that it raised."""
+    """Work for a thread, and then its result or the `error` that it raised."""
 
     __slots__ = ("_done", "_result", "_work", "error")
 
@@ -39,69 +39,72 @@ class ThreadTask(Generic[T]):
         self._work: Callable[[], T] | None = work
         self._result: T
         self.error: BaseException | None = None
-        self._done = _thread.allocate_lock()  # taken until the work is done
+        self._done = _thread.allocate_lock()  # held until the work is done
         self._done.acquire()
 
     def run(self) -> None:
-        """Work, once, and let those go on who wait for it."""
+        """Do the work, and wake up everyone who waits for it."""
         self.carry_out().release()
 
     def carry_out(self) -> _thread.LockType:
-        """Work, once; return the lock whose release tells that it is done."""
+        """Do the work. Return the lock to release, which wakes up everyone who waits for it."""
         assert self._work is not None
         done = self._done
         try:
             self._result = self._work()
         except BaseException as error:
             self.error = error
-        self._work = None  # nor what it refers to
-        del self  # else an error would refer to itself
+        self._work = None  # releases everything that the work refers to
+        del self  # otherwise an error would refer to itself
         return done
 
     def wait(self) -> None:
-        """Wait until the work is done; if that is interrupted, it can be done again."""
+        """Block until the work is done. An interrupted wait can be repeated."""
         with self._done:
             pass
 
     def result(self) -> T:
-        """Wait for the work; return what it returned, or raise what it raised."""
+        """Block until the work is done, and return its result or raise its exception."""
         self.wait()
         if self.error is None:
             return self._result
         try:
             raise self.error
         finally:
-            del self  # else the error would refer to itself
+            del self  # otherwise the error would refer to itself
 
 
 class TaskThread:
-    """A thread that does what it is given, in order; it ends after its last reference.
+    """A thread that runs tasks in the order in which they are started.
 
-    Its name is shown in the frames of the process.
+    It ends after the last reference to this object is gone. The name is an argument of the thread's
+    first frame, so that tools that show frames display it.
     """
 
     __slots__ = ("__weakref__", "_owner", "_tasks")
 
     def __init__(self, name: str) -> None:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
-        # The callback has no Python code, in which an interrupt would be lost.
+        # The callback is not Python code, in which an interrupt would be lost.
         self._owner = weakref.ref(self, self._tasks.put)
         serve = (_serve, (self._tasks, self._owner, name))
         if sys.version_info >= (3, 12):
             _thread.start_new_thread(*serve)
         else:
-            # What another thread raises in this one (PyThreadState_SetAsyncExc) may meet a thread
-            # that it is starting instead. One that runs no Python code is not harmed.
+            # An exception that another thread raises in this one (PyThreadState_SetAsyncExc) may
+            # hit a thread that is just being started instead. A thread that does not run Python
+            # code is not harmed.
             _thread.start_new_thread(_thread.start_new_thread, serve)
 
     def start(self, work: Callable[[], T]) -> ThreadTask[T]:
-        """Give the thread something to do.
+        """Add work to the thread's queue and return its task without waiting.
 
-        If this is interrupted, the thread may have got it or not: see :func:`all_of`.
+        If the call is interrupted, the work may or may not have been added; see :func:`all_of`.
         """
         task = ThreadTask(work)
-        # The thread has ended, or will, once this object is in a cycle that is being collected:
-        # weak references are cleared before generators in that cycle are closed.
+        # If this object is in a reference cycle that is being collected, its thread has ended or
+        # will end: weak references are cleared before generators in the cycle are closed. The work
+        # is then done here.
         if _is_over or self._owner() is None:
             task.run()
         else:
@@ -110,20 +113,20 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Run tasks until something else comes: the dead reference to the worker, or None."""
+    """Run tasks until the queue yields anything else: the dead reference to the owner, or None."""
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
         while isinstance(task := tasks.get(), ThreadTask):
             done = task.carry_out()
-            del task  # before its owner goes on, who may be the last to refer to what came of it
+            del task  # before the waiter continues, which may hold the last reference to the result
             done.release()
         del _living[tasks]
 
 
 @atexit.register
 def _end_all() -> None:
-    """Let all threads end before the interpreter does: libraries that they call go with it."""
-    global _is_over  # noqa: PLW0603 - a fact about the process
+    """End all threads before the interpreter shuts down, and with it the libraries they use."""
+    global _is_over  # noqa: PLW0603 - it concerns the whole process
     _is_over = True
     for tasks, lives in list(_living.items()):
         tasks.put(None)
@@ -132,11 +135,11 @@ def _end_all() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_living.clear)  # a child has no other threads
+    os.register_at_fork(after_in_child=_living.clear)  # a forked child does not have these threads
 
 
 def interrupts_first(error: BaseException) -> int:
-    """Return the rank of an error for :func:`all_of` by which interrupts come before errors."""
+    """Return the rank of an exception for :func:`all_of`: 0 for interrupts, 1 for errors."""
     return int(isinstance(error, Exception))
 
 
@@ -146,10 +149,27 @@ def all_of(
     rank: Callable[[BaseException], int] = interrupts_first,
     stop: Callable[[], object] = lambda: None,
 ) -> list[T]:
-    """Work in threads at once, each with its number from 1 on, for 0 in this one; wait for all.
+    """Do numbered work in several threads at the same time, and block until all of it is done.
 
-    Whatever is raised, no thread works any more when this returns. If it is raised in this thread,
-    `stop` is called. Of several errors the first one of the least rank is raised.
+    Parameters
+    ----------
+    workers : sequence of TaskThread
+        Worker k does ``work(k + 1)``. The calling thread does ``work(0)``.
+    work : callable
+        Called with the number of the thread.
+    rank : callable
+        If several exceptions are raised, the first one with the least rank is passed on.
+    stop : callable
+        Called if an exception is raised in the calling thread. It should make the work end early.
+
+    Returns
+    -------
+    list
+        The results in order. The first is the result of the calling thread.
+
+    Notes
+    -----
+    Even if an exception is raised, no thread is still working when the call ends.
     """
     tasks, done, errors = list[ThreadTask[Any]](), list[T](), list[BaseException]()
     try:
@@ -160,13 +180,13 @@ def all_of(
         errors.append(wrong)
     while True:
         try:
-            if errors:  # perhaps before a task was stored: wait for one more, which comes after it
+            if errors:  # Perhaps a task was started but not stored. A further task ends after it.
                 stop()
                 tasks += [worker.start(stop) for worker in workers]
             for task in tasks:
                 task.wait()
             break
-        except BaseException as wrong:  # another interrupt
+        except BaseException as wrong:  # a further interrupt
             errors.append(wrong)
     try:
         errors += [task.error for task in tasks if task.error is not None]
@@ -174,11 +194,11 @@ def all_of(
             raise min(errors, key=rank)
         return [*done, *(task.result() for task in tasks)]
     finally:
-        del errors, tasks  # else an error would refer to itself
+        del errors, tasks  # otherwise an error would refer to itself
 
 
 def finish(workers: Sequence[TaskThread]) -> None:
-    """Wait until threads have done all that they were given."""
+    """Block until the threads have done all the work that they were given."""
     all_of(workers, lambda _: None)
 
 
@@ -187,17 +207,19 @@ def share(
     items: Sequence[Item],
     work: Callable[[int, Iterator[Item]], object],
 ) -> None:
-    """Let threads take items until none is left, or something is raised; wait for them.
+    """Let threads take items from a common sequence until it is used up, and block until then.
 
-    `work` is given the number of a thread, from 0 on, and an iterator that gives each item once.
+    `work` is called once in each thread, with the number of the thread from 0 and an iterator that
+    gives each item to one thread only. If a thread raises an exception, the others stop after their
+    present item, and the exception is passed on.
     """
-    shared = iter(items)  # threads can share a sequence's iterator
+    shared = iter(items)  # the iterator of a sequence can be shared by threads
 
     def stop() -> None:
         deque(shared, maxlen=0)
 
     def take(number: int) -> None:
-        if number > 0:  # this thread waits: it would keep the interpreter from the others
+        if number > 0:  # the calling thread only waits, so that it does not hold the interpreter
             try:
                 work(number - 1, shared)
             except BaseException:
@@ -208,9 +230,9 @@ def share(
 
 
 def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
-    """Return what a function gives for each item, in order; as many threads as there are cores.
+    """Return the results of a function for all items, in order, using one thread per core.
 
-    NumPy releases the interpreter while it computes, so threads are enough.
+    Threads are sufficient because NumPy releases the interpreter lock while it computes.
     """
     given = list(items)
     if len(given) < 2:
@@ -226,5 +248,5 @@ def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
 
 
 def slices(count: int, size: int) -> Iterator[slice]:
-    """Cut 0 .. count - 1 into slices of at most `size`."""
+    """Divide the range from 0 to `count` into slices of at most `size`."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))

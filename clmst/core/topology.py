@@ -1,4 +1,4 @@
-"""The topology of a graph: its edges without weights, which repeated solves share."""
+"""The topology of a graph: its edges without their weights, which repeated solves share."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from clmst.core.threads import in_threads
 from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array
 
-# Slots that a thread takes at a time: temporaries stay in the caches, and NumPy's calls are few. On
-# two cores 51 million slots in rows of 1039 took 387 ms with 1 << 14, 149 with 1 << 17, 130 with
-# 1 << 18.
+# The number of slots that a thread processes at a time. Temporaries should fit into the caches, and
+# calls of NumPy should be few. On two cores, 51 million slots in rows of 1039 took 387 ms with 1 <<
+# 14, 149 ms with 1 << 17, and 130 ms with 1 << 18.
 _SLOTS_A_RUN = 1 << 18
 
 
 def edges_once(graph: Graph) -> Graph:
-    """Return a graph's edges, each stored once, in canonical order, without loops. O(n + n_slots).
+    """Return a graph that stores each edge once, in canonical order, without self-loops.
 
-    The slots of the graph are the edges. `n_input` is the number of weights of a solve. If
-    `edge_ids` is None, weight k belongs to slot k; else weight ``edge_ids[i]`` belongs to slot i.
-    Its own weights are all 0, and take no memory.
+    In the result every slot is an edge, and `n_input` is the number of weights that a solve takes.
+    If `edge_ids` is None, weight k belongs to slot k; otherwise weight ``edge_ids[i]`` belongs to
+    slot i. The weights of the result itself are all 0 and do not take memory. O(n + n_slots).
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
         graph = _upper(graph)
@@ -41,9 +41,9 @@ def edges_once(graph: Graph) -> Graph:
 
 
 def _upper(graph: Graph) -> Graph:
-    """Return a graph of the slots above the diagonal, its weights all 0.
+    """Return a graph of the slots above the diagonal, with all weights 0.
 
-    As many threads as there are cores process ranges of rows, each of which fits the caches.
+    Threads process ranges of rows that fit into the caches.
     """
     indptr = graph.indptr
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
@@ -76,25 +76,26 @@ def _upper(graph: Graph) -> Graph:
 
 
 def _with_rows(graph: Graph, rows: Array) -> Graph:
-    """Set a graph's cached property `rows`, which it would else compute."""
+    """Set the cached property `rows` of a graph, so that it is not computed again."""
     vars(graph)["rows"] = rows
     return graph
 
 
 def graph_of_matrix(A: Any) -> Graph:
-    """Return a graph of a SciPy matrix whose edges do not depend on the entries' weights.
+    """Build the graph of a SciPy matrix so that its edges depend only on where entries are.
 
-    One that is not canonical as it is has as edges the pairs of vertices with an entry, each once,
-    with the lesser weight.
+    A matrix that is not canonical gives one edge for each pair of vertices that has an entry, with
+    the lesser weight.
     """
     graph = Graph.from_scipy(A)
     return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)
 
 
 def weights_in_order(graph: Graph, edges: Graph) -> Array:
-    """Return the weights of a graph in the order of the `edges_once` of another one.
+    """Return the weights of `graph` in the order of `edges`, a result of :func:`edges_once`.
 
-    Raise if the two do not have the same edges; the message names the first difference.
+    Raise InvalidGraphError if the two do not have the same edges. The message names the first
+    difference.
     """
     if graph.n_vertices != edges.n_vertices:
         raise InvalidGraphError(
@@ -107,9 +108,10 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
 
 
 def endpoints(edges: Graph) -> Array:
-    """Return the endpoints of each weight's edge, shape (n_input, 2), the lesser first.
+    """Return the two ends of the edge of each weight, shape (n_input, 2), the lesser one first.
 
-    (-1, -1) if a weight belongs to no edge: its entry was a loop, or merged into another one.
+    They are (-1, -1) for a weight without an edge, whose entry was a self-loop or was merged into
+    another entry.
     """
     dtype = np.int32 if edges.n_vertices <= 1 << 31 else np.int64
     pairs = np.column_stack((edges.rows, edges.indices)).astype(dtype)
@@ -121,9 +123,9 @@ def endpoints(edges: Graph) -> Array:
 
 
 def named_ends(edges: Graph, weight: int) -> str:
-    """Return the names of the ends of a weight's edge for a message, after a space.
+    """Return the names of the ends of a weight's edge for an error message, with a leading space.
 
-    Empty if vertices have no names, or if the weight belongs to no edge.
+    Return "" if the vertices do not have names, or if the weight does not belong to an edge.
     """
     labels = edges.vertex_labels
     if labels is None:
@@ -137,7 +139,7 @@ def named_ends(edges: Graph, weight: int) -> str:
 
 
 def _check_same(u: Array, v: Array, rows: Array, columns: Array) -> None:
-    """Raise unless two lists of edges in canonical order are the same."""
+    """Raise InvalidGraphError unless two lists of edges in canonical order are equal."""
     common = min(u.size, rows.size)
     differs = (u[:common] != rows[:common]) | (v[:common] != columns[:common])
     if u.size == rows.size and not differs.any():

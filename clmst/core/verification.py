@@ -1,6 +1,7 @@
-"""Proof that a forest is the minimum spanning forest of a graph, by path maxima, not by solving.
+"""Prove on the host that a forest is the minimum spanning forest of a graph, without solving it.
 
-After V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18 (1997).
+The method follows V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica
+18 (1997), which looks at the last edge on each path.
 """
 
 from __future__ import annotations
@@ -24,30 +25,31 @@ if TYPE_CHECKING:
     from clmst.core.graph import Graph
     from clmst.core.weight_keys import Array
 
-# Positions of what has a fault, and what describes the fault of one.
+# The positions of faulty items, and a function that describes the fault at a position.
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
-_HANDFUL = 5  # problems that are described; the rest are counted
-_RUN = 1 << 18  # edges that a thread compares at a time: their data stays in the caches
+_HANDFUL = 5  # the number of problems that are described; the others are only counted
+# the number of edges that a thread compares at a time, so that their data fit into the caches
+_RUN = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """The outcome of :func:`clmst.verify`; true exactly if the forest is right.
+    """The result of :func:`clmst.verify`. It is true in a boolean context if the forest is right.
 
     Attributes
     ----------
     problems : tuple of str
-        The first few problems, the most serious ones first.
+        Descriptions of the first few problems, the most serious first.
     n_problems : int
-        The number of problems of the stage that stopped the check; 0 if the forest is right.
+        The number of problems that the last stage of the check found. 0 if the forest is right.
     """
 
     problems: tuple[str, ...] = ()
     n_problems: int = 0
 
     def __post_init__(self) -> None:
-        """Raise if the attributes contradict one another."""
+        """Raise InvalidArgumentError if the attributes contradict each other."""
         least = len(check_texts("problems", self.problems))
         count = check_integer("n_problems", self.n_problems, low=least)
         object.__setattr__(self, "n_problems", count)
@@ -56,14 +58,17 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """True if the forest is right."""
+        """Whether the forest is right."""
         return self.n_problems == 0
 
     def __bool__(self) -> bool:
         return self.ok
 
     def raise_if_invalid(self) -> None:
-        """Raise :class:`InvalidForestError` with the first problem, unless there is none."""
+        """Raise :class:`InvalidForestError` with the first problem.
+
+        Do nothing if the forest is right.
+        """
         if not self.ok:
             rest = self.n_problems - 1
             raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
@@ -86,7 +91,7 @@ def verified(
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
-    """Yield the faults of each stage; a stage assumes that those before it found none."""
+    """Yield the faults that each stage finds. A stage relies on the earlier ones finding none."""
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
     number_of_id = np.full(graph.n_input, -1, np.int64)
@@ -101,7 +106,7 @@ def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The edges of the graph in canonical order; an edge's number is its position."""
+    """The edges of the graph in canonical order. The number of an edge is its position."""
 
     u: Array
     v: Array
@@ -109,6 +114,7 @@ class _Edges:
     ids: Array
 
     def name(self, number: int) -> str:
+        """Describe an edge by its id and its ends."""
         return f"edge id {self.ids[number]} ({self.u[number]}, {self.v[number]})"
 
 
@@ -116,11 +122,12 @@ class _Edges:
 
 
 def _whole(text: str) -> _Fault:
-    """Return a fault of the whole forest."""
+    """Return a fault that concerns the whole forest."""
     return np.zeros(1, np.int64), lambda _: text
 
 
 def _check_arrays(graph: Graph, forest: Forest) -> Iterator[_Fault]:
+    """Yield faults in the shapes and dtypes of the forest's arrays."""
     if forest.n_vertices != graph.n_vertices:
         yield _whole(
             f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
@@ -144,6 +151,7 @@ def _check_arrays(graph: Graph, forest: Forest) -> Iterator[_Fault]:
 
 
 def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
+    """Yield the edge ids that are out of range or do not belong to an edge."""
     n_input = number_of_id.size
     outside = (ids < 0) | (ids >= n_input)
     yield (
@@ -161,6 +169,7 @@ def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
 
 
 def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]:
+    """Yield the edges whose ends or weights differ from those in the graph."""
     u, v = forest.edges.T
     yield (
         np.flatnonzero((u != edges.u[tree]) | (v != edges.v[tree])),
@@ -170,7 +179,7 @@ def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]
         ),
     )
     yield (
-        np.flatnonzero(~(forest.weights == edges.weights[tree])),  # NaN equals nothing
+        np.flatnonzero(~(forest.weights == edges.weights[tree])),  # NaN is not equal to anything
         lambda k: (
             f"{edges.name(tree[k])} weighs {edges.weights[tree[k]]} in the graph but "
             f"{forest.weights[k]} in the forest; they must be equal"
@@ -179,6 +188,7 @@ def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]
 
 
 def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
+    """Yield the edges that occur twice or are not in canonical order."""
     by_number = np.argsort(tree, kind="stable")
     again = by_number[1:][tree[by_number][1:] == tree[by_number][:-1]]
     yield (again, lambda k: f"edge id {ids[k]} stands in the forest twice; ids must be distinct")
@@ -196,6 +206,7 @@ def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
 
 
 def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
+    """Yield the edges that close a cycle, and the edges of the graph that join two trees."""
     u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
     n_trees, labels = components(n, u, v)
     if n_trees != n - tree.size:
@@ -213,7 +224,10 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
-    """Return which edges, given in canonical order, are not in a breadth-first forest of all."""
+    """Return a mask of the edges that are not in a breadth-first forest of all given edges.
+
+    The edges must be in canonical order.
+    """
     parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
     outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)
     outside[1:] |= (u[1:] == u[:-1]) & (v[1:] == v[:-1])
@@ -224,7 +238,11 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
 
 
 def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> Iterator[_Fault]:
-    """Compare every edge outside the forest with the last edge on its path, in the total order."""
+    """Yield the edges that should be in the forest in place of the last edge on their path.
+
+    Every edge outside the forest is compared with the last edge, in the total order, on the path
+    between its ends.
+    """
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
     hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
     left_out = np.ones(edges.ids.size, bool)
@@ -251,7 +269,7 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> I
 def _comes_before(
     edges: _Edges, others: Array, bounds: Array, *, maximum: bool
 ) -> npt.NDArray[np.bool_]:
-    """Return which edges precede others in the total order, pair by pair."""
+    """Return whether each edge in `others` precedes the edge in `bounds` in the total order."""
     ours, theirs = edges.weights[bounds], edges.weights[others]
     before: npt.NDArray[np.bool_] = theirs > ours if maximum else theirs < ours
     before |= (theirs == ours) & (others < bounds)
@@ -261,6 +279,7 @@ def _comes_before(
 def _describe_faults(
     edges: _Edges, others: Array, last: Array, *, maximum: bool
 ) -> Iterator[_Fault]:
+    """Yield descriptions of edges that should be in the forest instead of others."""
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (
         np.flatnonzero(theirs != ours),
@@ -281,6 +300,6 @@ def _describe_faults(
 
 
 def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
-    """Return positions in the total order; `weights` are in canonical order."""
+    """Return the positions of edges in the total order. `weights` are in canonical order."""
     dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
     return np.argsort(-dense if maximum else dense, kind="stable")

@@ -1,4 +1,4 @@
-"""``clmst.verify``: a caller's forest and graph, checked without any device."""
+"""The public function ``clmst.verify``, which checks a forest without using a device."""
 
 from __future__ import annotations
 
@@ -16,36 +16,48 @@ def verify(
 ) -> Verification:  # fmt: skip
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
-    Everything is checked: lengths, edge ids, endpoints and weights; that there is no cycle; that no
-    edge of the graph joins two trees; and that no edge outside the forest precedes the last edge on
-    the path between its ends, in the order (weight, edge). Runs on the host only and shares nothing
-    with the algorithms.
+    The check does not solve the graph, and shares no code with the algorithms. It runs on the host.
+    It checks the lengths of the arrays, the edge ids, ends and weights, that the edges do not form
+    cycles, that no edge of the graph joins two trees, and that every other edge comes after all
+    edges on the path between its ends, in the order (weight, position).
 
     Parameters
     ----------
-    graph : Graph, DenseGraph, Points, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`.
+    graph : Graph, DenseGraph, Points, or any other graph on the host
+        Any graph that :func:`clmst.minimum_spanning_forest` takes, except on devices.
     forest : Forest
-        Its attribute `maximum` says which forest it claims to be.
+        The forest to check. Its attribute `maximum` says whether it should be the minimum or the
+        maximum spanning forest.
     symmetrize, weight, columns
-        As of :func:`clmst.minimum_spanning_forest`.
+        The same as in :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
     Verification
-        Truthy if the forest is right. Stops at the first stage with a problem, since later stages
-        rely on it.
+        True in a boolean context if the forest is right. Otherwise it lists problems. The check
+        stops at the first stage that finds a problem, because later stages rely on earlier ones.
 
     Raises
     ------
     InvalidGraphError
-        There is no graph, or it is malformed.
+        The object is not a graph, or the graph is malformed.
     InvalidArgumentError
-        There is no forest.
+        `forest` is not a Forest, or another argument has a wrong type.
 
     Notes
     -----
-    O((n + m) log n) time, O(n + m) memory.
+    O((n + m) log n) time and O(n + m) memory.
+
+    Source: V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18,
+    1997.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> forest = clmst.minimum_spanning_forest(graph)
+    >>> bool(clmst.verify(graph, forest))
+    True
     """
     check_kind("forest", forest, Forest)
     return verified(graph, forest, symmetrize=symmetrize, weight=weight, columns=columns)

@@ -1,4 +1,4 @@
-"""Names of vertices, of any kind: numbers for them, and their form in messages and in NetworkX."""
+"""Names of vertices: their numbers, and their form in error messages and in NetworkX."""
 
 from __future__ import annotations
 
@@ -18,60 +18,64 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-_SLICE = 1 << 18  # ends that a thread looks at at once
-_DENSE = 8  # a table ranks numbers whose range is at most 8 times as long as the endpoints
+_SLICE = 1 << 18  # the number of ends that a thread processes at a time
+_DENSE = 8  # a table is used to rank numbers if their range is at most 8 times the number of ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """A column of names, each stored once; names that no row has are no vertices."""
+    """A column of names, each stored once. A name that does not occur in a row is not a vertex."""
 
-    codes: Array  # of int32: for each row the index of its name
+    codes: Array  # int32: the index of the name of each row
     distinct: Sequence[Hashable]
 
     def split(self, n_rows: int) -> tuple[Names, Names]:
-        """Return the first rows and the others as two columns that share their names."""
+        """Divide the column into the first `n_rows` rows and the rest. Both share the names."""
         first, second = self.codes[:n_rows], self.codes[n_rows:]
         return replace(self, codes=first), replace(self, codes=second)
 
 
-Ends: TypeAlias = Array | Names  # integers, or names
-# Distinct values of an array of integers, in any order, and for each element the index of its own.
+Ends: TypeAlias = Array | Names  # a column of integers or of names
+# Returns the distinct values of an integer array in any order, preceded by the index of each
+# element's value among them.
 Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NumberedEdges:
-    """Edges whose ends are vertex numbers, of uint32."""
+    """Edges whose ends are vertex numbers in uint32."""
 
     u: Array
     v: Array
     n_vertices: int
-    labels: Array | None  # of int64 or object, for each vertex; None if it is its number
+    labels: Array | None  # int64 or object: the name of each vertex; None if it is its number
     weights: Array | None = None  # None if all are 1
 
     def graph(self, kind: type[Graph], *, merge_parallel: bool = False) -> Graph:
-        """Return the graph of all edges, or of the lightest of parallel ones; `kind` builds it."""
+        """Build the graph of these edges with the class `kind`.
+
+        With `merge_parallel`, only the lightest of several parallel edges is kept.
+        """
         graph = kind.from_edges(
             self.u, self.v, self.weights, self.n_vertices, merge_parallel=merge_parallel
         )
         return graph.replace_unchecked(vertex_labels=self.labels)
 
     def merged(self, kind: type[Graph]) -> Graph:
-        """Return the graph of a file: of parallel edges the lightest, its labels a tuple.
+        """Build the graph of a file with the class `kind`.
 
-        The class `kind` builds it.
+        Only the lightest of several parallel edges is kept. The labels become a tuple.
         """
         labels = None if self.labels is None else tuple(self.labels.tolist())
         return self.graph(kind, merge_parallel=True).replace_unchecked(vertex_labels=labels)
 
 
 def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
-    """Give a number to each vertex that occurs.
+    """Give a number to each vertex that occurs as an end of an edge.
 
-    Integers in rising order; names in the order in which rows have them, the source first, as
-    NetworkX numbers nodes. O(m), and O(n log n) for the n vertices: `factorize` hashes, which is
-    quicker than to sort all ends.
+    Integers are numbered in ascending order. Names are numbered in the order in which the rows
+    contain them, the source before the target, as in NetworkX. `factorize` hashes the ends, which
+    is faster than sorting them: O(m), and O(n log n) for the n vertices.
     """
     if isinstance(source, Names) or isinstance(target, Names):
         return _number_names(_as_names(source, factorize), _as_names(target, factorize))
@@ -85,7 +89,7 @@ def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
 
 
 def first_name(name: str, ends: Any) -> str | None:
-    """Return the first of some ends if it is a string, else None."""
+    """Return the first end if it is a string, otherwise None."""
     given = ends if type(ends) in (list, tuple) else as_array(name, ends, error=InvalidGraphError)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.kind not in "UTO"):
         return None
@@ -94,7 +98,10 @@ def first_name(name: str, ends: Any) -> str | None:
 
 
 def ends_of(name: str, ends: Any) -> Ends:
-    """Return ends as names if the first is a string, else as integers; all must be such. O(m)."""
+    """Return ends as names if the first one is a string, otherwise as integers. O(m).
+
+    Raise InvalidGraphError unless all ends are strings, or all are integers.
+    """
     if first_name(name, ends) is None:
         return csr.as_integers(name, ends)
     given = ends if type(ends) in (list, tuple) else as_array(name, ends)
@@ -110,13 +117,17 @@ def ends_of(name: str, ends: Any) -> Ends:
 
 
 def _by_sorting(integers: Array) -> tuple[Array, Array]:
-    """Return (codes, distinct) of integers."""
+    """Return the code of each integer and the distinct integers, by sorting."""
     distinct, codes = np.unique(integers, return_inverse=True)
     return codes, distinct
 
 
 def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array, Array, Array]:
-    """Renumber the vertices that occur from 0 on; return (u, v, old numbers), which rise."""
+    """Renumber the vertices that occur from 0 on, in ascending order of their old numbers.
+
+    Return (u, v, old numbers). If every number in the range occurs, the ends may be returned
+    unchanged. Raise InvalidGraphError if the numbers fit neither into int64 nor into uint64.
+    """
     if u.size == 0:
         return u, v, np.zeros(0, np.int64)
     (low_u, high_u), (low_v, high_v) = csr.extremes(u), csr.extremes(v)
@@ -140,7 +151,8 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
     occurs = np.zeros(greatest - least + 1, bool)
 
     def note(part: slice) -> None:
-        occurs[u[part]] = occurs[v[part]] = True  # threads that meet store the same
+        # threads that write to the same element write the same value
+        occurs[u[part]] = occurs[v[part]] = True
 
     in_threads(note, slices(u.size, _SLICE))
     numbers = np.flatnonzero(occurs)
@@ -152,7 +164,7 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
 
 
 def _looked_up(table: Array, at: Array) -> Array:
-    """Return the entries of a table at many places."""
+    """Return the entries of a table at the given indices, using several threads."""
     found = np.empty(at.size, table.dtype)
 
     def look_up(part: slice) -> None:
@@ -163,7 +175,7 @@ def _looked_up(table: Array, at: Array) -> Array:
 
 
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
-    """Return a caller's ends as numbers from 0 on, and the names or numbers that they had."""
+    """Give numbers from 0 on to a caller's ends. Return them with the former names or numbers."""
     source, target = ends_of("u", u), ends_of("v", v)
     lengths = [
         ends.codes.size if isinstance(ends, Names) else ends.size for ends in (source, target)
@@ -180,6 +192,7 @@ def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:
+    """Convert a column of ends to names. Integers become names too."""
     if isinstance(ends, Names):
         return ends
     codes, distinct = factorize(ends)
@@ -187,13 +200,14 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
 
 
 def _number_names(source: Names, target: Names) -> NumberedEdges:
+    """Give numbers to names in the order in which rows contain them, source before target."""
     if source.distinct is target.distinct:
         names = source.distinct
         ends = [source.codes.astype(np.uint32), target.codes.astype(np.uint32)]
     else:
         names, ends = _common_names(source, target)
     in_turn = np.column_stack(ends).ravel()
-    first = np.full(len(names), in_turn.size)  # where rows first have a name
+    first = np.full(len(names), in_turn.size)  # the first occurrence of each name
     first[in_turn[::-1]] = np.arange(in_turn.size)[::-1]
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < in_turn.size))]
     ranks = np.zeros(len(names), np.uint32)
@@ -206,7 +220,7 @@ def _number_names(source: Names, target: Names) -> NumberedEdges:
 
 
 def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Array]]:
-    """Return the names of both columns, each once, and for each end the index of its name."""
+    """Return the distinct names of both columns, and the index of the name of each end."""
     known: dict[Hashable, int] = {}
     ends = []
     for column in (source, target):
@@ -225,7 +239,7 @@ def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Ar
 
 
 def label_of(labels: Any, vertex: int) -> str:
-    """Return a vertex's name for messages."""
+    """Return the name of a vertex, or its number if `labels` is None, for error messages."""
     if labels is None:
         return str(vertex)
     name = labels[vertex]
@@ -233,7 +247,10 @@ def label_of(labels: Any, vertex: int) -> str:
 
 
 def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
-    """Return the names of vertices in NetworkX's form, or raise: hashable and distinct. O(n)."""
+    """Return the labels of vertices in a form that NetworkX accepts. O(n).
+
+    Raise InvalidArgumentError unless they are hashable and distinct.
+    """
     if labels is None:
         return range(n_vertices)
     listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
@@ -251,14 +268,17 @@ def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
 
 
 def as_tuple(name: Any) -> Any:
-    """Return lists and arrays, also nested ones, as tuples; other values unchanged."""
+    """Convert lists and arrays, including nested ones, to tuples.
+
+    Other values are returned unchanged.
+    """
     if isinstance(name, np.ndarray):
         name = name.tolist()
     return tuple(map(as_tuple, name)) if isinstance(name, list) else name
 
 
 def named(labels: Any, vertices: Array) -> Array:
-    """Return the labels of vertices as an array; their numbers if `labels` is None."""
+    """Return the labels of vertices as an array, or the vertices themselves if `labels` is None."""
     if labels is None:
         return vertices
     if isinstance(labels, np.ndarray) and labels.ndim == 1:

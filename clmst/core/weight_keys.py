@@ -1,12 +1,12 @@
-"""Order-preserving integer keys for edge weights, exact for every supported dtype.
+"""Integer keys that have the same order as edge weights, exactly, for every supported dtype.
 
-A weight's key is an unsigned integer of the weight's own width with
-``key(a) < key(b)`` exactly when ``a < b`` and ``key(a) == key(b)`` exactly when ``a == b``.
-Comparing keys is comparing weights: nothing is rounded and nothing is perturbed.
+The key of a weight is an unsigned integer with as many bits as the weight. ``key(a) < key(b)``
+exactly if ``a < b``, and ``key(a) == key(b)`` exactly if ``a == b``. Devices compare keys instead
+of weights; nothing is rounded.
 
-* unsigned integers and bool are their own keys;
-* signed integers flip the sign bit;
-* floats flip the sign bit when positive and all bits when negative, after -0.0 became +0.0.
+* Unsigned integers and bool are their own keys.
+* Signed integers flip the sign bit.
+* Floats flip the sign bit if positive, and all bits if negative, after -0.0 is replaced by +0.0.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ WEIGHT_KINDS: Mapping[WeightKind, tuple[str, ...]] = {
     "signed": ("int8", "int16", "int32", "int64"),
     "float": ("float16", "float32", "float64"),
 }
-"""The dtypes of each kind of weights, in the order of WEIGHT_KIND of ``cl/device/weight_key.cl``.
+"""The dtypes of each kind of weight, in the order of WEIGHT_KIND in ``cl/device/weight_key.cl``.
 
-The key of a word follows from its kind and width, and so does whether it is NaN.
+The kind and the width of a word determine how its key is computed, and whether it is NaN.
 """
 
 NAN_RULE = "weights must be ordered, and infinities are the only special values allowed"
@@ -44,11 +44,11 @@ _KIND_OF: dict[np.dtype[Any], WeightKind] = {
     np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
 }
 
-_CHUNK = 1 << 20  # elements examined between two checks for an early stop
+_CHUNK = 1 << 20  # how many elements are examined before the next check whether to stop early
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
-    """Raise :class:`InvalidGraphError` unless `dtype` is a supported weight type."""
+    """Raise :class:`InvalidGraphError` unless `dtype` is supported for weights."""
     if weight_kind_or_none(dtype) is None:
         raise InvalidGraphError(
             f"weights have dtype {dtype}; they must be one of {SUPPORTED_DTYPES}"
@@ -56,9 +56,10 @@ def check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def as_weights(values: Any) -> Array:
-    """Return `values` as an array of a supported dtype in native byte order, by view if it can.
+    """Convert `values` to an array of a supported dtype in native byte order.
 
-    Raise if the dtype is not supported, or a list mixes integers with floats that would round some.
+    The result is a view if possible. Raise InvalidGraphError if the dtype is not supported, or if a
+    list mixes integers and floats so that NumPy would round an integer.
     """
     array: Array = values
     if type(values) is not np.ndarray:
@@ -80,7 +81,7 @@ def as_weights(values: Any) -> Array:
 
 
 def first_unsupported(objects: Array) -> int | None:
-    """Return the position of the first object that no supported dtype holds, or None."""
+    """Return the position of the first object that no supported dtype can hold, or None."""
     for k, value in enumerate(objects):
         dtype = as_array(f"weight {k}", value, error=InvalidGraphError).dtype
         if weight_kind_or_none(dtype) is None:
@@ -89,12 +90,12 @@ def first_unsupported(objects: Array) -> int | None:
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
-    """Return the kind of keys of this dtype, or None if it is not supported."""
+    """Return the kind of weights of a dtype, or None if the dtype is not supported."""
     return _KIND_OF.get(dtype) or _KIND_OF.get(dtype.newbyteorder("="))
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Return whether weights of this dtype may be NaN, infinite or no integers."""
+    """Return whether weights of this dtype are floats, which may be NaN, infinite or fractions."""
     return weight_kind_or_none(dtype) == "float"
 
 
@@ -105,7 +106,7 @@ def first_nan(weights: Array) -> int | None:
 
     def least(part: slice) -> Any:
         with np.errstate(invalid="ignore"):
-            return weights[part].min()  # a minimum over a NaN is NaN
+            return weights[part].min()  # the minimum is NaN if any element is
 
     if not np.isnan(in_threads(least, slices(weights.size, _CHUNK))).any():
         return None
@@ -113,35 +114,36 @@ def first_nan(weights: Array) -> int | None:
 
 
 def nan_error(edge: str) -> InvalidGraphError:
-    """Return the error of an edge whose weight is NaN."""
+    """Make the error for an edge whose weight is NaN."""
     return InvalidGraphError(f"the weight of {edge} is NaN; {NAN_RULE}")
 
 
 def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
-    """Convert weights, none of them NaN, to another supported dtype.
+    """Convert weights to another supported dtype. None of them may be NaN.
 
-    Return also the position of the first that it does not hold exactly; None if it holds all.
+    Return the converted weights, and the position of the first weight that changed its value, or
+    None if all were converted exactly.
     """
     if values.dtype == dtype:
         return values, None
     with np.errstate(over="ignore", invalid="ignore"):
         converted = values.astype(dtype)
         back = converted.astype(values.dtype)
-    # Integers that wrap around keep their value modulo 2**n, but not their sign.
+    # Integers that wrap around keep their value modulo 2**n but change their sign.
     zero = values.dtype.type(0)
     same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
     for integers, floats in ((values, converted), (converted, values)):
         if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
-            # The result for 2**63 and infinities depends on the processor, and may convert back.
+            # What 2**63 and infinities become depends on the processor, and may convert back.
             wide, info = floats.astype(np.float64), np.iinfo(integers.dtype)
             same &= (wide >= float(info.min)) & (wide < float(info.max) + 1)
     return converted, None if same.all() else int(np.argmin(same))
 
 
 def order_keys(weights: Array, *, descending: bool = False) -> Array:
-    """Return the keys of weights, none of them NaN: unsigned integers of their width.
+    """Return the keys of weights, which are unsigned integers of the same width.
 
-    With `descending`, the heaviest weight gets the least key.
+    No weight may be NaN. With `descending`, the heaviest weight gets the least key.
     """
     kind = weight_kind_or_none(weights.dtype)
     unsigned = np.dtype(f"u{weights.dtype.itemsize}")
@@ -156,33 +158,37 @@ def order_keys(weights: Array, *, descending: bool = False) -> Array:
     return ~keys if descending else keys
 
 
-# The unsigned integer type of each width: looked up several times in every solve.
+# The unsigned integer dtype of each width. A table, because every solve looks it up several times.
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """The encoding of weights as words on a device."""
+    """How weights are stored as words on a device."""
 
-    dtype: np.dtype[Any]  # of the weights
-    # Of the words as numbers: `dtype`, or 32 bits that hold all weights minus `offset` exactly.
+    dtype: np.dtype[Any]  # the dtype of the weights
+    # The dtype of the words as numbers: `dtype`, or a dtype of 32 bits that holds each weight minus
+    # `offset` exactly.
     stored: np.dtype[Any]
     offset: int = 0
 
     @property
     def word(self) -> np.dtype[Any]:
-        """The unsigned integer type of the words."""
+        """The unsigned integer dtype of the words."""
         return _WORDS[self.stored.itemsize]
 
     @property
     def kind(self) -> WeightKind:
-        """The rule by which a word becomes a key."""
+        """The kind of the words, which determines how a word becomes a key."""
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
 
     def encode(self, weights: Array) -> Array | None:
-        """Return weights of `dtype`, none of them NaN, as words; None if one does not fit. O(m)."""
+        """Convert weights of `dtype` to words, or return None if one of them does not fit. O(m).
+
+        No weight may be NaN.
+        """
         if self.stored != self.dtype and self.dtype.kind != "f" and weights.size:
             low, high = int(weights.min()), int(weights.max())
             if low < self.offset or high - self.offset >= 1 << 32:
@@ -190,7 +196,7 @@ class Encoding:
         return self.encode_in_range(weights)
 
     def encode_in_range(self, weights: Array) -> Array | None:
-        """Do as `encode`, for weights of which integers are known to fit."""
+        """Convert weights to words like :meth:`encode`, but assume that integers fit."""
         if self.stored == self.dtype:
             return np.ascontiguousarray(weights).view(self.word)
         if self.dtype.kind == "f":
@@ -200,7 +206,7 @@ class Encoding:
         return offsets.astype(self.word)
 
     def decode(self, words: Array) -> Array:
-        """Return the weights of words; exact except for the sign of zeros. O(m)."""
+        """Convert words back to weights, exactly except for the sign of zeros. O(m)."""
         stored = words.view(self.stored)
         if self.stored == self.dtype:
             return stored
@@ -210,19 +216,20 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedWeights:
-    """Weights in a device's form: one word for each slot, and how they become keys."""
+    """Weights in the form in which devices store them: one word per slot, and the encoding."""
 
     encoding: Encoding
-    # The words, a view of the caller's if possible; or what reads those of some slots, or of all.
+    # The words, as a view of the caller's array if possible; or a function that reads the words of
+    # the given slots, or of all slots if it gets None.
     source: Array | Callable[[Array | None], Array]
 
     @property
     def bits(self) -> Array:
-        """The words of all slots."""
+        """The words of all slots. It may read them from a device."""
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
-        """Return the words of some slots, or of all."""
+        """Return the words of the given slots, or of all slots."""
         if callable(self.source):
             return self.source(at)
         words: Array = self.source if at is None else self.source[at]
@@ -230,28 +237,28 @@ class EncodedWeights:
 
     @property
     def kind(self) -> WeightKind:
-        """The rule by which a word becomes a key."""
+        """The kind of the words, which determines how a word becomes a key."""
         return self.encoding.kind
 
     @property
     def is_wide(self) -> bool:
-        """True if keys need 64 bits."""
+        """Whether keys have 64 bits."""
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:
-        """Return the keys of the weights at some slots; see :func:`order_keys`."""
+        """Return the keys of the weights at the given slots; see :func:`order_keys`."""
         return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
 
 
 def encode(weights: Array) -> EncodedWeights:
-    """Encode `weights` for a device, with 32-bit keys if that is exact.
+    """Encode `weights` for a device, with 32-bit words if that is exact.
 
-    64-bit weights are narrowed when nothing is lost: integers whose range spans less than 2**32,
-    and doubles that are all float32 values or all integers of such a range. Otherwise they stay
-    64 bits wide. Up to 32 bits the result is a view, not a copy.
+    64-bit weights are narrowed if nothing is lost: integers whose range is less than 2**32, and
+    doubles that are all float32 values or all integers in such a range. All other 64-bit weights
+    keep 64 bits. Weights of up to 32 bits are returned as a view, not a copy.
 
-    No weight may be NaN. O(m); a narrowing that fails is usually detected within the first million
-    elements.
+    No weight may be NaN. O(m). If weights cannot be narrowed, this is usually detected within the
+    first million elements.
     """
     weights = np.ascontiguousarray(weights)
     for encoding in _encodings(weights):
@@ -261,7 +268,10 @@ def encode(weights: Array) -> EncodedWeights:
 
 
 def _encodings(weights: Array) -> Iterator[Encoding]:
-    """Yield the encodings of weights that may be exact, narrow ones first; the last one is."""
+    """Yield encodings that may be exact for the weights, narrow ones first.
+
+    The last one always is.
+    """
     dtype, narrow = weights.dtype, np.dtype(np.uint32)
     if dtype.itemsize == 8 and dtype.kind == "f":
         yield Encoding(dtype=dtype, stored=np.dtype(np.float32))
@@ -277,10 +287,10 @@ def _encodings(weights: Array) -> Iterator[Encoding]:
 
 
 def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) -> Array | None:
-    """Return ``weights - offset`` as `dtype` if every element survives the round trip, else None.
+    """Return ``weights - offset`` as `dtype`, or None if an element would change its value.
 
-    `offset` is an integer below 2**52 in magnitude, so that the subtraction is exact for all that
-    pass.
+    `offset` must be an integer below 2**52 in magnitude, so that the subtraction is exact for all
+    elements that are accepted.
     """
     out = np.empty(weights.shape, dtype)
     with np.errstate(over="ignore", invalid="ignore"):

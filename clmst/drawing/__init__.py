@@ -1,8 +1,9 @@
-"""Pictures of spanning forests and clusters.
+"""Pictures of spanning forests, clusters, dendrograms and condensed trees.
 
-``draw_...`` need Matplotlib: ``pip install 'clmst[plot]'``. They draw on axes that they are given,
-or on a sheet of their own, and return the axes. ``explore_...`` need Plotly: ``pip install
-'clmst[plotly]'``. They return a figure that the reader moves, enlarges and asks.
+The functions ``draw_...`` need Matplotlib: ``pip install 'clmst[plot]'``. They draw on the axes
+that a caller passes, or on a new figure, and return the axes. The functions ``explore_...`` need
+Plotly: ``pip install 'clmst[plotly]'``. They return an interactive figure, which the reader can
+move and zoom, and which names what is below the pointer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of what changes between two spanning forests of a graph."""
+"""Pictures of the changes between two spanning forests of a graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from clmst.drawing.picture import (
 )
 from clmst.drawing.sheet import Target, checked_title
 
-# Distinct for every kind of colour vision (Okabe, Ito 2008), the first one a little darker.
+# Colours that are distinct for every kind of colour vision (Okabe and Ito, 2008). The first one is
+# a little darker than theirs.
 LEAVES, ENTERS = "#c8500a", "#0072b2"
 
 Window = tuple[float, float, float, float]
@@ -44,48 +45,51 @@ def draw_change(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw what of a spanning forest stays, what leaves it, and what enters it.
+    """Draw which edges of a spanning forest stay, which leave it, and which enter it.
 
-    Edges that leave are vermilion, edges that enter are blue. What stays is grey: the darker and
-    wider the more vertices of the second forest hang on it. The graph's other edges are faint. The
-    vertices are placed as by :func:`clmst.drawing.draw_forest`, which of a complete graph draws the
-    edges of both forests alone.
+    Edges that leave are vermilion, and edges that enter are blue. Edges that stay are grey, darker
+    and wider if more vertices of the second forest are beyond them. The other edges of the graph
+    are faint. The vertices are placed as in :func:`clmst.drawing.draw_forest`. Of a complete graph
+    only the edges of the two forests are drawn, unless `max_edges` asks for other pairs.
 
     Parameters
     ----------
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`.
+    graph : Graph or other graph in host memory
+        Any graph that :func:`clmst.minimum_spanning_forest` accepts, unless its arrays are on a
+        device.
     before, after : Forest
-        Of this graph under any two weights, as by :class:`clmst.RepeatedSolver`.
+        Two forests of this graph, under different weights, for example from
+        :class:`clmst.RepeatedSolver`.
     path : str or Path, optional
-        Where to write; the suffix, .png, .svg or .pdf, chooses the format. The lines of large
-        graphs are pixels in SVG and PDF too.
+        Where to write. The suffix, .png, .svg or .pdf, decides the format. In a large graph the
+        lines are pixels in SVG and PDF too.
     title : str, optional
-        "What changes in the minimum spanning tree" or the like when left out.
+        By default "What changes in the minimum spanning tree" or a similar title.
     window : tuple of float, optional
-        Left, bottom, right and top of the area to draw, in the unit of the coordinates; the legend
-        counts what is drawn. All of the graph when left out.
+        Left, bottom, right and top of the area to draw, in the units of the coordinates. The legend
+        then counts only what is drawn. By default all of the graph is drawn.
     max_edges : int, optional
-        How many edges outside both forests to draw at most. If there are more, an even choice of
-        them is drawn, and the caption says so. By default 300,000, and 0 for a complete graph.
+        Maximum number of edges outside both forests to draw. If there are more, evenly chosen ones
+        are drawn, and the caption says so. The default is 300,000, or 0 for a complete graph.
     symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+        Whether a matrix that is not symmetric is accepted, as in
+        :func:`clmst.minimum_spanning_forest`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+        Where to draw. Without `ax` and `path`, pyplot makes a new figure, which notebooks show.
     legend : bool
-        Explain the colours.
+        Whether to explain the colours.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the drawing. Its unit is that of the coordinates.
+        The axes with the drawing, in the units of the coordinates.
 
     Raises
     ------
     InvalidArgumentError
-        The suffix is unknown, `max_edges` is negative, the forests are not of this graph, a
-        coordinate is not finite, the window is not one of positive width and height, or `ax` is
-        no plane.
+        The suffix is unknown, `max_edges` is negative, a forest does not belong to this graph, a
+        coordinate is not finite, the window does not have a positive width and height, or `ax` is
+        polar or three-dimensional.
     MissingDependencyError
         Matplotlib is not installed.
 
@@ -93,6 +97,17 @@ def draw_change(
     -----
     O(n + m) and the layout. With `path` or `ax`, Matplotlib's global state (pyplot, the backend) is
     not touched.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import clmst
+    >>> from clmst import drawing
+    >>> before, after = (clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [5, 7, w]) for w in (9, 6))
+    >>> forests = map(clmst.minimum_spanning_forest, (before, after))
+    >>> axes = drawing.draw_change(after, *forests, ax=Figure().subplots())
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['1 leave', '1 enter', '1 stay']
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
@@ -110,7 +125,7 @@ def draw_change(
         page = Page.map_around(target, corners, int(visible.sum()))
         page.frame()
         low, high = points[ends].min(axis=1), points[ends].max(axis=1)
-        shown_low, shown_high = page.corners  # a segment may be seen where its box meets theirs
+        shown_low, shown_high = page.corners  # an edge may be visible if its box meets the window
         seen = ((low <= shown_high) & (high >= shown_low)).all(axis=1)
         ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]
     stays, changes = was & remains, was != remains
@@ -140,7 +155,10 @@ def draw_change(
 
 
 def _corners(window: Window) -> Points:
-    """Return the lower left and the upper right corner of a window, shape (2, 2)."""
+    """Return the lower left and upper right corner of a window, shape (2, 2).
+
+    Raises :class:`InvalidArgumentError` unless the window has a positive width and height.
+    """
     given = as_array("window", window)
     if given.shape != (4,) or given.dtype.kind not in "iuf":
         raise InvalidArgumentError(

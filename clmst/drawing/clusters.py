@@ -1,4 +1,4 @@
-"""Maps of clusters: points in the plane, in the hues of their labels."""
+"""Maps of clusters: points in the plane, coloured by their labels."""
 
 from __future__ import annotations
 
@@ -32,43 +32,53 @@ def draw_clusters(
     legend: bool = True,
     tree: bool = True,
 ) -> Any:
-    """Draw points in the hues of their clusters; noise is grey crosses.
+    """Draw points in the hues of their clusters, and noise as grey crosses.
 
-    Points of more than two dimensions are projected on their first two principal components. Of
-    points on a sphere, longitudes are the abscissas, so that north is up.
+    Points with more than two dimensions are projected onto their first two principal components.
+    For points on a sphere x is the longitude, so that north is up.
 
     Parameters
     ----------
     points : Points, or array of shape (n, d)
-        A row with a NaN or an infinite number, which :class:`clmst.cluster.HDBSCAN` takes too, has
-        no place: it is counted, but not drawn.
+        A row with a NaN or an infinite number, which :class:`clmst.cluster.HDBSCAN` also accepts,
+        is counted, but not drawn.
     labels : array of int, shape (n,)
-        The cluster of each point; below 0 for none.
+        The cluster of each point. A negative label means that the point is noise.
     path : str or Path, optional
-        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+        Where to write. The suffix, .png, .svg or .pdf, decides the format.
     forest : Forest, optional
-        Its edges are drawn below the points, the longer the fainter. Its vertices are all points,
-        or the points that have a place, as those of ``forest_`` of HDBSCAN are.
+        A forest whose edges are drawn below the points, longer edges fainter. Its vertices are all
+        points, or only the finite points, as in ``forest_`` of HDBSCAN.
     title : str, optional
+        "Clusters" by default.
     ax : matplotlib.axes.Axes, optional
-        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+        Where to draw. Without `ax` and `path`, pyplot makes a new figure, which notebooks show.
     legend : bool
-        List the clusters below the picture.
+        Whether to list the clusters below the picture.
     tree : bool
         False leaves out the edges of `forest`.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the drawing.
+        The axes with the drawing.
 
     Raises
     ------
     InvalidArgumentError
-        The points are not rows of real numbers, labels or forest do not fit, the suffix is
-        unknown, or `ax` is no plane.
+        The points are not rows of real numbers, the labels or the forest do not fit the points, the
+        suffix is unknown, or `ax` is polar or three-dimensional.
     MissingDependencyError
         Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from clmst import drawing
+    >>> points = [[0, 0], [0, 1], [5, 5]]
+    >>> axes = drawing.draw_clusters(points, [0, 0, 1], ax=Figure().subplots())
+    >>> axes.get_title(loc="left")
+    'Clusters'
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend, tree=tree)
@@ -90,7 +100,10 @@ def draw_clusters(
 
 
 def without_place(has_place: Array) -> str:
-    """Return how many points are not drawn, as a part of a caption; nothing if all are."""
+    """Describe for a caption how many points are not drawn. Returns "" if all are drawn.
+
+    `has_place` is a mask of the points with finite coordinates.
+    """
     missing = int(np.count_nonzero(~has_place))
     if not missing:
         return ""
@@ -99,9 +112,10 @@ def without_place(has_place: Array) -> str:
 
 
 def edges_of(forest: Forest | None, has_place: Array) -> Array:
-    """Return the edges of a forest whose points both have a place, shape (m, 2); none of None.
+    """Return the edges of a forest whose two points are drawn, shape (m, 2).
 
-    The vertices are all points, or those that have a place. Raise for any other forest.
+    The vertices of the forest must be all points, or all that are drawn, else
+    :class:`InvalidArgumentError` is raised. If `forest` is None, no edges are returned.
     """
     if forest is None:
         return np.zeros((0, 2), np.int64)
@@ -121,17 +135,22 @@ def edges_of(forest: Forest | None, has_place: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnClusters:
-    """Labels of points, and the numbers of their hues: the labels themselves where they are low."""
+    """Labels of points, and the hue of each cluster.
 
-    of_point: Array  # the number of the hue; below 0 for none
-    labels: tuple[int, ...]  # those that occur, from 0 up
-    numbers: tuple[int, ...]  # of the hues of these
+    A hue has the number of its label if possible.
+    """
+
+    of_point: Array  # the number of each point's hue, negative without a cluster
+    labels: tuple[int, ...]  # the labels that occur, except negative ones
+    numbers: tuple[int, ...]  # the number of the hue of each of these labels
 
     @classmethod
     def of(cls, labels: Any, n: int) -> DrawnClusters:
-        """Return the clusters of `n` points, all of none without labels; or raise.
+        """Choose the hues for the clusters of `n` points. Without labels all points are noise.
 
-        Where hues would repeat though there are enough, clusters are numbered anew.
+        If the labels as numbers of hues would repeat a hue although there are enough hues, clusters
+        are renumbered. Raises :class:`InvalidArgumentError` unless there is an integer for each
+        point.
         """
         array = np.full(n, -1) if labels is None else as_array("labels", labels)
         if array.shape != (n,) or array.dtype.kind not in "iu":
@@ -154,7 +173,7 @@ class DrawnClusters:
 
     @property
     def caption(self) -> str:
-        """Say how many points and clusters there are."""
+        """The numbers of points, clusters and points of noise, as text."""
         parts = [
             counted(len(self.of_point), "point", "points"),
             counted(len(self.labels), "cluster", "clusters"),
@@ -164,7 +183,10 @@ class DrawnClusters:
         return " · ".join(parts)
 
     def listed(self) -> tuple[list[int], list[str]]:
-        """Return the entries of a legend: numbers of hues, names with sizes; noise is the last."""
+        """Return the entries of a legend: numbers of hues, and texts with sizes.
+
+        Noise comes last.
+        """
         sizes = np.bincount(self.of_point + 1, minlength=max(self.numbers, default=-1) + 2)
         names = [
             f"{label} ({sizes[number + 1]:,})"

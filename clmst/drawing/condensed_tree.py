@@ -1,4 +1,4 @@
-"""Pictures of condensed trees."""
+"""Pictures of the condensed trees of HDBSCAN."""
 
 from __future__ import annotations
 
@@ -28,35 +28,53 @@ def draw_condensed_tree(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw a condensed tree: a column a cluster, as wide as it has points, down to greater density.
+    """Draw a condensed tree, in which each cluster is a column that is as wide as it has points.
+
+    Columns run downwards to greater density, and become narrower where points leave the cluster.
 
     Parameters
     ----------
     tree : structured array
         ``condensed_tree_`` of :class:`clmst.cluster.HDBSCAN`.
     path : str or Path, optional
-        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+        Where to write. The suffix, .png, .svg or .pdf, decides the format.
     selected : array of int, optional
-        The nodes of the tree to be drawn in hues: ``selected_clusters_``. The first one has label
-        0. Nodes from the number of points up are clusters; smaller ones are points.
+        The clusters to draw in hues, ``selected_clusters_`` of the model. The first of them has
+        label 0. They are nodes of the tree, whose numbers start at the number of points, because
+        lower numbers are points.
     title : str, optional
+        "Condensed tree" by default.
     ax : matplotlib.axes.Axes, optional
-        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+        Where to draw. Without `ax` and `path`, pyplot makes a new figure, which notebooks show.
     legend : bool
-        List the selected clusters below the picture, by their labels.
+        Whether to list the selected clusters below the picture, by their labels.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the drawing. Its ordinates are the densities, its abscissas count points.
+        The axes with the drawing. Their y is the density, and their x counts points.
 
     Raises
     ------
     InvalidArgumentError
-        This is no condensed tree, a selected node is not a cluster of the tree, the suffix is
-        unknown, or `ax` is no plane.
+        `tree` is not a condensed tree, a selected node is not a cluster of the tree, the suffix is
+        unknown, or `ax` is polar or three-dimensional.
     MissingDependencyError
         Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import numpy as np
+    >>> from clmst import drawing
+    >>> from clmst.cluster import HDBSCAN
+    >>> points = np.array([[x + far, y] for far in (0, 9) for x in range(3) for y in range(3)])
+    >>> model = HDBSCAN(min_cluster_size=3).fit(points)
+    >>> axes = drawing.draw_condensed_tree(
+    ...     model.condensed_tree_, selected=model.selected_clusters_, ax=Figure().subplots()
+    ... )
+    >>> axes.get_ylabel()
+    'density: 1 / height'
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
@@ -90,7 +108,7 @@ def draw_condensed_tree(
 
 
 def _checked(tree: Any) -> Array:
-    """Return the rows of a condensed tree, or raise."""
+    """Return the rows of a condensed tree. Raises InvalidArgumentError if it is not one."""
     rows = as_array("tree", tree)
     if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:
         raise InvalidArgumentError(
@@ -108,7 +126,11 @@ def _checked(tree: Any) -> Array:
 
 
 def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
-    """Return the selected clusters, or raise unless they are nodes from `root` to below `end`."""
+    """Return the selected clusters as a list.
+
+    Raises :class:`InvalidArgumentError` unless all are clusters of the tree, from `root` to `end` -
+    1.
+    """
     array = as_array("selected", selected)
     if array.size and (array.dtype.kind not in "iu" or array.ndim != 1):
         raise InvalidArgumentError(
@@ -126,7 +148,7 @@ def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
 
 
 def _left_edges(parent: Array, size: Array) -> Array:
-    """Return the points left of each cluster; clusters from one lie in its middle."""
+    """Return the x of the left edge of each cluster. Children are centred within their parent."""
     inside = np.bincount(parent[1:], weights=size[1:], minlength=parent.size)
     left, used = np.zeros(parent.size), (size - inside) / 2
     for cluster in range(1, parent.size):
@@ -136,7 +158,7 @@ def _left_edges(parent: Array, size: Array) -> Array:
 
 
 def _outline(leaves: Array, birth: float, size: int, top: float) -> Array:
-    """Return densities and how many points a cluster has from each on, shape (k, 2)."""
+    """Return the outline of a column, shape (k, 2): densities, and the points that remain there."""
     risen = leaves[np.argsort(leaves["value"], kind="stable")]
     times = np.minimum(risen["value"], top)
     left = size - np.cumsum(risen["cluster_size"])

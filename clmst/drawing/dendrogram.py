@@ -17,8 +17,8 @@ from clmst.drawing.page import Page
 from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
 
-_MANY = 200_000  # points beyond which a picture has more lines than anyone can see
-_NAMED = 60  # points up to which each is named
+_MANY = 200_000  # maximum number of merges; more lines would be indistinguishable
+_NAMED = 60  # up to this number of points each is named
 
 
 @lasting("drawing a dendrogram")
@@ -32,39 +32,51 @@ def draw_dendrogram(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw a dendrogram: a bar for each merge, at its height.
+    """Draw a dendrogram, in which each merge is a bar at its height.
 
-    Merges within one cluster have the cluster's hue, all others are grey. Infinite heights are
-    drawn a little above all others.
+    Merges within one cluster have the hue of the cluster, and all others are grey. Merges of
+    infinite height are drawn a little above all others.
 
     Parameters
     ----------
     linkage : array of shape (n - 1, 4)
-        Of :meth:`clmst.Forest.linkage` or SciPy.
+        A linkage matrix, as :meth:`clmst.Forest.linkage` or SciPy returns it.
     path : str or Path, optional
-        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+        Where to write. The suffix, .png, .svg or .pdf, decides the format.
     labels : array of int, shape (n,), optional
-        The cluster of each point, as of :meth:`clmst.Forest.cut`; below 0 for none.
+        The cluster of each point, as :meth:`clmst.Forest.cut` returns it. A negative label means no
+        cluster.
     names : sequence of length n, optional
-        Written below the points. Without it, up to 60 points have their numbers.
+        Names, which are written below the points. By default the numbers of the points are written
+        if there are at most 60.
     title : str, optional
+        "Dendrogram, single linkage" by default.
     ax : matplotlib.axes.Axes, optional
-        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+        Where to draw. Without `ax` and `path`, pyplot makes a new figure, which notebooks show.
     legend : bool
-        List the clusters below the picture.
+        Whether to list the clusters below the picture.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the drawing. Its ordinates are the heights.
+        The axes with the drawing. Their y is the height.
 
     Raises
     ------
     InvalidArgumentError
-        This is no linkage matrix, or one of more than 200,000 points; labels or names do not fit;
-        the suffix is unknown, or `ax` is no plane.
+        `linkage` is not a linkage matrix or has more than 200,000 merges, the labels or names do
+        not fit, the suffix is unknown, or `ax` is polar or three-dimensional.
     MissingDependencyError
         Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from clmst import drawing
+    >>> linkage = [[0, 1, 1.0, 2], [2, 3, 4.0, 3]]
+    >>> axes = drawing.draw_dendrogram(linkage, names=["a", "b", "c"], ax=Figure().subplots())
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['a', 'b', 'c']
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
@@ -86,21 +98,24 @@ def draw_dendrogram(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTree:
-    """Places of the nodes of a linkage matrix: the points in order, then the merges."""
+    """Positions of the nodes of a linkage matrix: the points in order, then the merges."""
 
-    children: Array  # of each merge
+    children: Array  # the two nodes that each merge joins
     clusters: DrawnClusters
-    cluster: Array  # of each node: the one that all its points are in, or -1
+    cluster: Array  # of each node: the cluster of all its points, or -1
     x: Array  # of each node
-    y: Array  # of each node, infinite heights `above`
-    top: float  # the greatest finite height, or 1 if all are 0
+    y: Array  # of each node; `above` if its height is infinite
+    top: float  # the maximum finite height, or 1 if all are 0
     above: float
     has_infinite: bool
     names: tuple[str, ...]  # of the points
 
     @classmethod
     def of(cls, linkage: Any, labels: Any, names: Any) -> DrawnTree:
-        """Return it, or raise if these do not fit together."""
+        """Compute the positions.
+
+        Raises :class:`InvalidArgumentError` if linkage, labels and names do not fit together.
+        """
         matrix = checked_linkage(linkage)
         n = len(matrix) + 1
         clusters = DrawnClusters.of(labels, n)
@@ -118,7 +133,10 @@ class DrawnTree:
         )  # fmt: skip
 
     def lines(self) -> tuple[Array, Array]:
-        """Return a bar for each merge and a leg for each child, (3 (n - 1), 2, 2); the clusters."""
+        """Return the lines of the dendrogram, shape (3 (n - 1), 2, 2), and the cluster of each.
+
+        Each merge has a bar and a leg down to each of its two children.
+        """
         n = self.clusters.of_point.size
         (left, right), node = self.children.T, np.arange(n, 2 * n - 1)
         at, up = self.x, self.y
@@ -132,7 +150,11 @@ class DrawnTree:
 
 
 def checked_linkage(linkage: Any) -> Array:
-    """Return a linkage matrix, or raise unless each node is merged once, after it is made."""
+    """Return a linkage matrix as float64.
+
+    Raises :class:`InvalidArgumentError` if it is too large, or unless each node is merged at most
+    once and only after it is made.
+    """
     matrix = as_array("linkage", linkage)
     if matrix.ndim != 2 or matrix.shape[1] != 4 or matrix.dtype.kind not in "iuf":
         raise InvalidArgumentError(
@@ -155,7 +177,7 @@ def checked_linkage(linkage: Any) -> Array:
 
 
 def checked_names(names: Any, n: int) -> tuple[str, ...]:
-    """Return a text for each of `n` points: their numbers if there are no names."""
+    """Return a text for each of `n` points: its name, or its number if there are no names."""
     array = np.arange(n) if names is None else as_array("names", names)
     if array.shape != (n,):
         raise InvalidArgumentError(
@@ -168,11 +190,11 @@ def checked_names(names: Any, n: int) -> tuple[str, ...]:
 
 
 def _order(children: Array) -> Array:
-    """Return the place of each point in the order of the tree."""
+    """Return the position of each point from left to right, so that no lines of the tree cross."""
     if not len(children):
         return np.zeros(1)
     from scipy.cluster.hierarchy import leaves_list
 
-    count = len(children)  # SciPy wants heights and sizes that are plausible, and uses neither here
+    count = len(children)  # SciPy checks heights and sizes but does not use them
     merges = np.column_stack([children, np.arange(float(count)), np.full(count, 2.0)])
     return np.argsort(leaves_list(merges)).astype(float)

@@ -1,4 +1,4 @@
-"""Pictures that a reader moves, enlarges and asks, by Plotly."""
+"""Interactive pictures by Plotly, which a reader can move and zoom."""
 
 from __future__ import annotations
 
@@ -33,38 +33,47 @@ def explore_clusters(
     names: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw an interactive map of clusters, by plotly.
+    """Draw an interactive map of clusters, by Plotly.
 
-    It shows the name and the cluster of the point below the pointer. A click on the legend hides a
-    cluster, the noise or the tree. Points of more than two dimensions are projected as by
-    :func:`clmst.drawing.draw_clusters`.
+    The map shows the name and the cluster of the point below the pointer. A click on the legend
+    hides a cluster, the noise or the tree. Points with more than two dimensions are projected onto
+    their first two principal components.
 
     Parameters
     ----------
     points : Points, or array of shape (n, d)
-        As of :func:`clmst.drawing.draw_clusters`.
+        A row with a NaN or an infinite number is counted, but not drawn.
     labels : array of int, shape (n,)
-        The cluster of each point; below 0 for none.
+        The cluster of each point. A negative label means that the point is noise.
     path : str or Path, optional
-        Where to write a page, .html, which needs no network.
+        Where to write an .html page. The page needs no network.
     forest : Forest, optional
-        Its edges are drawn below the points. Beyond three dimensions they are hidden at first.
+        A forest of the points, whose edges are drawn below them. With more than three dimensions
+        the edges are hidden at first.
     names : sequence of length n, optional
-        Of the points; without it their numbers.
+        Names of the points. By default they are the numbers of the points.
     title : str, optional
+        "Clusters" by default.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Which notebooks show.
+        Notebooks show it.
 
     Raises
     ------
     InvalidArgumentError
-        The points are not rows of real numbers, labels, forest or names do not fit, or the suffix
-        is unknown.
+        The points are not rows of real numbers, the labels, the forest or the names do not fit the
+        points, or the suffix is unknown.
     MissingDependencyError
         Plotly is not installed.
+
+    Examples
+    --------
+    >>> from clmst import drawing
+    >>> figure = drawing.explore_clusters([[0, 0], [0, 1], [5, 5]], [0, 0, 1])
+    >>> [trace.name for trace in figure.data]
+    ['0 (2)', '1 (1)']
     """
     target, title = _checked(path), checked_title(title)
     places = projected(points)
@@ -107,35 +116,44 @@ def explore_dendrogram(
     names: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw an interactive dendrogram, by plotly.
+    """Draw an interactive dendrogram, by Plotly.
 
-    It shows the height of the merge below the pointer and how many points it joins, and the name
-    of a point. A click on the legend hides a cluster.
+    It shows the height of the merge below the pointer and the number of points that the merge
+    joins, or the name of a point. A click on the legend hides a cluster.
 
     Parameters
     ----------
     linkage : array of shape (n - 1, 4)
-        Of :meth:`clmst.Forest.linkage` or SciPy.
+        A linkage matrix, as :meth:`clmst.Forest.linkage` or SciPy returns it.
     path : str or Path, optional
-        Where to write a page, .html, which needs no network.
+        Where to write an .html page. The page needs no network.
     labels : array of int, shape (n,), optional
-        The cluster of each point, as of :meth:`clmst.Forest.cut`; below 0 for none.
+        The cluster of each point, as :meth:`clmst.Forest.cut` returns it. A negative label means no
+        cluster.
     names : sequence of length n, optional
-        Of the points; without it their numbers.
+        Names of the points. By default they are the numbers of the points.
     title : str, optional
+        "Dendrogram, single linkage" by default.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Which notebooks show.
+        Notebooks show it.
 
     Raises
     ------
     InvalidArgumentError
-        This is no linkage matrix, or one of more than 200,000 points; labels or names do not fit;
-        or the suffix is unknown.
+        `linkage` is not a linkage matrix or has more than 200,000 merges, the labels or names do
+        not fit, or the suffix is unknown.
     MissingDependencyError
         Plotly is not installed.
+
+    Examples
+    --------
+    >>> from clmst import drawing
+    >>> figure = drawing.explore_dendrogram([[0, 1, 1.0, 2], [2, 3, 4.0, 3]], labels=[0, 0, 1])
+    >>> figure.layout.yaxis.title.text
+    'height of a merge'
     """
     target, title = _checked(path), checked_title(title)
     shape = DrawnTree.of(linkage, labels, names)
@@ -173,12 +191,12 @@ def explore_dendrogram(
 
 
 def _checked(path: Any) -> Path | None:
-    """Return where to write a page, or raise if the suffix is another one."""
+    """Return the path of a page, or None. Raises if its suffix is not .html."""
     return None if path is None else checked_path(path, (SUFFIX,))
 
 
 def _lines(segments: Array, **look: Any) -> dict[str, Any]:
-    """Return a trace of segments, broken where one ends."""
+    """Return a trace of Plotly that draws separate segments."""
     gaps = np.full((len(segments), 1, 2), np.nan)
     x, y = np.concatenate([segments, gaps], axis=1).reshape(-1, 2).T
     return {"type": "scattergl", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip", **look}
@@ -187,7 +205,7 @@ def _lines(segments: Array, **look: Any) -> dict[str, Any]:
 def _finished(
     traces: Sequence[dict[str, Any]], title: str, caption: str, path: Path | None, **axes: Any
 ) -> Any:
-    """Return a figure of traces, and write it if there is a path."""
+    """Make a figure of traces, and write it to a file if there is a path."""
     figure = optional_import("plotly.graph_objects", extra="plotly").Figure(
         data=traces,
         layout={

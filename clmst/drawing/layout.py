@@ -1,9 +1,12 @@
-"""Positions for the vertices of a graph that has none: trees apart, large ones first.
+"""Positions for the vertices of a graph without coordinates.
 
-Distances in the plane follow the shortest paths of a component. Up to some thousand vertices every
-pair counts. Larger components are laid out in three steps: pivot MDS gives a first map; some
-hundred landmarks, spread evenly over it, are placed by the stress of all their pairs; the rest
-moves with its landmarks and is then relaxed along the edges.
+Components are apart, large ones first.
+
+Distances in the plane follow the lengths of shortest paths. In a component with up to 1,200
+vertices every pair counts. A larger component is laid out in three steps. Pivot MDS
+(multidimensional scaling) gives a first map. Up to 1,200 landmarks, spread evenly over the map, are
+placed so that the stress of all their pairs is minimal: the squared deviation from the path
+lengths. The other vertices move with their landmarks, and are then relaxed along the edges.
 """
 
 from __future__ import annotations
@@ -27,41 +30,51 @@ from clmst.core.weight_keys import Array
 Points = npt.NDArray[np.float64]
 
 _PIVOTS = 30
-_LANDMARKS = 1200  # at most: their stress costs the square of their number a round
+_LANDMARKS = 1200  # maximum; the time of a round grows with the square of their number
 _STRESS_ROUNDS = 40
 _RELAX_ROUNDS = 6
-_RELAX_STEPS = 10  # of conjugate gradients
-_GRIP = 10.0  # how firmly landmarks stay while the rest relaxes, over the pull of their edges
-_GOLDEN_ANGLE = 2.399963229728653  # successive multiples of it spread evenly round a circle
-_WIDEST_RANGE = 1e6  # of lengths: beyond it the short ones would not show
-_MARGIN = 0.06  # round a component, over the side of its square
-_SHEET = 1.25  # width over height of a sheet of several components
-_STRETCHES = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)  # tried: sheet widths over root of area
+_RELAX_STEPS = 10  # steps of conjugate gradients in a round
+_GRIP = 10.0  # how firmly landmarks stay, relative to the pull of their edges
+_GOLDEN_ANGLE = 2.399963229728653  # its multiples spread evenly around a circle
+_WIDEST_RANGE = 1e6  # maximum ratio of lengths; beyond it, short edges would be invisible
+_MARGIN = 0.06  # around a component, relative to the side of its square
+_SHEET = 1.25  # ratio of width to height of a page with several components
+_STRETCHES = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)  # ratios of width to sqrt(area) to try
 
 
 def layout(graph: Any, *, symmetrize: bool = False) -> Points:
-    """Lay out a graph: weights are lengths where they can be, else every edge has length 1.
+    """Compute positions for the vertices of a graph, so that distances follow shortest paths.
 
-    Weights can be lengths where all of them are positive and finite, and the longest is less than
-    a million times the shortest. Components are laid out one by one, drawn on squares of
-    side sqrt(vertices), and packed in rows from the largest to the smallest.
+    Weights are used as lengths if all of them are positive and finite, and if the longest is less
+    than a million times the shortest. Otherwise every edge has length 1. Components are laid out
+    one by one, scaled to squares of side sqrt(vertices), and packed in rows from the largest to the
+    smallest.
 
     Parameters
     ----------
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
+    graph : Graph or other graph in host memory
+        Any graph that :func:`clmst.minimum_spanning_forest` accepts, unless its arrays are on a
+        device. The edges of a complete graph are listed one by one.
     symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+        Whether a matrix that is not symmetric is accepted, as in
+        :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
     ndarray of float64, shape (n_vertices, 2)
+        The position of each vertex. The same graph always gets the same positions.
 
     Notes
     -----
     Sources: pivot MDS, Brandes and Pich (2007); stress majorisation, Gansner, Koren and North
-    (2005); the split into landmarks and edges after Ortmann, Klimenta and Brandes, "A sparse
-    stress model" (2017). O(m log n) for each of 30 pivots, and O(landmarks**2) a round.
+    (2005); the split into landmarks and edges after Ortmann, Klimenta and Brandes, "A sparse stress
+    model" (2017). O(m log n) for each of 30 pivots, and O(landmarks**2) per round.
+
+    Examples
+    --------
+    >>> from clmst import drawing, generators
+    >>> drawing.layout(generators.path(n=5)).shape
+    (5, 2)
     """
     graph = as_listed(graph, symmetrize=symmetrize)
     n = graph.n_vertices
@@ -82,11 +95,11 @@ def layout(graph: Any, *, symmetrize: bool = False) -> Points:
 
 
 def projected(points: Any) -> Points:
-    """Return points in the plane, shape (n, 2), where they are widest.
+    """Return points in the plane, shape (n, 2).
 
-    More than two coordinates are projected on their first two principal components. Points on a
-    sphere have their longitudes as abscissas. A row with a NaN or an infinite number has no place
-    and becomes NaN. Raise InvalidArgumentError unless the points are rows of real numbers.
+    Points with more than two coordinates are projected onto their first two principal components.
+    For points on a sphere x is the longitude. A row with a NaN or an infinite number becomes NaN.
+    Raises :class:`InvalidArgumentError` unless the points are rows of real numbers.
     """
     array = points.on_map if isinstance(points, PointSet) else as_array("points", points)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
@@ -106,7 +119,7 @@ def projected(points: Any) -> Points:
 
 
 def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
-    """Return weights as lengths over their median, or ones where they cannot be lengths."""
+    """Return weights as lengths relative to their median, or ones if they cannot be lengths."""
     lengths = weights.astype(np.float64)
     if lengths.size == 0:
         return lengths
@@ -117,14 +130,17 @@ def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
 
 
 def _on_square(points: Points, n: int) -> Points:
-    """Scale a component to its share of the sheet, its lower left corner at the origin."""
+    """Scale a component of n vertices to a square of side sqrt(n), with a corner at the origin."""
     low: Points = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
     return (points - low) * (math.sqrt(n) / extent) if extent else points - low
 
 
 def _pack(local: Points, labels: Array, sizes: Array) -> Points:
-    """Pack components in rows, high ones first; return where their own origins go, shape (k, 2)."""
+    """Pack components in rows, high ones first, and return the position of each, shape (k, 2).
+
+    `local` has the position of each vertex relative to its component, and `labels` its component.
+    """
     boxes = np.zeros((sizes.size, 2))
     np.maximum.at(boxes, labels, local)
     margin = (_MARGIN * np.sqrt(sizes) + 0.4)[:, None]
@@ -132,13 +148,16 @@ def _pack(local: Points, labels: Array, sizes: Array) -> Points:
     area, widest = float(boxes.prod(axis=1).sum()), float(boxes[:, 0].max(initial=0.0))
     sheets = {max(widest, stretch * math.sqrt(area)) for stretch in _STRETCHES}
     tries = (_rows_of(boxes, sheet) for sheet in sorted(sheets))
-    # The best sheet is the one that a page of the wanted shape shows largest.
+    # The best packing is the one that appears largest on a page of the wanted shape.
     corners, _ = min(tries, key=lambda packed: max(packed[1][0] / _SHEET, packed[1][1]))
     return corners + margin / 2
 
 
 def _rows_of(boxes: Points, sheet: float) -> tuple[Points, tuple[float, float]]:
-    """Fill rows up to the width of a sheet; return the corners, and the width and height used."""
+    """Pack boxes in rows of a given width.
+
+    Returns the corner of each box, and the width and height that are used.
+    """
     widths, heights = boxes.T.tolist()
     order = np.argsort(-boxes[:, 1], kind="stable").tolist()
     corners = [(0.0, 0.0)] * len(order)
@@ -157,7 +176,10 @@ def _rows_of(boxes: Points, sheet: float) -> tuple[Points, tuple[float, float]]:
 
 
 def _place(lengths: Any) -> Points:
-    """Lay out a connected graph, the longer axis horizontal, from a symmetric CSR of lengths."""
+    """Lay out a connected graph, given as a symmetric CSR of lengths.
+
+    The longer axis of the result is horizontal.
+    """
     n = lengths.shape[0]
     if n <= _LANDMARKS:
         distances = dijkstra(lengths)
@@ -173,7 +195,10 @@ def _place(lengths: Any) -> Points:
 
 
 def _upright(points: Points) -> Points:
-    """Centre points; turn the longer principal axis horizontal, the longer tails right and up."""
+    """Centre points, and turn their longer principal axis horizontal.
+
+    The longer tails of the points lead right and up.
+    """
     points = points - points.mean(axis=0)
     _, axes = np.linalg.eigh(points.T @ points)
     turned: Points = points @ axes[:, ::-1]
@@ -184,7 +209,10 @@ def _upright(points: Points) -> Points:
 
 
 def _far_apart(distances_from: Callable[[int], Array], n: int) -> Array:
-    """Return the distances from pivots, each as far as possible from those before: (k, n)."""
+    """Return the distances from pivots to all vertices, shape (k, n).
+
+    Each pivot is as far as possible from all previous ones.
+    """
     rows = [distances_from(0)]
     nearest = rows[0]
     while len(rows) < min(_PIVOTS, n):
@@ -194,7 +222,10 @@ def _far_apart(distances_from: Callable[[int], Array], n: int) -> Array:
 
 
 def _pivot_mds(rows: Array) -> Points:
-    """Return the plane that fits the distances from k pivots best; `rows` has shape (k, n)."""
+    """Return the points in the plane that fit the distances from k pivots best.
+
+    `rows` has shape (k, n), and the result has shape (n, 2).
+    """
     squares = rows * rows
     squares -= squares.mean(axis=0)
     squares -= squares.mean(axis=1, keepdims=True)
@@ -204,15 +235,16 @@ def _pivot_mds(rows: Array) -> Points:
         points = np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
     reach = np.sqrt(((points - points[np.argmin(rows[0])]) ** 2).sum(axis=1))
     scale = float(rows[0] @ reach) / max(float(reach @ reach), np.finfo(float).tiny)
-    # Vertices that all pivots see alike would stay on one spot for ever: none of the steps that
-    # follow can tell in which direction to part them.
+    # Vertices with equal distances to all pivots would get one position and never be separated,
+    # because the following steps cannot tell in which direction to move them. So each vertex is
+    # moved a little in a direction of its own.
     turn = _GOLDEN_ANGLE * np.arange(len(points))
     blur = 0.01 * float(rows[0].max())
     return scale * points + blur * np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
 
 def _least_stress(distances: Array, points: Points) -> Points:
-    """Move points until their distances follow those given, the short ones most faithfully."""
+    """Move points until their distances follow the given ones, short ones most faithfully."""
     n = len(points)
     if n < 3:
         return points
@@ -234,7 +266,10 @@ def _least_stress(distances: Array, points: Points) -> Points:
 
 
 def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
-    """Choose a vertex near the middle of each cell of the finest grid that is not too fine."""
+    """Choose landmarks: the vertex nearest to the middle of each cell of a grid.
+
+    The grid is the finest that gives at most 1,200 landmarks.
+    """
     low = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
     for across in (96, 84, 74, 66, 58, 51, 45, 40, 36, 33):
@@ -249,10 +284,11 @@ def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
 
 
 def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
-    """Give each vertex to its nearest landmark.
+    """Assign each vertex to its nearest landmark.
 
-    Returns the position of that landmark for each vertex, and the graph of the shortest paths
-    between landmarks of cells that touch; by one run of Dijkstra's algorithm from all landmarks.
+    Returns the index of that landmark for each vertex, and a graph of the landmarks whose cells
+    touch, with the lengths of the paths between them. One run of Dijkstra's algorithm from all
+    landmarks finds both.
     """
     reach, _, nearest = dijkstra(
         lengths, indices=landmarks, min_only=True, return_predecessors=True
@@ -267,19 +303,19 @@ def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
 
 def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
-    """Return a symmetric CSR array with the shortest of each set of parallel edges, u < v."""
+    """Return a symmetric CSR of edges u < v, with the shortest of each set of parallel edges."""
     order = np.lexsort((lengths, v, u))
     _, first = np.unique(u[order].astype(np.int64) * n + v[order], return_index=True)
     chosen = order[first]
-    u, v = u[chosen].astype(np.int32), v[chosen].astype(np.int32)  # as older csgraph takes them
+    u, v = u[chosen].astype(np.int32), v[chosen].astype(np.int32)  # older csgraph needs int32
     both = np.concatenate([u, v]), np.concatenate([v, u])
     return sparse.coo_array((np.tile(lengths[chosen], 2), both), shape=(n, n)).tocsr()
 
 
 def _relax(lengths: Any, points: Points, landmarks: Array) -> Points:
-    """Let edges pull and push vertices towards their lengths; landmarks hardly leave their places.
+    """Move vertices so that edges approach their lengths, while landmarks stay almost in place.
 
-    Each round takes some steps of conjugate gradients, scaled by the diagonal.
+    Each round takes some steps of conjugate gradients, preconditioned by the diagonal.
     """
     n = lengths.shape[0]
     edges = sparse.triu(lengths).tocoo()
@@ -291,11 +327,11 @@ def _relax(lengths: Any, points: Points, landmarks: Array) -> Points:
     grip[landmarks] = _GRIP * stiffness[landmarks]
     system = (sparse.diags_array(stiffness + grip) - springs).tocsr()
     scale = sparse.diags_array(1.0 / (stiffness + grip))
-    points = np.ascontiguousarray(points.T)  # one row an axis: columns of two would be slow
+    points = np.ascontiguousarray(points.T)  # one row for each axis is faster than two columns
     pull = grip * points
     for _ in range(_RELAX_ROUNDS):
         span = points[:, u] - points[:, v]
-        span /= np.sqrt((span * span).sum(axis=0)) + 1e-12  # spring times length is 1: unit pushes
+        span /= np.sqrt((span * span).sum(axis=0)) + 1e-12  # stiffness * length is 1: unit pushes
         for axis in range(2):
             force = pull[axis] + np.bincount(u, span[axis], n) - np.bincount(v, span[axis], n)
             points[axis], _ = cg(

@@ -1,4 +1,4 @@
-"""Lines and dots by the thousand."""
+"""Draw thousands of lines and dots quickly."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from clmst.core.errors import optional_import
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points
 
-_RASTERISED = 20_000  # lines from which on they are pixels in SVG and PDF too
-_RUN = 100  # segments at most in one path: the rasteriser takes some million pixels
+_RASTERISED = 20_000  # with more lines or dots, they are drawn as pixels in SVG and PDF too
+_RUN = 100  # maximum number of segments in a path, which the rasteriser limits
 
 
 def strokes(
     axes: Any, segments: Array, widths: Array, colours: Array, *, zorder: float = 2
 ) -> None:
-    """Draw segments in order; runs that look alike are one path, as one each would be slow."""
+    """Draw segments, shape (k, 2, 2), in their order, each with its own width and colour.
+
+    Consecutive segments that look alike are drawn as one path, because one path for each is slow.
+    """
     paths = optional_import("matplotlib.path", extra="plot").Path
     collection = optional_import("matplotlib.collections", extra="plot").PathCollection
     k = len(segments)
@@ -40,15 +43,15 @@ def strokes(
 
 
 def dots(axes: Any, points: Points, diameter: float, **style: Any) -> None:
-    """Draw marks, their diameter in points."""
+    """Draw a mark at each point. `diameter` is in typographic points."""
     many = len(points) > _RASTERISED
     axes.scatter(*points.T, s=diameter**2, rasterized=many, **{"zorder": 3} | style)
 
 
 def prominence(hanging: Array, most: Array | int) -> Array:
-    """Return the logarithm of what hangs on each edge, 0 for a single vertex and 1 for `most`.
+    """Map the number of vertices beyond each edge to 0 .. 1, logarithmically.
 
-    Where single vertices are the most that hangs on any edge, all edges are alike: in the middle.
+    One vertex gives 0, and `most` vertices give 1. If `most` is 1, all edges get 0.5.
     """
     scale = np.log(np.maximum(most, 2))
     return np.asarray(np.where(np.asarray(most) < 2, 0.5, np.log(hanging) / scale))

@@ -1,4 +1,4 @@
-"""A sheet with one drawing: lines, dots, columns, names, titles and legends."""
+"""A page with one drawing: its lines, dots, columns, names, title and legends."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ from clmst.drawing.palette import (
 )
 from clmst.drawing.sheet import EDGE, WIDTH, Target
 
-_CHART = 5.0  # height of a chart, inches
-_HEIGHTS = (2.0, 12.0)  # of the drawing of a map, inches
-_KEY = 2.0  # width of the key, inches
-_INSIDE = 0.06  # left free inside the axes of a map, inches
-_COLUMN = 1.5  # of a legend, inches
-_LISTED = 30  # entries at most of a legend
+_CHART = 5.0  # height of a chart in inches
+_HEIGHTS = (2.0, 12.0)  # minimum and maximum height of a map in inches
+_KEY = 2.0  # width in inches of the key to widths and shades
+_INSIDE = 0.06  # margin inside the axes of a map in inches
+_COLUMN = 1.5  # width of a column of a legend in inches
+_LISTED = 30  # maximum number of entries in a legend
 _DPI = 200
 _POINTS_PER_INCH = 72.0
-_DISC = 3  # letters that fit on a disc
-_KEPT = 0.8  # of the usual widths, for what stays
-_FADED = 0.15  # of the usual alpha, for the longest edges
+_DISC = 3  # number of letters that fit on a disc
+_KEPT = 0.8  # fraction of the usual width for edges that stay, in a picture of changes
+_FADED = 0.15  # fraction of the usual opacity for the longest edges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Axes with one drawing."""
+    """Axes with one drawing, and the methods that draw on them."""
 
-    axes: Any  # its unit is that of the points
+    axes: Any  # of Matplotlib, in the coordinates of the points
     path: Path | None
-    is_new: bool  # a sheet of its own, not the caller's axes
-    thin: float  # width of a twig, in points
+    is_new: bool  # whether the axes are on a new figure, not the caller's
+    thin: float  # width of the thinnest lines, in typographic points
 
     @classmethod
     def map_around(cls, target: Target, points: Points, n_vertices: int | None = None) -> Page:
-        """Choose a sheet whose shape suits the points, and a scale that fits them on it.
+        """Make a page whose shape and scale suit a map of the points.
 
-        There are as many vertices as points if nothing else is said.
+        `n_vertices` is the number of vertices, which decides the width of lines. By default it is
+        the number of points.
         """
         low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.zeros(2))
         width, height = (high - low).tolist()
@@ -66,7 +67,7 @@ class Page:
         half = max(width / across, height / up) * box / 2
         if not half.any():
             half = box / 2
-        elif target.axes is not None:  # they may shrink to the shape of the drawing
+        elif target.axes is not None:  # the caller's axes shrink to the shape of the drawing
             half = np.minimum(half, np.maximum(0.52 * (high - low), 0.1 * (high - low).max()))
         left_bottom, right_top = (low + high) / 2 - half, (low + high) / 2 + half
         axes.set_xlim(left_bottom[0], right_top[0])
@@ -79,9 +80,10 @@ class Page:
 
     @classmethod
     def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> Page:
-        """Choose a sheet for abscissas from 0 to `right`, with levels across it.
+        """Make a page for a chart with x from 0 to `right` and labelled horizontal levels.
 
-        `levels` says what they are. The line of `inside` more abscissas is left free on each side.
+        `levels` is the label of the y axis. A margin of `inside`, in units of x, stays free on each
+        side.
         """
         axes = target.sheet(_CHART, 2 * EDGE)
         letters = 8 * _scale(axes)
@@ -98,18 +100,19 @@ class Page:
 
     @property
     def corners(self) -> Points:
-        """Lower left and upper right corner of the area that is drawn, shape (2, 2)."""
+        """Lower left and upper right corner of the visible area, shape (2, 2)."""
         return np.transpose([self.axes.get_xlim(), self.axes.get_ylim()])
 
     @property
     def scale(self) -> float:
-        """Size of letters and marks, 1 on a sheet of its own."""
+        """Factor for the sizes of letters and marks: 1 on a new figure, less on narrow axes."""
         return _scale(self.axes)
 
     def draw_others(self, segments: Array, *, fade: bool = False) -> None:
-        """Draw the edges outside the forest, the fainter the more they would cover.
+        """Draw the edges outside the forest, fainter if together they would cover more of the page.
 
-        Where they `fade`, those longer than points are apart on average are fainter still.
+        `segments` has shape (m, 2, 2). With `fade`, edges that are longer than the average distance
+        between points are fainter still.
         """
         width, box = 0.8 * self.thin, _inches(self.axes)
         spans = np.sqrt(((segments[:, 1] - segments[:, 0]) ** 2).sum(axis=1))
@@ -119,16 +122,18 @@ class Page:
         if fade:
             apart = np.sqrt(np.prod(np.ptp(self.corners, axis=0)) / (len(segments) + 1))
             alpha *= np.clip(apart / np.maximum(spans, 1e-300), _FADED, 1.0)
-        order = np.argsort(alpha)  # those alike are drawn together
+        order = np.argsort(alpha)  # edges of equal opacity are drawn together
         colours = np.column_stack([np.tile(rgb(STONE), (len(segments), 1)), alpha])
         every = np.full(len(segments), width)
         strokes(self.axes, segments[order], every, colours[order], zorder=1)
 
     def draw_branches(self, segments: Array, hanging: Array, trees: Array | None = None) -> None:
-        """Draw the forest, trunks over twigs; without `trees` narrower and in the colour of stone.
+        """Draw the edges of the forest, darker and wider if more vertices are beyond them.
 
-        `hanging` chooses the width among all trees and the shade within its own, the number of
-        the tree the hue.
+        Wide edges are drawn above narrow ones. `hanging` is the number of vertices beyond each
+        edge. It sets the width relative to all trees, and the shade relative to the edge's own
+        tree. `trees` is the number of each edge's tree, which sets the hue. Without `trees` all
+        edges are grey and somewhat narrower.
         """
         share = 1.0 if trees is not None else _KEPT
         hue = np.zeros(hanging.size, np.int64) if trees is None else trees % len(PALETTE)
@@ -143,18 +148,24 @@ class Page:
         strokes(self.axes, segments[order], share * self._widths(widest[order]), colours)
 
     def draw_lines(self, segments: Array, clusters: Array) -> None:
-        """Draw lines in the hues of their clusters, those of none below the others."""
+        """Draw lines in the hues of their clusters, above the lines that belong to no cluster."""
         order = np.argsort(clusters, kind="stable")
         every = np.full(len(segments), self.thin)
         strokes(self.axes, segments[order], every, hues(clusters[order]))
 
     def draw_marked(self, segments: Array, colours: Sequence[str], choice: Array) -> None:
-        """Draw edges so that a single short one is seen, in chosen colours, none atop the rest."""
+        """Draw edges on top, wide enough for a single short one to be visible.
+
+        `choice` gives the index in `colours` of each edge.
+        """
         shade = np.array([rgb(colour) for colour in colours])[choice]
         strokes(self.axes, segments, np.full(len(segments), self.thin + 1.0), shade)
 
     def draw_vertices(self, points: Points, trees: Array, *, below: bool = False) -> None:
-        """Draw a dot for each of these vertices in the hue of its tree, maybe below the lines."""
+        """Draw a dot for each vertex in the hue of its tree.
+
+        With `below` dots are below the lines.
+        """
         size = float(np.clip(2.4 * self.thin, 1.2, 4.5)) * (1.0 if below else 1.4)
         shape = np.where(trees < 0, 0, trees // len(PALETTE) % len(MARKERS))
         for number in np.unique(shape).tolist():
@@ -163,12 +174,15 @@ class Page:
             dots(self.axes, points[own], size, c=hues(trees[own]), **style)
 
     def draw_noise(self, points: Points) -> None:
-        """Draw a small grey cross for each of these points."""
+        """Draw a small grey cross for each point."""
         size = float(np.clip(2.4 * self.thin, 1.2, 3.5))
         dots(self.axes, points, size, c=FAINT_INK, marker="x", linewidths=size / 4)
 
     def draw_column(self, middle: float, half: Array, heights: Array, hue: int) -> None:
-        """Fill a column of varying width round a vertical line; below 0 it is of stone."""
+        """Fill a column around the vertical line x = `middle`, with its half width at each height.
+
+        A `hue` below 0 means grey.
+        """
         (colour,) = hues(np.array([hue]))
         self.axes.fill_betweenx(
             heights, middle - half, middle + half, facecolor=colour, edgecolor="none", zorder=2
@@ -177,7 +191,11 @@ class Page:
     def draw_levels(
         self, top: float, *, infinite: float | None = None, downwards: bool = False
     ) -> None:
-        """Label round levels from 0 to `top`, and the infinite one if there is one."""
+        """Label round levels of the y axis from 0 to `top`, and set its limits.
+
+        `infinite` is the y at which infinite values are drawn, which gets the label ∞. With
+        `downwards` the axis grows downwards.
+        """
         locator = optional_import("matplotlib.ticker", extra="plot").MaxNLocator(
             6, steps=[1, 2, 5, 10]
         )
@@ -191,7 +209,7 @@ class Page:
         self.axes.set_ylim(*((high, 0.0) if downwards else (low, high)))
 
     def name_places(self, x: Array, names: Sequence[str]) -> None:
-        """Write names below abscissas, upright if they are many or long."""
+        """Write names below the x axis, upright if they are many or long."""
         wide = _inches(self.axes)[0] * _POINTS_PER_INCH / len(names)
         size = float(np.clip(0.9 * wide, 4.0, 8.0 * self.scale))
         upright = max(map(len, names), default=0) * 0.65 * size > wide
@@ -200,7 +218,7 @@ class Page:
         )
 
     def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
-        """Write a name on a disc, or on a plate if names are long, at each point."""
+        """Write a name at each point, on a disc, or on a plate if names are long."""
         rims, size = hues(trees), 6.5 * self.scale
         are_short = max(map(len, names), default=0) <= _DISC
         if are_short:
@@ -214,7 +232,10 @@ class Page:
             )  # fmt: skip
 
     def write(self, title: str, *captions: str) -> None:
-        """Write a title and lines under it above the drawing, smaller if they are long."""
+        """Write a title above the drawing, with captions below the title.
+
+        Long texts are written in smaller letters, so that they fit.
+        """
         scale, lines = self.scale, [caption for caption in reversed(captions) if caption]
         wide = _inches(self.axes)[0]
         texts = [
@@ -236,7 +257,11 @@ class Page:
             text.set_size(text.get_size() * min(1.0, most / max(long, 0.1)))
 
     def draw_key(self, most: int) -> None:
-        """Explain width and shade at the top right corner, if there are twigs and trunks."""
+        """Draw a key to widths and shades at the top right corner.
+
+        `most` is the maximum number of vertices beyond an edge. Without it exceeding 1, all edges
+        look alike and no key is drawn.
+        """
         if most < 2:
             return
         wide, tall = _KEY * self.scale / _inches(self.axes)
@@ -254,7 +279,10 @@ class Page:
             key.text(x, -2.8, text, size=7 * self.scale, color=FAINT_INK, ha=side, va="center")
 
     def list_hues(self, numbers: Sequence[int], names: Sequence[str]) -> None:
-        """Explain the hues of trees or clusters below the drawing; below 0 is what has none."""
+        """List trees or clusters with their hues below the drawing.
+
+        `numbers` are the numbers of hues. A negative number stands for points without a cluster.
+        """
         if not numbers:
             return
         handle = optional_import("matplotlib.lines", extra="plot").Line2D
@@ -276,7 +304,12 @@ class Page:
         )  # fmt: skip
 
     def draw_legend(self, entries: Sequence[tuple[str, str | None]]) -> None:
-        """Explain colours above the drawing, at its right; None is stone."""
+        """Explain colours at the top right above the drawing.
+
+        `entries` are pairs (text, colour).
+
+        The colour None is grey.
+        """
         handle = optional_import("matplotlib.lines", extra="plot").Line2D
         handles = [
             handle([], [], label=text, color=colour or STONES[-2], linewidth=self.thin + 1.0)
@@ -294,18 +327,21 @@ class Page:
             text.set_parse_math(False)
 
     def frame(self) -> None:
-        """Draw a frame, where the drawing goes on beyond it."""
+        """Draw a frame around a drawing that shows only a part of the graph."""
         self.axes.set_axis_on()
         self.axes.set(xticks=[], yticks=[])
         self.axes.spines[:].set(color=STONE, linewidth=0.8)
 
     def finish(self) -> Any:
-        """Make space for what hangs below the drawing, write the file if there is one; axes."""
+        """Complete the page, write it to its file if it has a path, and return the axes.
+
+        A new figure is enlarged until its legend and the names below the drawing fit.
+        """
         figure = self.axes.figure
         if self.is_new:
             self._lengthen()
         if self.path is not None:
-            figure = figure.canvas.figure  # of subfigures, all
+            figure = figure.canvas.figure  # the whole figure, if the axes are in a subfigure
             with replacing(self.path) as stream:
                 figure.savefig(
                     stream, format=self.path.suffix[1:].lower(), dpi=_DPI,
@@ -314,7 +350,7 @@ class Page:
         return self.axes
 
     def _lengthen(self) -> None:
-        """Make the sheet as long as its legend and the names below the drawing need."""
+        """Enlarge the figure downwards until its legend and the names below the drawing fit."""
         figure, legend = self.axes.figure, self.axes.get_legend()
         lowest = min(legend.get_window_extent().y0 if legend else np.inf, self._below())
         wide, high = figure.get_size_inches()
@@ -327,11 +363,14 @@ class Page:
             self.axes.set_position((left, bottom, width, height * stretch))
 
     def _ink(self, name: str) -> dict[str, str]:
-        """Return the colour of letters; on the caller's axes it is Matplotlib's setting."""
+        """Return the keyword argument `name` that sets the colour of letters.
+
+        On the caller's axes it is empty, so that Matplotlib's own setting applies.
+        """
         return {name: INK} if self.is_new else {}
 
     def _below(self) -> float:
-        """Return where the drawing, and the names below it, end: in dots from the bottom."""
+        """Return the y of the lowest point of the drawing and of the names below it, in pixels."""
         names = self.axes.xaxis.get_tightbbox() if self.axes.axison else None
         end: float = self.axes.bbox.y0
         return min(names.y0, end) if names else end
@@ -341,7 +380,7 @@ class Page:
 
 
 def _inches(axes: Any) -> Array:
-    """Return the width and the height of axes."""
+    """Return the width and height of axes in inches."""
     box, figure = axes.get_position(original=True), axes.figure
     return np.asarray(box.size * figure.bbox.size / figure.dpi)
 

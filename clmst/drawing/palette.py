@@ -1,4 +1,4 @@
-"""Colours that tell trees and clusters apart, for every kind of colour vision."""
+"""Colours that distinguish trees and clusters, for every kind of colour vision."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 
-# Any two are further apart than 0.075 in OKLab (0.02 is just noticeable), to normal eyes and to
-# those without long, medium or short cones: a search for the greatest least distance found them,
-# from the first two on. tests/drawing/test_palette.py simulates and measures it.
+# Any two colours are more than 0.075 apart in OKLab, where 0.02 is just noticeable, both for normal
+# eyes and for eyes without long, medium or short cones. A search found them that maximises the
+# minimum distance, given the first two. tests/drawing/test_palette.py simulates and measures this.
 PALETTE = (
     "#2b8fb8", "#e3762f", "#c31e78", "#a5e14b", "#a569ff", "#4b2db4", "#785a00", "#00d2ff",
     "#1e5ae1", "#780f3c", "#785aa5", "#c3a5c3", "#69a5ff", "#e1a500", "#a57869", "#0f695a",
     "#87c387", "#781e87", "#003c00", "#4b0069",
 )  # fmt: skip
-MARKERS = "os^Dv*"  # another one for each further twenty clusters
+MARKERS = "os^Dv*"  # the marker changes after every twenty clusters
 
 PAPER = "#fbfaf6"
 INK = "#1f2d3a"
 FAINT_INK = "#6f7a84"
-STONE = "#a39c8c"  # what belongs to no tree or cluster
-# For what stays where something else is to be seen: twig, branches, trunk.
+STONE = "#a39c8c"  # grey, for what does not belong to a tree or cluster
+# Greys from twig to trunk, for edges that are only the background of others.
 STONES = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 
 def rgb(colour: str) -> Array:
-    """Return a colour of six digits as three numbers from 0 to 1."""
+    """Return a colour of the form "#rrggbb" as three numbers from 0 to 1."""
     return np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
 
 
 def ramp(colour: str) -> tuple[Array, ...]:
-    """Return the shades of a hue from twig to trunk; the second is the colour itself."""
+    """Return four shades of a colour, light for twigs to dark for trunks.
+
+    The second is the colour.
+    """
     own, light, dark = rgb(colour), rgb("#ffffff"), rgb("#050a12")
     return (own + light) / 2, own, (0.9 * own + 1.1 * dark) / 2, (own + 4 * dark) / 5
 
@@ -41,13 +44,16 @@ RAMPS = tuple(map(ramp, PALETTE))
 
 
 def hues(numbers: Array) -> Array:
-    """Return the colour of each tree or cluster, shape (k, 3); below 0 it is that of stone."""
+    """Return the colour of each tree or cluster, shape (k, 3). A negative number gives grey."""
     colours = np.array([rgb(colour) for colour in (*PALETTE, STONE)])
     return np.asarray(colours[np.where(numbers < 0, len(PALETTE), numbers % len(PALETTE))])
 
 
 def shades(rank: Array, hue: Array, ramps: Sequence[Sequence[Array]] = RAMPS) -> Array:
-    """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp: (k, 3)."""
+    """Return a colour for each edge, shape (k, 3).
+
+    `rank` goes from 0 for a twig to 1 for a trunk. `hue` is the index of the ramp of shades.
+    """
     stops: Array = np.array(ramps)
     at = np.clip(rank, 0, 1) * (stops.shape[1] - 1)
     left = np.minimum(at.astype(np.int64), stops.shape[1] - 2)

@@ -1,4 +1,4 @@
-"""Pictures of a spanning forest over its graph."""
+"""Pictures of a spanning forest and its graph."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from clmst.drawing.layout import Points, layout, projected
 from clmst.drawing.page import Page
 from clmst.drawing.sheet import Target, checked_title
 
-_DOTTED = 3_000  # vertices up to which each gets a dot, not only those without an edge
-_OTHERS = 300_000  # edges outside the forest that are drawn at most, unless the caller says more
-_NAMED = 60  # vertices up to which each is named
+_DOTTED = 3_000  # up to this size each vertex gets a dot, above only isolated ones
+_OTHERS = 300_000  # default maximum number of edges outside the forest
+_NAMED = 60  # up to this size each vertex is named
 
 
 @lasting("drawing a forest")
@@ -42,59 +42,71 @@ def draw_forest(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw a spanning forest over its graph.
+    """Draw a spanning forest and the other edges of its graph.
 
-    The more vertices lie beyond an edge of the forest, the darker and wider it is: twigs join
-    branches, branches join trunks. Trees have different hues; the graph's other edges are faint.
-    Of a complete graph (:class:`clmst.Points`, :class:`clmst.DenseGraph`, a matrix without gaps)
-    only the forest is drawn, unless `max_edges` asks for other pairs.
+    An edge of the forest is darker and wider if more vertices are beyond it, on its smaller side:
+    twigs join branches, and branches join trunks. Each tree has its own hue. The other edges of the
+    graph are faint. For a complete graph (:class:`clmst.Points`, :class:`clmst.DenseGraph`, or a
+    matrix without gaps) only the forest is drawn, unless `max_edges` asks for other pairs.
 
-    The vertices are where the graph's coordinates are, if it has any. Points of more than two
-    dimensions are projected on their first two principal components. On a sphere north is up. All
-    other vertices are placed by :func:`clmst.drawing.layout`: those of a matrix by the layout of
-    the forest.
+    Vertices are drawn at the coordinates of the graph, if it has coordinates. Points with more than
+    two dimensions are projected onto their first two principal components. For points on a sphere,
+    north is up. All other vertices are placed by :func:`clmst.drawing.layout`. The vertices of a
+    matrix are placed by the layout of the forest.
 
     Parameters
     ----------
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`.
+    graph : Graph or other graph in host memory
+        Any graph that :func:`clmst.minimum_spanning_forest` accepts, unless its arrays are on a
+        device.
     forest : Forest
-        Of this graph.
+        A forest of this graph.
     path : str or Path, optional
-        Where to write; the suffix, .png, .svg or .pdf, chooses the format. The lines of large
-        graphs are pixels in SVG and PDF too.
+        Where to write. The suffix, .png, .svg or .pdf, decides the format. In a large graph the
+        lines are pixels in SVG and PDF too.
     title : str, optional
-        "Minimum spanning tree" or the like when left out.
+        By default "Minimum spanning tree" or a similar title.
     max_edges : int, optional
-        How many edges outside the forest to draw at most. If there are more, an even choice of
-        them is drawn, and the caption says so. Edges of the forest are always drawn. By default
-        300,000, and 0 for a complete graph. Any other number lists all pairs of a complete graph,
-        in O(n**2) memory, and the layout of a matrix then follows all of them.
+        Maximum number of edges outside the forest to draw. If there are more, evenly chosen ones
+        are drawn, and the caption says so. The edges of the forest are always drawn. The default is
+        300,000, or 0 for a complete graph. A positive number lists all pairs of a complete graph,
+        which takes O(n**2) memory. The layout of a matrix then follows all pairs.
     symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+        Whether a matrix that is not symmetric is accepted, as in
+        :func:`clmst.minimum_spanning_forest`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+        Where to draw. Without `ax` and `path`, pyplot makes a new figure, which notebooks show.
     legend : bool
-        Explain widths and shades above the picture, and list its trees below it.
+        Whether to explain widths and shades above the picture, and list the trees below it.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the drawing. Its unit is that of the coordinates. On a sphere the abscissas are
-        longitudes.
+        The axes with the drawing, in the units of the coordinates. On a sphere x is the longitude.
 
     Raises
     ------
     InvalidArgumentError
-        The suffix is unknown, `max_edges` is negative, the forest is not of this graph, or a
-        coordinate is not finite, or `ax` is no plane.
+        The suffix is unknown, `max_edges` is negative, the forest does not belong to this graph, a
+        coordinate is not finite, or `ax` is polar or three-dimensional.
     MissingDependencyError
         Matplotlib is not installed.
 
     Notes
     -----
-    O(n + m) and the layout; O(n log n) for the forest of points. With `path` or `ax`, Matplotlib's
-    global state (pyplot, the backend) is not touched.
+    O(n + m) and the layout, or O(n log n) for the forest of points. With `path` or `ax`,
+    Matplotlib's global state (pyplot, the backend) is not touched.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import clmst
+    >>> from clmst import drawing, generators
+    >>> graph = generators.road(n=100)
+    >>> forest = clmst.minimum_spanning_forest(graph)
+    >>> axes = drawing.draw_forest(graph, forest, ax=Figure().subplots())
+    >>> axes.get_title(loc="left")
+    'Minimum spanning tree'
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
@@ -127,18 +139,21 @@ def draw_forest(
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnGraph:
-    """A graph as a picture needs it: the edges that may be drawn, and where the vertices are."""
+    """A graph prepared for a picture: the edges that may be drawn, and the vertices' positions."""
 
-    graph: Graph  # of a complete graph maybe the edges of the forests alone
-    n_edges: int  # of the graph that the caller gave
-    max_edges: int  # to be drawn outside the forests
+    graph: Graph  # for a complete graph, maybe only the edges of the forests
+    n_edges: int  # number of edges of the caller's graph
+    max_edges: int  # maximum number of edges outside the forests to draw
     points: Points
 
     @classmethod
     def of(
         cls, graph: Any, forests: Sequence[Forest], max_edges: int | None, *, symmetrize: bool
     ) -> DrawnGraph:
-        """Take a graph of any kind. Pairs of a complete graph are listed only if they are drawn."""
+        """Prepare a graph of any kind.
+
+        All pairs of a complete graph are listed only if they are drawn.
+        """
         own = as_graph(graph, symmetrize=symmetrize)
         is_complete = not isinstance(own, Graph)
         default = 0 if is_complete else _OTHERS
@@ -152,7 +167,10 @@ class DrawnGraph:
 
 
 def _pairs_of(graph: PointSet | DenseGraph, forests: Sequence[Forest]) -> Graph:
-    """Return the edges of some forests of a complete graph as a graph; raise for other forests."""
+    """Return a graph with only the edges of some forests of a complete graph.
+
+    Raises :class:`InvalidArgumentError` if a forest does not belong to the graph.
+    """
     n = graph.n_vertices
     ends = []
     for forest in forests:
@@ -167,7 +185,7 @@ def _pairs_of(graph: PointSet | DenseGraph, forests: Sequence[Forest]) -> Graph:
 
 
 def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
-    """Return the line under the title: sizes and total weight."""
+    """Return the text below the title: sizes and total weight."""
     total = forest.total_weight
     digits = "," if isinstance(total, int) else ",.7g"
     parts = (
@@ -180,7 +198,7 @@ def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
 
 
 def what_is_shown(n_shown: int, n_others: int) -> str:
-    """Return what to say of the edges outside the forest: nothing if all of them are drawn."""
+    """Describe which edges outside the forest are drawn. Returns "" if all of them are."""
     if n_shown == n_others:
         return ""
     if not n_shown:
@@ -189,12 +207,12 @@ def what_is_shown(n_shown: int, n_others: int) -> str:
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """Return a number and what it counts."""
+    """Return a number with its noun, in the singular or plural."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def names_of(graph: Graph) -> list[str]:
-    """Return what to call the vertices."""
+    """Return the names of the vertices as text: their labels, or else their numbers."""
     labels = range(graph.n_vertices) if graph.vertex_labels is None else graph.vertex_labels
     try:
         return [str(label) for label in labels]
@@ -203,13 +221,16 @@ def names_of(graph: Graph) -> list[str]:
 
 
 def kind_of(forest: Forest) -> str:
-    """Return what it is: a minimum spanning tree, or the like."""
+    """Return the name of a forest, such as "minimum spanning tree"."""
     kind = "maximum" if forest.maximum else "minimum"
     return f"{kind} spanning {'tree' if forest.n_components == 1 else 'forest'}"
 
 
 def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
-    """Return the ends of the graph's edges, shape (m, 2), and for each if the forest has it."""
+    """Return the ends of the graph's edges, shape (m, 2), and a mask of the edges in the forest.
+
+    Raises :class:`InvalidArgumentError` if the forest does not belong to the graph.
+    """
     _check_size(forest, graph.n_vertices)
     u, v, _, ids = graph.edges()
     chosen = np.isin(ids, forest.edge_ids)
@@ -220,7 +241,7 @@ def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
 
 
 def _check_size(forest: Any, n: int) -> None:
-    """Raise unless this is a forest of `n` vertices."""
+    """Raise :class:`InvalidArgumentError` unless `forest` is a forest with `n` vertices."""
     check_kind("forest", forest, Forest)
     if forest.n_vertices != n:
         raise InvalidArgumentError(
@@ -237,14 +258,17 @@ def _other_forest() -> InvalidArgumentError:
 
 
 def even_choice(edges: Array, most: int) -> Array:
-    """Return at most `most` edges: all of them if there are no more, else an even choice."""
+    """Return all edges if there are at most `most`, else `most` evenly chosen ones."""
     if len(edges) <= most:
         return edges
     return edges[np.arange(most) * len(edges) // max(most, 1)]
 
 
 def positions(graph: Graph) -> Points:
-    """Return where the vertices are, shape (n, 2): the graph's coordinates, or a layout."""
+    """Return the positions of the vertices, shape (n, 2): the graph's coordinates, or a layout.
+
+    Raises :class:`InvalidArgumentError` if a coordinate is not finite.
+    """
     if graph.coordinates is None:
         return layout(graph)
     finite = np.isfinite(graph.coordinates).all(axis=1)
@@ -256,7 +280,10 @@ def positions(graph: Graph) -> Points:
 
 
 def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
-    """Return the tree of each vertex and the size of each tree, the largest tree numbered 0."""
+    """Return the tree of each vertex and the size of each tree, where trees are numbered by size.
+
+    The largest tree has the number 0.
+    """
     if forest.n_vertices == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     sizes = np.bincount(forest.labels)
@@ -267,13 +294,16 @@ def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
 
 
 def _listed(sizes: Array) -> tuple[list[int], list[str]]:
-    """Return a legend's entries of several trees: numbers and sizes, of all with an edge."""
+    """Return the entries of a legend: the numbers and sizes of all trees with an edge.
+
+    A single tree gets no entry.
+    """
     grown = np.flatnonzero(sizes > 1).tolist() if sizes.size > 1 else []
     return grown, [f"{counted(int(sizes[tree]), 'vertex', 'vertices')}" for tree in grown]
 
 
 def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
-    """Return, for each edge, the vertices on the smaller side of the tree when it is cut.
+    """Return, for each edge, the number of vertices on the smaller side when the edge is cut.
 
     O(n log n): a breadth-first search from the roots, then sums from the leaves up.
     """
@@ -283,8 +313,9 @@ def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
     labels = forest.labels
     rooted = RootedForest.of(forest.n_vertices, forest.edges, labels)
     parent = rooted.parents.tolist()
-    below = [1] * (forest.n_vertices + 1)  # the last one is above the roots, whose parent is -1
-    for vertex in np.argsort(-rooted.ranks[:-1]).tolist():  # leaves of the search first
+    below = [1] * (forest.n_vertices + 1)  # the last entry is for the parent -1 of the roots
+    # From the last vertices of the search to the first, so that children come before parents.
+    for vertex in np.argsort(-rooted.ranks[:-1]).tolist():
         below[parent[vertex]] += below[vertex]
     hanging = np.asarray(below)[np.where(rooted.parents[v] == u, v, u)]
     return np.asarray(np.minimum(hanging, np.bincount(labels)[labels[u]] - hanging))

@@ -1,7 +1,8 @@
-"""Destinations of pictures: a file, axes of the caller, or a new figure.
+"""Where a picture goes: to a file, to the caller's axes, or to a new figure.
 
-What is written to a file is drawn without pyplot, which would choose a backend for the whole
-program. Without a file and axes it is pyplot's figure: so notebooks and ``plt.show()`` show it.
+A picture for a file is drawn without pyplot, because pyplot would choose a backend for the whole
+program. Without a file and without axes, a picture is a new figure of pyplot, so that notebooks and
+``plt.show()`` show it.
 """
 
 from __future__ import annotations
@@ -18,21 +19,28 @@ from clmst.drawing.palette import PAPER
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
-WIDTH = 10.0  # of a sheet, inches
-EDGE = 0.35  # left free all round, inches
-_HEAD = 0.95  # space for title, captions and key, inches
+WIDTH = 10.0  # width of a new figure in inches
+EDGE = 0.35  # margin on all sides in inches
+_HEAD = 0.95  # height for title, captions and key in inches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Destination of a picture: a file, axes, both, or a new figure of pyplot."""
+    """The destination of a picture: a file, axes, or both.
+
+    If both are None, the picture is a new figure of pyplot.
+    """
 
     path: Path | None
     axes: Any
 
     @classmethod
     def checked(cls, path: Any, ax: Any) -> Target:
-        """Return it, or raise if the suffix is unknown or these are no axes of a plane."""
+        """Check the path and the axes that a caller passes, and return them as a target.
+
+        Raises :class:`InvalidArgumentError` if the suffix is unknown, or if `ax` is not a plane:
+        axes of Matplotlib that are neither polar nor three-dimensional.
+        """
         if path is not None:
             path = checked_path(path)
         if ax is not None:
@@ -44,9 +52,9 @@ class Target:
         return cls(path=path, axes=ax)
 
     def sheet(self, tall: float, left: float) -> Any:
-        """Return the axes: the given ones, or some of this height on a new sheet.
+        """Return the caller's axes, or axes with the height `tall` on a new figure.
 
-        `left` are the inches between them and the edge.
+        `left` is the margin at the left of the new axes. Both are in inches.
         """
         if self.axes is not None:
             return self.axes
@@ -61,14 +69,14 @@ class Target:
 
 
 def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return where to write a picture, if its suffix is known and its folder is there."""
+    """Return the path of a picture. Raises unless its suffix is known and its folder exists."""
     file = checked_suffix(path, suffixes)
     replaceable(file)
     return file
 
 
 def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return a path, or raise unless its suffix is one of pictures."""
+    """Return a path. Raises :class:`InvalidArgumentError` unless it has one of the suffixes."""
     file = check_path("path", path)
     if file.suffix.lower() not in suffixes:
         raise InvalidArgumentError(
@@ -78,5 +86,5 @@ def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
 
 
 def checked_title(title: str | None) -> str | None:
-    """Return a title, or raise unless it is text or None."""
+    """Return a title. Raises :class:`InvalidArgumentError` unless it is text or None."""
     return None if title is None else check_text("title", title)

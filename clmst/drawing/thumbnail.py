@@ -1,7 +1,7 @@
-"""Views of graphs and forests in notebooks: sizes, and a small picture in SVG.
+"""HTML views of graphs and forests for notebooks: sizes, and a small SVG picture.
 
-It is drawn without Matplotlib, at once. So only small graphs have a picture, or those that say
-where their vertices are.
+The picture is drawn at once and without Matplotlib. Therefore only small graphs have one, and for
+graphs a few thousand edges are the limit if they have coordinates.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from clmst.drawing.layout import Points, layout
 from clmst.drawing.palette import INK, PALETTE, STONE
 from clmst.drawing.picture import branch_sizes
 
-_LAID_OUT = 128  # vertices up to which a layout takes no more than 0.2 s
-_DRAWN = 2000  # edges of a graph with coordinates, of which more look the same
-_NAMED = 128  # vertices up to which each is a dot with its name
-_WIDTH, _HEIGHT, _MARGIN = 260.0, 180.0, 8.0  # pixels
+_LAID_OUT = 128  # up to this number of vertices, a layout takes at most 0.2 s
+_DRAWN = 2000  # maximum number of edges; pictures with more all look alike
+_NAMED = 128  # up to this size each vertex is a dot with its name
+_WIDTH, _HEIGHT, _MARGIN = 260.0, 180.0, 8.0  # in pixels
 
 
 def html_of_forest(forest: Forest) -> str:
-    """Return a forest as HTML; its trees are in colours, an edge the wider the more hangs on it."""
+    """Return a forest as HTML, with a picture if it is small.
+
+    Trees have different colours, and an edge is wider if more vertices are beyond it.
+    """
     rows = {
         "vertices": f"{forest.n_vertices:,}",
         "edges": f"{forest.n_edges:,}",
@@ -50,7 +53,7 @@ def html_of_forest(forest: Forest) -> str:
 
 
 def html_of_graph(graph: Graph) -> str:
-    """Return a graph as HTML."""
+    """Return a graph as HTML, with a picture if it is small."""
     n, picture = graph.n_vertices, ""
     rows = {
         "vertices": f"{n:,}",
@@ -82,7 +85,7 @@ def _stroke(colour: str, width: float) -> str:
 def _svg(
     points: Points, edges: Array, strokes: Sequence[str], colours: Sequence[str], labels: Any
 ) -> str:
-    """Return a picture: lines, and dots with the names of vertices if there are few."""
+    """Return an SVG picture with lines, and with dots that have names if there are few vertices."""
     at = _on_page(points)
     parts = [
         f"<line x1='{at[u, 0]:.1f}' y1='{at[u, 1]:.1f}' x2='{at[v, 0]:.1f}' y2='{at[v, 1]:.1f}' "
@@ -103,7 +106,7 @@ def _dots(at: Points, colours: Sequence[str], labels: Any) -> Iterable[str]:
 
 
 def _on_page(points: Points) -> Points:
-    """Return where points are on the picture, of which y grows downwards."""
+    """Return the positions of points in pixels of the picture, in which y grows downwards."""
     low, high = points.min(axis=0), points.max(axis=0)
     space = np.array([_WIDTH, _HEIGHT]) - 2 * _MARGIN
     extent = high - low

@@ -143,7 +143,7 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
 
 
 def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
-    """Return how suitable each cell is as a vertex.
+    """Return the suitability of each cell as a vertex.
 
     Towns, villages, streets of high rank, and chance add to it.
     """
@@ -232,13 +232,7 @@ def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Arra
 
 _TOWNS = 14
 _TOWN_PULL = 0.5  # by what fraction distances shrink in the centre of a town
-_HILLS = (
-    (3, 1.0),
-    (7, 0.6),
-    (16, 0.35),
-    (40, 0.15),
-    (100, 0.07),
-)  # bumps along a side, height
+_HILLS = ((3, 1.0), (7, 0.6), (16, 0.35), (40, 0.15), (100, 0.07))  # bumps along a side, height
 _RIVER = 4  # bumps along a side of the noise whose middle contour is the river
 _RIVER_WIDTH = 0.006
 _JITTER = 0.3  # in cells, to either side; up to 0.5, edges between neighbours cannot cross
@@ -297,7 +291,7 @@ def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
 
 
 def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
-    """Return how urban each cell is: 0 far away from towns, 1 or more in their centres."""
+    """Return the density of towns at each cell: 0 far away, 1 or more in their centres."""
     y, x = np.ogrid[: shape[0], : shape[1]]
     field = np.zeros(shape)
     for town in towns:

@@ -1,1 +1,1 @@
-"""Doors for other libraries: what they load when they call clmst under their own names."""
+"""Modules that other libraries load, with the functions that these libraries call."""

@@ -1,7 +1,8 @@
-"""The functions that NetworkX calls for ``backend="clmst"``, under its own names.
+"""The functions that NetworkX calls for ``backend="clmst"``, under NetworkX's names.
 
-NetworkX finds this module by the entry point ``networkx.backends``, and asks `can_run` and
-`should_run`, then converts graphs by `convert_from_nx`. docs/networkx.md is its page.
+NetworkX finds this module through the entry point ``networkx.backends``. It first calls `can_run`
+and `should_run`, then converts graphs with `convert_from_nx`. docs/networkx.md is the page for
+users.
 """
 
 from __future__ import annotations
@@ -40,32 +41,32 @@ __all__ = [
 ]
 
 _ALGORITHMS = ("kruskal", "prim", "boruvka", "borůvka")
-# The position of `algorithm` and of `weight` among the arguments.
+# The positions of the arguments `algorithm` and `weight`.
 _POSITIONS = {
     "minimum_spanning_tree": (2, 1),
     "maximum_spanning_tree": (2, 1),
     "minimum_spanning_edges": (1, 2),
     "maximum_spanning_edges": (1, 2),
 }
-# The number of edges from which a first call, with its conversion, is quicker than NetworkX:
+# With at least this many edges a first call, conversion included, is faster than NetworkX.
 # docs/networkx.md has the measurement.
 _FEWEST_EDGES = 2000
 
 
-# NetworkX has no types, so its class is Any for mypy.
+# For mypy the class of NetworkX is Any, because NetworkX is not typed.
 class UnsupportedGraphError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
-    """NetworkX does not take such graphs either: its error, and one of clmst."""
+    """A kind of graph that NetworkX does not support either. It is an error of both libraries."""
 
 
 class WeightTypeError(InvalidGraphError, TypeError):
-    """A weight is no number: NetworkX's TypeError, and an error of clmst."""
+    """A weight is not a number. It is an error of clmst and a TypeError, as NetworkX raises."""
 
 
 # ------------------------------------------------------------------- what may run
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Return True, or why the result would not be what NetworkX gives."""
+    """Return True if the result will be the same as NetworkX's, otherwise the reason as a text."""
     G = _graph(args, kwargs)
     if not stores_its_edges(G):
         return f"the class {type(G).__name__} has its own way to list neighbours"
@@ -81,7 +82,10 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Return True, or why NetworkX itself is likely to be quicker, or the only one that can."""
+    """Return True if clmst is likely to be faster than NetworkX, otherwise the reason as a text.
+
+    The reason may also be that only NetworkX can do it, for example without a device.
+    """
     G = _graph(args, kwargs)
     if len(G) < _FEWEST_EDGES:
         edges = sum(len(row) for _, row in G.adjacency()) // (1 if G.is_directed() else 2)
@@ -95,7 +99,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     device = _device(kwargs.get("device"))
     try:
         if name in _POSITIONS and device is None:
-            default_device()  # the host has trees without one
+            default_device()  # without a device the host computes trees
         else:
             get_device(device)
     except ClmstError as error:
@@ -104,7 +108,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the NetworkX graph of a call, which may have been converted already."""
+    """Return the NetworkX graph of a call, even if it has been converted already."""
     G = _argument("G", 0, args, kwargs, None)
     return G.graph if isinstance(G, ConvertedGraph) else G
 
@@ -112,22 +116,23 @@ def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _argument(
     name: str, position: int, args: tuple[Any, ...], kwargs: dict[str, Any], default: Any
 ) -> Any:
+    """Return an argument of a call, which may be given by position or by name."""
     return args[position] if position < len(args) else kwargs.get(name, default)
 
 
 def _device(device: Any) -> Any:
-    """Return the device that is meant: that of the call, else that of NetworkX's settings."""
-    if device is not None or not hasattr(nx, "config"):  # NetworkX 3.2 has no settings
+    """Return the device of the call, or else the one in NetworkX's settings, or else None."""
+    if device is not None or not hasattr(nx, "config"):  # NetworkX 3.2 does not have settings
         return device
     settings = nx.config.backends
-    return settings.clmst.device if "clmst" in settings else None  # there once it is installed
+    return settings.clmst.device if "clmst" in settings else None  # exists if clmst is installed
 
 
 # ----------------------------------------------------------------- spanning trees
 
 
 def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
-    """Return the function of trees that NetworkX calls by a name."""
+    """Create the function for trees that NetworkX calls by the given name."""
 
     def tree(
         G: Any,
@@ -156,9 +161,10 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
 
 
 def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...]]]:
-    """Return the function of edges that NetworkX calls by a name.
+    """Create the function for edges that NetworkX calls by the given name.
 
-    It solves at once; only the error of a NaN waits until edges are asked for, as NetworkX's.
+    The function solves when it is called. Only the error for a NaN is raised later, when the first
+    edge is requested, as in NetworkX.
     """
 
     def edges(  # noqa: PLR0917 - NetworkX's signature
@@ -184,6 +190,7 @@ def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...
 
 
 def _called(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """Give a function its public name and docstring."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -196,11 +203,13 @@ maximum_spanning_edges = _edges("maximum_spanning_edges", maximum=True)
 
 
 def _raising(error: Exception) -> Iterator[tuple[Any, ...]]:
+    """Return an iterator that raises an error when its first item is requested."""
     raise error
     yield
 
 
 def _check_algorithm(algorithm: str) -> None:
+    """Raise InvalidArgumentError unless NetworkX knows an algorithm of this name."""
     if algorithm not in _ALGORITHMS:
         raise InvalidArgumentError(
             f"{algorithm} is not a valid choice for an algorithm; it must be one of "
@@ -209,7 +218,10 @@ def _check_algorithm(algorithm: str) -> None:
 
 
 def _is_unique(weighted: WeightedEdges) -> bool:
-    """Return whether any algorithm finds the same forest, and says the same of every weight."""
+    """Return whether all algorithms would find the same forest, and treat all weights alike.
+
+    This is the case if all weights are different finite numbers.
+    """
     array = weighted.array
     return array is not None and bool(np.isfinite(array).all()) and weighted.all_differ
 
@@ -217,7 +229,11 @@ def _is_unique(weighted: WeightedEdges) -> bool:
 def _positions(
     graph: GraphReading, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
 ) -> Any:
-    """Return the forest's edges, or raise for the first NaN unless those are to be ignored."""
+    """Return the positions of the forest's edges.
+
+    Raise InvalidGraphError for the first weight that is NaN, unless `ignore_nan`, which leaves
+    these edges out.
+    """
     if weighted.array is None:
         _check_numbers(graph, weighted)
     if weighted.nans.size and not ignore_nan:
@@ -230,7 +246,7 @@ def _positions(
 
 
 def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
-    """Raise for the first weight that is no number."""
+    """Raise WeightTypeError for the first weight that is not a number."""
     for position, value in enumerate(weighted.values):
         try:
             is_nan(value)
@@ -245,9 +261,10 @@ def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
 
 
 def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
-    """Return what ``networkx.core_number`` returns, solved on a device.
+    """Return the core number of each node, like ``networkx.core_number``, computed on a device.
 
-    An arc of a directed graph counts at both of its ends.
+    An arc of a directed graph counts at both of its ends. Raise UnsupportedGraphError if the graph
+    has self-loops.
     """
     if G.is_directed():
         labels, u, v = list_slots(G)

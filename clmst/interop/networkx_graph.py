@@ -1,4 +1,4 @@
-"""NetworkX graphs as the backend reads them, and trees of NetworkX made from them."""
+"""NetworkX graphs as the backend reads them, and spanning trees as NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -23,30 +23,33 @@ from clmst.core.weight_keys import Array, first_nan
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedEdges:
-    """Edges with one attribute as their weight, for forests with NetworkX's ties.
+    """Edges with one attribute as their weight, for forests in which ties are as in NetworkX.
 
-    NetworkX sorts the edges by weight, stably, in the order of ``G.edges``. clmst orders edges of
-    equal weight by their endpoints, which may be another order. So the weights of the solve are the
-    ranks of the edges in NetworkX's order. Ranks all differ, and they tell which edges a forest has
-    and in what order, so that nothing is sorted after a solve.
+    NetworkX sorts edges stably by weight, starting from the order of ``G.edges``. clmst orders
+    edges of equal weight by their ends, which may be another order. The solve therefore uses the
+    ranks of the edges in NetworkX's order as weights. All ranks differ. The ranks in a forest also
+    say which edges it contains, and in which order, so no sort is needed after a solve.
     """
 
     edges: ListedEdges
-    values: list[Any]  # the weight of each edge, as the graph has it; empty if `array` has them
-    # The weights, exactly; None for numbers that no dtype holds, which Python compares.
+    values: list[Any]  # the weights as Python objects; empty if `array` has them
+    # The exact weights; None if no dtype can hold them, in which case Python compares `values`.
     array: Array | None
     _ranked: dict[bool, tuple[Array, Graph]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, edges: ListedEdges, weight: Any) -> WeightedEdges:
-        """Take the attribute `weight` of each edge, 1 where an edge lacks it."""
+        """Read the attribute `weight` of each edge.
+
+        Edges without the attribute have the weight 1.
+        """
         values, array = attribute_values(edges, weight)
         return cls(edges=edges, values=values if array is None else [], array=array)
 
     def has_weights_of(self, other: WeightedEdges) -> bool:
         """Return whether both have the same weights in arrays, bit for bit.
 
-        Weights that no dtype holds are never the same, because they may be changeable objects.
+        Weights outside arrays never count as the same, because they may be mutable objects.
         """
         mine, others = self.array, other.array
         return (
@@ -58,7 +61,10 @@ class WeightedEdges:
 
     @cached_property
     def nans(self) -> Array:
-        """The positions of edges whose weight is NaN; TypeError if one is no number."""
+        """The positions of edges whose weight is NaN.
+
+        Raises TypeError if a weight is not a number.
+        """
         if self.array is None:
             return np.flatnonzero(np.fromiter(map(is_nan, self.values), np.bool_))
         if first_nan(self.array) is None:
@@ -67,14 +73,17 @@ class WeightedEdges:
 
     @cached_property
     def all_differ(self) -> bool:
-        """True if no two edges have equal weights. O(m log m)."""
+        """Whether all edges have different weights. False without an array. O(m log m)."""
         if self.array is None:
             return False
         ordered = np.sort(self.array)
         return bool(np.all(ordered[1:] != ordered[:-1]))
 
     def forest(self, *, maximum: bool, device: Any) -> Array:
-        """Return the forest's positions among the edges, in Kruskal's order, NaN left out."""
+        """Return the positions of the forest's edges in Kruskal's order.
+
+        Edges with NaN are left out.
+        """
         order, graph = self._in_order(maximum)
         forest = api.minimum_spanning_forest(graph, device=device)
         is_chosen = np.zeros(order.size, np.bool_)
@@ -82,9 +91,9 @@ class WeightedEdges:
         return order[is_chosen]
 
     def _in_order(self, maximum: bool) -> tuple[Array, Graph]:
-        """Return the edges whose weight is a number, and their graph with places for its weights.
+        """Return the edges without NaN in Kruskal's order, and a graph with their ranks as weights.
 
-        Both are made once.
+        Both are computed once.
         """
         if maximum not in self._ranked:
             m = self.edges.n_edges
@@ -101,7 +110,7 @@ class WeightedEdges:
         return self._ranked[maximum]
 
     def _order(self, numbers: Array, maximum: bool) -> Array:
-        """Return the order in which Kruskal's algorithm takes some edges."""
+        """Return the order in which Kruskal's algorithm processes the given edges."""
         if self.array is not None:
             return stable_order(self.array[numbers], descending=maximum)
         values = [self.values[k] for k in numbers.tolist()]
@@ -110,19 +119,20 @@ class WeightedEdges:
 
 
 def is_nan(value: Any) -> bool:
-    """Return whether a number is NaN; raise TypeError for any other value."""
+    """Return whether a number is NaN. Raise TypeError for any other value."""
     try:
         return isnan(value)
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 class ConvertedGraph:
-    """An undirected NetworkX graph as the backend is given it, which NetworkX keeps in its cache.
+    """An undirected NetworkX graph in the form in which NetworkX passes it to the backend.
 
-    NetworkX gives it again until a method of the graph changes the graph. Other changes leave it in
-    the cache: an attribute that is set in place, an edge that a view's graph gains. So it is no
-    copy. It knows the graph, and every call reads the graph's present state.
+    NetworkX keeps this object in its cache until a method of the graph changes the graph. Other
+    changes do not clear the cache, for example an attribute that is set in place, or an edge added
+    to the graph of a view. The object therefore does not copy anything. It refers to the graph, and
+    every call reads the graph's present state.
     """
 
     __networkx_backend__ = "clmst"
@@ -143,10 +153,12 @@ class ConvertedGraph:
         return len(self.graph)
 
     def read(self) -> GraphReading:
-        """Read the edges that the graph has now. O(n + m), or O(n) if the list of edges is kept.
+        """Read the edges that the graph has now.
 
-        The list is kept for graphs whose changes of structure NetworkX sees: it then drops this
-        object. `_outline` says which graphs these are. The weights are read by every call.
+        O(n + m), or O(n) if the list of edges is still valid.
+
+        The list is kept only for graphs for which NetworkX notices changes of the structure and
+        then drops this object; `_outline` decides that. Weights are read in every call.
         """
         outline = _outline(self.graph)
         if outline is not None and self._kept is not None and self._kept[1] == outline:
@@ -158,12 +170,13 @@ class ConvertedGraph:
 
 
 def _outline(G: Any) -> Any:
-    """Return the nodes with the number of neighbours and the last neighbour of each node.
+    """Return the nodes, and the number of neighbours and the last neighbour of each node.
 
-    Return None if the edges may change without a word to NetworkX's cache: in a view, which has the
-    attribute ``_graph``, when its graph changes; in a multigraph, whose ``get_edge_data`` gives its
-    own dictionaries away; in a class with methods of its own. NetworkX's methods clear the cache of
-    any other graph. Code that writes to ``G._adj`` does not, and the outline tells most of it.
+    Return None if the edges may change without NetworkX's cache noticing. That is so for a view,
+    which has the attribute ``_graph``, because its graph may change; for a multigraph, whose
+    ``get_edge_data`` returns its own dictionaries; and for a class with methods of its own. For any
+    other graph NetworkX's methods clear the cache. Code that writes to ``G._adj`` does not, but the
+    outline detects most of these changes.
     """
     if type(G) is not nx.Graph or type(G._adj) is not dict or hasattr(G, "_graph"):
         return None
@@ -175,21 +188,21 @@ def _outline(G: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphReading:
-    """The edges of a graph as one call found them, and the forests' graphs that were made of them.
+    """The edges of a graph as one call found them, and the solver's graphs built from them.
 
-    Attributes of the graph, nodes and edges are in the graph's own dictionaries, and are read when
-    they are needed.
+    The attributes of the graph, nodes and edges stay in the graph's own dictionaries and are read
+    when they are needed.
     """
 
-    graph: Any  # NetworkX's
+    graph: Any  # the NetworkX graph
     edges: ListedEdges
     _weighted: dict[Any, WeightedEdges] = field(default_factory=dict)
 
     def weighted(self, weight: Any) -> WeightedEdges:
         """Return the edges with the present values of an attribute as their weights.
 
-        The values are read in any case. The ranks and the solver's graph of an earlier call are
-        used again if all values are the same.
+        The values are always read. If all values are the same as in an earlier call, the ranks and
+        the solver's graph of that call are used again.
         """
         found = WeightedEdges.of(self.edges, weight)
         known = self._weighted.get(weight)
@@ -200,7 +213,7 @@ class GraphReading:
         return found
 
     def with_edges(self, positions: Array) -> Any:
-        """Return a NetworkX graph of all nodes and of the edges at `positions`, in their order."""
+        """Return a NetworkX graph of all nodes and the edges at `positions`, in that order."""
         T = self.graph.__class__()
         T.graph.update(self.graph.graph)
         with collector_paused():
@@ -210,24 +223,27 @@ class GraphReading:
         return T
 
     def _fill(self, T: Any, positions: Array) -> bool:
-        """Add nodes and edges as T's methods do, but all at once; False if it cannot be."""
+        """Add nodes and edges to T in bulk.
+
+        Return False, without a change, if that is not possible.
+        """
         edges, own = self.edges, dict(self.graph.nodes(data=True))
-        try:  # the copies first: where they alternate with the rows, both take longer
+        try:  # all copies are made first, since alternating with the rows would slow both down
             data = copies_of(edges.data, positions)
             nodes = list(map(dict.copy, own.values()))
-        except TypeError:  # attributes in other mappings than dictionaries
+        except TypeError:  # attributes are in mappings that are not dicts
             return False
         rows = linked_rows(edges.labels, edges.u[positions], edges.v[positions], data)
         for table, values in (
             (T._node, zip(own, nodes, strict=True)),
             (T._adj, zip(edges.labels, rows, strict=True)),
         ):
-            table.update(own)  # which makes it as large at once as it will be
+            table.update(own)  # allocates the final size at once
             table.update(values)
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
-        """Return edges in NetworkX's form: endpoints, then key and attributes if wanted."""
+        """Return edges in NetworkX's form: the ends, then key and attributes if wanted."""
         edges = self.edges
         columns = [
             chosen(edges.labels, edges.u[positions]),
@@ -242,7 +258,11 @@ class GraphReading:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the cyclic garbage collector: all that is made here stays, and it would walk it."""
+    """Pause the cyclic garbage collector during a ``with`` statement.
+
+    Everything that is created in the meantime is kept, so the collector would only waste time on
+    it.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -253,10 +273,10 @@ def collector_paused() -> Iterator[None]:
 
 
 def convert_from_nx(G: Any, **_: Any) -> Any:
-    """Wrap an undirected NetworkX graph; nothing is read before a function needs it.
+    """Wrap an undirected NetworkX graph in a :class:`ConvertedGraph`, without reading it.
 
-    The arguments that name attributes are ignored, because a ConvertedGraph has all of them. A
-    directed graph is returned unchanged. Only core numbers are computed of directed graphs.
+    Arguments that name attributes are ignored, because all attributes stay available. A directed
+    graph is returned unchanged; only core numbers are computed for directed graphs.
     """
     if isinstance(G, ConvertedGraph) or G.is_directed():
         return G
@@ -264,20 +284,24 @@ def convert_from_nx(G: Any, **_: Any) -> Any:
 
 
 def convert_to_nx(obj: Any, **_: Any) -> Any:
-    """Return a copy of a converted graph as a NetworkX graph, and any other object unchanged."""
+    """Return a copy of a converted graph as a NetworkX graph.
+
+    Other objects are returned unchanged.
+    """
     return obj.graph.copy() if isinstance(obj, ConvertedGraph) else obj
 
 
-# Edges: their objects stay in the first or second level of a cache. 50,000 edges in blocks of 64,
-# 256, 1,024 and 4,096 took 17.6, 17.3, 18.5 and 20.7 ms to link, and 34.5 ms one by one.
+# The number of edges in a block, whose objects should fit into the first or second level cache.
+# Linking 50,000 edges in blocks of 64, 256, 1,024 and 4,096 took 17.6, 17.3, 18.5 and 20.7 ms, and
+# 34.5 ms one by one.
 _BLOCK = 512
 
 
 def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
-    """Return copies of some dictionaries, each of them once, in the order of `positions`.
+    """Return copies of the dicts at `positions`, in that order. No position may occur twice.
 
-    They are copied in the order of the list, in which neighbours are more often near each other.
-    Raises TypeError if one is no dictionary.
+    The dicts are copied in the order of the list, because neighbours in the list are more often
+    close together in memory. Raise TypeError if one of them is not a dict.
     """
     wanted = np.zeros(len(data), np.bool_)
     wanted[positions] = True
@@ -291,9 +315,9 @@ def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
 
 
 def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list[dict[Any, Any]]:
-    """Return the neighbours of each vertex with the attributes of edges, in the edges' order.
+    """Return a dict of the neighbours of each vertex, which map to the attributes of their edges.
 
-    Both endpoints of an edge get the same object of `data`.
+    Neighbours are in the order of the edges. Both ends of an edge share the same object of `data`.
     """
     rows: list[dict[Any, Any]] = [{} for _ in labels]
     all_rows = np.fromiter(rows, object, len(rows))
@@ -306,10 +330,11 @@ def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list
 
 
 def chosen(values: list[Any], at: Array) -> Any:
-    """Return some values of a list as a sequence."""
-    numbers = at.tolist()  # from two numbers on, itemgetter returns a tuple
+    """Return the values of a list at the given positions, as a sequence."""
+    numbers = at.tolist()  # itemgetter returns a tuple only for two or more positions
     return itemgetter(*numbers)(values) if len(numbers) > 1 else [values[k] for k in numbers]
 
 
 def _blocks(array: Array) -> Iterator[Array]:
+    """Yield an array in blocks of _BLOCK elements."""
     return (array[at : at + _BLOCK] for at in range(0, array.size, _BLOCK))

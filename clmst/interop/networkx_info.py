@@ -1,4 +1,4 @@
-"""The description of clmst that NetworkX reads when it is imported; so this imports nothing."""
+"""The description of clmst that NetworkX reads at every import. This module imports nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOCS = {
 
 
 def get_info() -> dict[str, Any]:
-    """Return the description of the backend, which is NetworkX's entry point of such."""
+    """Return the description of the backend. NetworkX calls it through an entry point."""
     return {
         "backend_name": "clmst",
         "project": "clmst",

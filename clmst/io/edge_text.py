@@ -5,6 +5,7 @@ If pyarrow is installed, it reads blocks that contain only rows of edges, in hal
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from functools import cache
@@ -138,13 +139,10 @@ class EdgeText:
         at = 0
         while at < len(text):
             end = text.find(b"\n", at) + 1 or len(text)
-            one = text[at:end].replace(b",", b" ") if self.commas else text[at:end]
-            words = words_of(one)
-            if (
-                words
-                and not one.lstrip().startswith(self.comments)
-                and not self.header(line, words)
-            ):
+            one = text[at:end]
+            words = words_of(one.replace(b",", b" ") if self.commas else one)
+            is_passed_over = not one.strip() or one.lstrip().startswith(self.comments)
+            if not is_passed_over and not (words and self.header(line, words)):
                 self.has_begun = True
                 break
             at, line = end, line + 1
@@ -168,7 +166,7 @@ class EdgeText:
             return
         delimiter = "," if self.commas and b"," in first else None
         words = words_of(first.replace(b",", b" ") if delimiter else first)
-        n_letters = int(words[0] in self.letters)
+        n_letters = int(bool(words) and words[0] in self.letters)
         rows = self._table(lines, n_letters, self.n_fields or len(words) - n_letters, delimiter)
         if rows is None or not self._take_sound(rows):
             self._take(self._exact(line, _without_commas(line, lines) if self.commas else lines))
@@ -345,11 +343,11 @@ def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None
     one of them begins each row, unless the text begins with a digit.
 
     Returns None if the text is short, if pyarrow is not installed, if a row does not fit, or if
-    pyarrow would misread the text: it takes 0x1f for a number, and a single carriage return for the
-    end of a row.
+    pyarrow would misread the text: it takes 0x1f for a number and a single carriage return for the
+    end of a row, and it leaves out a byte order mark at the beginning of any block.
     """
     modules = _pyarrow() if len(text) >= ARROW_BYTES else None
-    if modules is None or b"x" in text or b"X" in text:
+    if modules is None or b"x" in text or b"X" in text or text.startswith(codecs.BOM_UTF8):
         return None
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         return None

@@ -268,11 +268,7 @@ def _is_on_disk(file: BinaryIO) -> bool:
     """Return whether an open file is a regular file from which nothing has been read yet."""
     try:
         return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.tell() == 0
-    except (
-        OSError,
-        AttributeError,
-        ValueError,
-    ):  # not a file of the system
+    except (OSError, AttributeError, ValueError):  # not a file of the system
         return False
 
 

@@ -120,6 +120,8 @@ def _of_lists(name: str, column: Any) -> Array:
     lists = column.combine_chunks()
     values = np.asarray(lists.flatten())
     lengths = np.unique(np.asarray(lists.value_lengths()))
+    if not len(lists):
+        return np.zeros((0, 0))
     if lengths.size > 1 or values.dtype.kind not in "biuf":
         raise FileFormatError(
             f"column {name!r} has lists of {lengths.min()} to {lengths.max()} values of "

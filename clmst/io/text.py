@@ -43,8 +43,9 @@ def blocks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     pieces: list[bytes] = []
-    piece = stream.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
-    while piece:
+    if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+        stream.seek(0)
+    while piece := stream.read(BLOCK_BYTES):
         if b"\0" in piece:
             raise FileFormatError(
                 "the file holds bytes that are no text; it must be a text file, compressed only "
@@ -55,7 +56,6 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
             yield b"".join([*pieces, piece[:cut]])
             pieces = []
         pieces.append(piece[cut:])
-        piece = stream.read(BLOCK_BYTES)
     if rest := b"".join(pieces):
         yield rest
 

@@ -29,6 +29,7 @@ _SCALARS = {
     "i8": "long",
     "f8": "double",
 }
+_UNSIGNED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}  # by size in bytes
 _VECTORS = (2, 4, 8, 16)
 MAX_BYTES = 64  # a work-group of 256 keeps one element each in 32 KiB of local memory
 WORD_BYTES = 4
@@ -132,33 +133,111 @@ class Element:
         is_name = field.name.isascii() and field.name.isidentifier()
         return f"{field.name}_" if is_name else f"Field{self.fields.index(field)}"
 
+    @property
+    def members(self) -> list[tuple[str, str, int, int]]:
+        """Name, OpenCL C type, offset and size of each member of the struct, in order.
+
+        Each byte between two fields is a member, too, so that a copy of a record has all its bytes.
+        """
+        placed = {byte: (f"Gap{byte}", "uchar", byte, 1) for byte in range(self.dtype.itemsize)}
+        for one in self.fields:
+            for byte in range(one.offset, one.end):
+                del placed[byte]
+            placed[one.offset] = (self.member(one), one.type, one.offset, one.dtype.itemsize)
+        return [placed[offset] for offset in sorted(placed)]
+
     def definition(self, name: str) -> str:
         """Return the macros of ``cl/device/fields.cl`` that define the struct under a name."""
-        placed, end = [], 0
-        for k, field in enumerate(sorted(self.fields, key=lambda field: field.offset)):
-            if field.offset > end:
-                placed.append(f"GAP({k}, {field.offset - end})")
-            placed.append(f"FIELD({field.type}, {self.member(field)})")
-            end = field.end
-        size = self.dtype.itemsize
-        if size > end:
-            placed.append(f"GAP({len(self.fields)}, {size - end})")
+        size, held = self.dtype.itemsize, self.held_type
+        words, unit = -(-size // WORD_BYTES), words_of(size).unit
         given = [f"value_{k}" for k in range(len(self.fields))]
-        members = [
+        made = [
             f".{self.member(field)} = ({value})"
             for field, value in zip(self.fields, given, strict=True)
         ]
+        taken = [
+            f".{member} = as_{kind}(({_UNSIGNED[length]})({_bits(offset, length, held)}))"
+            for member, kind, offset, length in self.members
+        ]
+        packed = [_packed_word(word, self.members) for word in range(words)]
+        loaded = [_loaded_word(word, unit, size) for word in range(words)]
+        stored = [
+            f"units[{k}] = ({_UNSIGNED[unit]})({_word(k * unit // WORD_BYTES, held)}"
+            f" >> {k * unit % WORD_BYTES * 8});"
+            for k in range(size // unit)
+        ]
+        fields = " ".join(f"FIELD({kind}, {member})" for member, kind, *_ in self.members)
         alignment = min(size & -size, _MOST_ALIGNED)
         return "\n".join((
-            f"#define {name}_FIELDS(FIELD, GAP) {' '.join(placed)}",
-            f"RECORD_TYPE({name}, {size}, {alignment})",
-            f"#define {name}_OF({', '.join(given)}) (({name}){{{', '.join(members)}}})",
+            f"#define {name}_FIELDS(FIELD) {fields}",
+            f"RECORD_TYPE({name}, {size}, {alignment}, {_UNSIGNED[unit]}, {held})",
+            f"#define {name}_OF({', '.join(given)}) (({name}){{{', '.join(made)}}})",
+            f"#define {name}_FROM(held) (({name}){{{', '.join(taken)}}})",
+            f"#define {name}_HELD(record) {_vector(held, packed)}",
+            f"#define {name}_LOAD(units) {_vector(held, loaded)}",
+            f"#define {name}_STORE(units, held) {' '.join(stored)}",
         ))  # fmt: skip
 
     @property
     def listed(self) -> str:
         """The fields with their dtypes, for messages."""
         return ", ".join(f"{field.name} ({field.dtype})" for field in self.fields)
+
+
+# The following are texts in OpenCL C. Words of 32 bits are put together and taken apart by shifts,
+# which all compilers do in registers. Some keep unions of a struct and a vector in memory.
+
+
+def _word(k: int, held: str) -> str:
+    """Return word `k` of a record that is held in `held`."""
+    if held in ("uchar", "ushort", "uint"):
+        return "(uint)held"
+    return f"held.s{k:x}"
+
+
+def _bits(offset: int, length: int, held: str) -> str:
+    """Return an integer whose lowest bytes are `length` bytes of a held record from `offset` on.
+
+    It is shifted 32 bits at a time: Intel's compiler for GPUs keeps records in memory otherwise.
+    """
+    if length <= WORD_BYTES:
+        return _word_from(offset, length, held)
+    low, high = (_word_from(at, WORD_BYTES, held) for at in (offset, offset + WORD_BYTES))
+    return f"upsample({high}, {low})"
+
+
+def _word_from(offset: int, length: int, held: str) -> str:
+    """Return a word whose lowest bytes are at most four bytes of a held record."""
+    k, byte = divmod(offset, WORD_BYTES)
+    low = f"{_word(k, held)} >> {8 * byte}"
+    if byte + length <= WORD_BYTES:
+        return low
+    return f"({low} | {_word(k + 1, held)} << {32 - 8 * byte})"
+
+
+def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
+    """Return word `k` of a record, made of the members of `record` that reach into it."""
+    parts = []
+    for name, _, offset, length in members:
+        bits, shift = f"as_{_UNSIGNED[length]}((record).{name})", 8 * (offset - WORD_BYTES * k)
+        if 0 <= shift < 8 * WORD_BYTES:
+            parts.append(f"(uint){bits} << {shift}")
+        elif shift < 0 < shift + 8 * length:
+            parts.append(f"(uint)({bits} >> {-shift})")
+    return " | ".join(parts)
+
+
+def _loaded_word(k: int, unit: int, size: int) -> str:
+    """Return word `k` of a record of `size` bytes, made of integers of `unit` bytes in memory."""
+    first, count = k * WORD_BYTES // unit, min(WORD_BYTES, size - k * WORD_BYTES) // unit
+    return " | ".join(f"(uint)units[{first + j}] << {8 * unit * j}" for j in range(count))
+
+
+def _vector(held: str, words: list[str]) -> str:
+    """Return a value of type `held` that has these words, and zeros after them."""
+    length = int(held.removeprefix("uint") or 1) if held.startswith("uint") else 1
+    padded = words + ["0"] * (length - len(words))
+    return f"(({held})({', '.join(f'({word})' for word in padded)}))"
 
 
 @cache

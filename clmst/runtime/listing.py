@@ -1,11 +1,11 @@
 """The list of all OpenCL devices, protected from drivers that crash the process that asks for it.
 
-With some drivers, any process that asks for the platforms crashes or hangs (quirk:
-driver-ends-listing). So a process holds a marker file while it lists the devices. If a process has
-ended at that point, the next process first lists each driver in a child process. A driver whose
-child does not succeed is left out, with the reason, until its files change or the user has the
-devices tested again. As long as listing works, all this costs a process no more than the marker
-file.
+With some drivers, any process that asks for the platforms crashes or hangs
+(quirk: driver-ends-listing). So a process holds a marker file while it lists the devices. If a
+process has ended at that point, the next process first lists each driver in a child process. A
+driver whose child does not succeed is left out, with the reason, until its files change or the user
+has the devices tested again. As long as listing works, all this costs a process no more than the
+marker file.
 """
 
 from __future__ import annotations

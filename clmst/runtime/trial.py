@@ -1,9 +1,9 @@
 """The trial that a device runs in every process before it is used; host side of ``trial.cl``.
 
 It takes a millisecond or two, so its result is not stored. A device whose lanes or 64-bit atomics
-are wrong, or whose compiler crashes on them, is used without them (quirk: adreno-lane-sums, quirk:
-intel-split-result, quirk: apple-atomics). Only one fact is stored: that a driver which is not
-proven has completed a trial in a child process, whatever the result.
+are wrong, or whose compiler crashes on them, is used without them (quirk: adreno-lane-sums,
+quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored: that a driver which is
+not proven has completed a trial in a child process, whatever the result.
 """
 
 from __future__ import annotations

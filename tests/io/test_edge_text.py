@@ -139,6 +139,31 @@ def test_every_reader_reads_alike_with_and_without(
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("least", [0, 1 << 40], ids=["pyarrow", "NumPy"])
+@pytest.mark.parametrize(
+    ("suffix", "text", "why"),
+    [
+        (".txt", "0 1 2\n,\n", "line 2: a field is empty"),
+        (".tsv", "0\t1\t2\n,,", "line 2: a field is empty"),
+        (".txt", ",\n0 1 2\n", "line 1: a field is empty"),
+        (".txt", "0 1 2\n\ufeff1 2 3\n", "line 2: .* is not a vertex number"),
+        (".gr", "p sp 3 2\na 1 2 1\n\ufeffa 2 3 1\n", "line 3: .* starts no line of a DIMACS graph"),
+        (".txt", "\ufeff\ufeff0 1 2\n", "line 1: .* is not a vertex number"),
+    ],
+)  # fmt: skip
+def test_odd_signs_are_refused_wherever_blocks_are_cut(
+    tmp_path: Path, suffix: str, text: str, why: str, least: int
+) -> None:
+    """Commas alone on a line, and byte order marks that are not at the beginning of the file."""
+    (path := tmp_path / f"odd{suffix}").write_text(text, encoding="utf-8")
+    for size in (*range(3, 2 * len(text)), 1 << 20):
+        with (
+            bounds(text_block=size, arrow_from=least),
+            pytest.raises(FileFormatError, match=f"odd{suffix}: {why}"),
+        ):
+            read_graph(path)
+
+
 def test_without_pyarrow(tmp_path: Path) -> None:
     """Blocks that it would read are read by NumPy."""
     (path := tmp_path / "path.txt").write_text("".join(f"{v} {v + 1} 0.5\n" for v in range(20_000)))

@@ -101,6 +101,18 @@ def test_lists_are_rows(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"embedding": uneven}), path)
     with pytest.raises(FileFormatError, match=r"lists of 1 to 2 values .* equally many numbers"):
         read_points(path)
+    parquet.write_table(pyarrow.table({"embedding": uneven[:0]}), path)
+    with pytest.raises(FileFormatError, match=r"shape \(0, 0\); it must be \(n, d\), d > 0"):
+        read_points(path)
+
+
+def test_a_signalling_nan_is_a_nan(tmp_path: Path) -> None:
+    """NumPy warns when it converts one to float64."""
+    array = np.array([[0.5, 1], [2, 0]], np.float32)
+    array.view(np.uint32)[1, 1] = 0xFF960000
+    np.save(path := tmp_path / "t.npy", array)
+    with pytest.raises(FileFormatError, match="coordinate 1 of point 1 is NaN"):
+        read_points(path)
 
 
 WRONG: list[tuple[str, str | bytes, dict[str, Any], type[ClmstError], str]] = [

@@ -23,7 +23,7 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
 // Out      marks[n].
 // Launch   any.
 // Needs    a split of boruvka_split_append's list.
-// Ensures  marks[i] = 1 where such a supervertex begins, else 0.
+// Ensures  marks[i] = 1 where one of these supervertices begins, else 0.
 kernel void boruvka_split_mark(const global ulong *list, const global ulong *chosen,
                                global uint *marks, uint n) {
   GRID_FOR(i, n) {

@@ -4,7 +4,7 @@
 // Halve segments again and again, each by one work-group.
 //
 // In       planes[dimensions * n]: one dimension after the other.
-// In-out   ids[n]: points; those of a segment stay in it.
+// In-out   ids[n]: points; the points of a segment stay in it.
 // Temp     keys[n]: where work-items are alone.
 // Launch   any.
 // Needs    end <= height; height <= LOCAL_HEIGHT where work-items are not alone.
@@ -127,7 +127,7 @@ kernel void bvh_boruvka_build_gather(const global double *planes, const global u
 // Compute the boxes of all leaves.
 //
 // In       points; ids[n].
-// Out      boxes, least: those of level 0.
+// Out      boxes, least: the entries of level 0.
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
 // Ensures  every point is in the box of its leaf. Places without a leaf have empty boxes.
@@ -156,13 +156,13 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
   }
 }
 
-// Compute the boxes of the nodes of levels of those of the level below each.
+// Compute the boxes of the nodes of a level from the boxes of the level below.
 //
 // In       bases: by level.
-// In-out   boxes, least: those of [level, end) are written, level - 1 is read.
+// In-out   boxes, least: the entries of levels [level, end) are written, level - 1 is read.
 // Launch   any for one level; one work-group for several. Level after level, from 1 on.
 // Needs    the level below is complete.
-// Ensures  the box of every child is in that of its node. Places without a node have empty boxes.
+// Ensures  the box of every node contains its children's. Entries without a node have empty boxes.
 kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
                                           const global uint *bases, uint box_rows, uint n_leaves,
                                           uint level, uint end) {

@@ -27,7 +27,7 @@
 // Out      component[n], roots[n], active[n], candidate[n], edges[n], cursor[n]; labels[n_nodes];
 //          leaf_lower[n_leaves]; winners[n * words]; state[n_state].
 // Launch   any.
-// Needs    no_edge: a value that is no edge.
+// Needs    no_edge: a value that does not stand for an edge.
 // Ensures  component[p] = roots[p] = active[p] = p; every node is MIXED; all reservations are all
 //          ones.
 kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global uint *active,
@@ -110,12 +110,12 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
 // List the new roots.
 //
 // In       roots[n_roots].
-// In-out   parents: others shorten their ways at the same time, to the same root; state[count]: the
+// In-out   parents: work-items shorten paths to the same root at the same time; state[count]: the
 //          length of the list, 0 before; state[pending]: how many are not at their root, 0 before.
 // Out      next[n_roots]: the roots; winners[n * words]: cleared at old roots.
 // Launch   any; repeated with other counts until none is pending.
-// Needs    bvh_boruvka_hook: parents have no cycle but of roots.
-// Ensures  the root of every old root is the same.
+// Needs    bvh_boruvka_hook: the only cycles of parents are roots.
+// Ensures  every old root has the same root as before.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *parents,
                              volatile global uint *winners, global uint *next,
@@ -176,10 +176,10 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
 // Bring the labels of the nodes of levels up to date.
 //
 // In       bases: by level.
-// In-out   labels: those of [level, end) are written, level - 1 is read.
+// In-out   labels: the labels of levels [level, end) are written, level - 1 is read.
 // Launch   any for one level; one work-group for several. Level after level, from 1 on.
 // Needs    the level below is complete.
-// Ensures  the label of a node is that of all its children, or MIXED.
+// Ensures  the label of a node is the common label of its children, or MIXED.
 kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *bases, uint n_leaves,
                                     uint level, uint end) {
   for (; level < end; ++level) {

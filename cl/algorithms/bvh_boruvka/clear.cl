@@ -1,6 +1,7 @@
 // bvh-boruvka: leaves with no edge that is light enough, so that their points need not search.
 //
-// In late rounds there are few components, and most points are deep in one, far from all others. Their
+// In late rounds there are few components, and most points are deep inside one, far from all other
+//          components. Their
 // lists end within the component, so each would search by itself, and find nothing:
 //
 //     +-------+

@@ -1,7 +1,7 @@
 // bvh-boruvka: the components of points, their best edges, and lists that work-groups append to.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// Components: of a point whose leaf is MIXED its own entry counts, of any other that of the leaf.
+// Components of points: a point has its own entry if its leaf is MIXED, else the leaf's entry.
 typedef struct {
   const global uint *labels, *component;
 } components_t;
@@ -11,7 +11,7 @@ static inline uint component_of(const components_t *components, uint slot) {
   return label == MIXED ? components->component[slot] : label;
 }
 
-// The distance that a key means, at least; infinity if there is no edge yet.
+// A lower bound of the distance that a key stands for. It is infinity if there is no edge yet.
 static inline double distance_of_key(ulong key) {
   return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }

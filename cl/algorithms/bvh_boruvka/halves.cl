@@ -5,7 +5,7 @@
 //
 // A segment of height h is 2**h leaves; the last one may have fewer points. Segments are aligned, so
 // nodes of the hierarchy are segments. Halving one is moving the points of its lower half to its
-// first 2**(h - 1) leaves; if there are no more leaves than these, it is so already.
+// first 2**(h - 1) leaves; if there are no further leaves, this holds already.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // The greatest height of segments that a work-group of several work-items halves in local memory.
@@ -19,7 +19,7 @@
 #define SAMPLES_HEIGHT 4u
 #define SAMPLES (LEAF << SAMPLES_HEIGHT)
 
-// The points of a segment of height `height`, but for the last one.
+// The number of points of a segment of height `height`, except the last segment.
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
 // How far planes are tilted, so that points with equal coordinates are divided by their next ones:
@@ -40,7 +40,8 @@ static inline double key_of(const global double *planes, uint id, uint axis, uin
 #if WG_SIZE == 1
 
 // Move all keys of [low, high) below `pivot`, or with `equal` all up to it, to the front, and their
-// ids with them; return where the others begin. Without branches, since none could be foretold.
+// ids with them; return where the remaining points begin. There are no branches, as none could be
+// predicted.
 static inline uint wi_partition(global double *keys, global uint *ids, uint low, uint high,
                                 double pivot, bool equal) {
   uint kept = low;

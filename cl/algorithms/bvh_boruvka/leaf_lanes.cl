@@ -1,7 +1,7 @@
 // bvh-boruvka: eight points at once, a lane each, for devices whose work-items search alone.
 #include "algorithms/bvh_boruvka/walk.cl"
 
-// Points that are compared with those of a leaf at a time, so that own coordinates are loaded less
+// Points that are compared with a leaf's points at once, so that own coordinates are loaded less
 // often.
 #define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
 
@@ -39,8 +39,8 @@ static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
 }
 
-// Whether the box of a leaf is within reach of any of the points: those of many dimensions are far apart,
-// so the box of their own leaf is near more leaves than each of them.
+// Whether the box of a leaf is within reach of any of the points: points of many dimensions are far
+// apart, so the box of their own leaf is near more leaves than each of them.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   double8 reach) {
   if (DIMENSION_CLASS) return true;

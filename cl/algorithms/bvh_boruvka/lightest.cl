@@ -29,7 +29,7 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
 // Out      next[n_active]: the points that have a candidate.
 // Launch   any.
 // Needs    components are complete; reservations are clear.
-// Ensures  candidates of listed points are in other components; others have none.
+// Ensures  candidates of listed points are in other components; other points have no candidate.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lists,
                                          const global uint *component, const global uint *labels,
@@ -71,7 +71,7 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
 }
 
 // Enter the edges between neighbours in the order, which are near each other: so the reach of every
-// component's searches is bounded. If such an edge is the best one, a search finds it again.
+// component's searches is bounded. If one of these edges is the best, a search finds it again.
 //
 // In       the tree (tree.cl); component[n], labels.
 // In-out   winners[n * words].
@@ -110,8 +110,8 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
 // Out      list[n]: slots.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_propose.
-// Ensures  a point that is not listed has no edge out of its component that is lighter than its
-//          candidate, and as light as the component's best edge.
+// Ensures  no edge that leads from a point that is not listed out of its component is lighter than
+//          its candidate, and as light as the component's best edge.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
                                          const global uint *candidate, const global uchar *cursor,

@@ -120,7 +120,7 @@ static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint 
 #endif
 }
 
-// Insert the points of a leaf into the lists of those of another one, or of the same.
+// Insert the points of a leaf into the lists of the points of a leaf, which may be the same leaf.
 static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coordinates_t *own,
                                    uint leaf, uint own_leaf, uint k) {
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
@@ -182,8 +182,8 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 // Out      lists[n * k]: slots, the nearest first; distances[n]: by slot, or by number.
 // Launch   any.
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
-// Ensures  distances[i] is that of the k-th nearest point, the point itself not counted. Where several
-//          points are as far as that, any of them are listed.
+// Ensures  distances[i] is the distance to the k-th nearest point, the point itself not counted.
+//          Where several points are as far as that, any of them are listed.
 kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
                                         global double *distances, uint n, uint top, uint k,
                                         uint by_number) {

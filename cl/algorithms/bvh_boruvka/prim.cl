@@ -11,7 +11,7 @@
 // Points outside the tree, a place each; every array is a whole number of vectors long.
 typedef struct {
   global double *rows;    // coordinates, then core distances, `width` entries a row
-  global double *reach;   // greater plain sums are too far; -1 where there is no point
+  global double *reach;   // greater plain sums are too far; -1 if it is not a point
   global double *weight;  // of the lightest edge to the tree
   global ulong *edge;     // its lesser end << 32 | its greater one
   global ulong *id;
@@ -64,7 +64,7 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
   return min(two.x, two.y);
 }
 
-// The place of the lightest edge among `m`: that of the least pair of those of a weight.
+// The index of the lightest among `m` edges. Among edges of equal weight, the least pair counts.
 static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;
@@ -79,7 +79,7 @@ static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   return best;
 }
 
-// Sort edges by one of their ends, those of equal ends as they are.
+// Sort edges by one of their ends, stably.
 static inline void prim_sort(const global ulong *edges, const global double *weights,
                              global ulong *to, global double *to_weights, global uint *starts,
                              uint shift, uint n) {

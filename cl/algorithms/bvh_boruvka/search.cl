@@ -38,7 +38,7 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 typedef struct {
   uint leaf;        // whose points have searched, or NO_SLOT
   uint is_done;     // whether all has been found
-  double8 weights;  // heavier edges are not wanted; those of the best edges so far
+  double8 weights;  // of the best edges so far; heavier edges are not wanted
   double8 reach;    // greater plain sums are too far; -1 of a lane that does not search
   double8 cores;
   ulong8 ids, edges;
@@ -175,7 +175,7 @@ kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *compon
     const uint own = component_of(&components, slot);
     const double bound = distance_of_key(winner_bound(winners, n, own));
     bool is_new = false;
-    if (is_there && lower[slot] <= bound) {  // else others of the component have lowered it
+    if (is_there && lower[slot] <= bound) {  // else the bound has been lowered meanwhile
       search_t search;
 #if WG_SIZE == 1
       if (!eight_have(&lanes, &search, &tree, &components, winners, lower, list + first,

@@ -81,7 +81,7 @@ static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
 
-// The first coordinates of a leaf's points; those of the next row are LEAF entries behind.
+// The first coordinates of a leaf's points. The next coordinates follow LEAF entries later.
 static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
@@ -116,7 +116,7 @@ typedef struct {
 #endif
   double core;               // the point's core distance; 0 where there are none
   double reach;              // greater plain sums are too far
-  double weight;             // heavier edges are not wanted; that of the best edge so far
+  double weight;             // of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;

@@ -21,7 +21,7 @@ static inline bool search_may_tie(const search_t *search, uint least) {
 }
 
 // Which children of a node are within reach, and not wholly of the component `own`; a bit each.
-// `level`: that of the children. Without `labels`, components do not matter.
+// `level` is the level of the children. Without `labels`, components do not matter.
 static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];

@@ -17,7 +17,7 @@
 #include "device/work_group.cl"
 
 // Words of the verdict, all 0 at first.
-#define VERDICT_FAULTY 0    // 1: an end is no vertex
+#define VERDICT_FAULTY 0    // 1: an end is not a vertex
 #define VERDICT_LOOPS 1     // number of self-loops
 #define VERDICT_FALLS 2     // 1: keys are not in order yet
 #define VERDICT_DROPPED 3   // number of edges that lighter parallel ones replace
@@ -26,8 +26,8 @@
 
 #define NO_VERTEX 0xFFFFFFFFu
 
-// Consecutive slots of a matrix that a work-item takes at once, with others in its work-group or
-// alone.
+// Consecutive slots of a matrix that a work-item takes at once, with other work-items in its
+// work-group or alone.
 #define SLOTS_OF_ONE 4096
 #define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
 
@@ -65,7 +65,7 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
 // Launch   any.
 // Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64; number_bits is
 //          0 if has_numbers.
-// Ensures  if the verdict is not FAULTY, words and numbers are those of u and v.
+// Ensures  if the verdict is not FAULTY, words and numbers belong to u and v.
 kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
                                      global ulong *words, global uint *numbers,
                                      volatile global uint *verdict, uint n, uint m, uint bits,
@@ -94,7 +94,7 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
 // In-out   verdict: LOOPS.
 // Launch   any. O(m), and a search for a row each SLOTS slots.
 // Needs    row offsets do not fall, and go from 0 to m; else as of canonical_csr_pair_edges.
-// Ensures  words and numbers are those of rows and columns.
+// Ensures  words and numbers belong to rows and columns.
 kernel void canonical_csr_pair_slots(const global uint *indptr, const global uint *indices,
                                      global ulong *words, global uint *numbers,
                                      volatile global uint *verdict, uint n, uint m, uint bits,
@@ -196,7 +196,7 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
 // Out      indices[m]; ids[m], or null where these are the first numbers.
 // In-out   ends[n + 1]: 0 before.
 // Launch   any.
-// Needs    a stable sort; places are those of edges.
+// Needs    a stable sort; places are the positions of edges.
 // Ensures  slot i is of the edge ids[i]; ends[row + 1] = the end of the row, of rows with edges. So
 //          the running maximum of `ends` is the index pointer.
 kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,

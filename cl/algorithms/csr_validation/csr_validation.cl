@@ -7,7 +7,7 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Consecutive slots that a work-item takes at a time, alone in its work-group or with others.
+// Consecutive slots that a work-item takes at once, in work-groups of one or of many work-items.
 #define SLOTS_OF_ONE 4096
 #define SLOTS_OF_MANY 16
 
@@ -93,7 +93,7 @@ static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
 // Launch   any. O(n + n_slots).
 // Needs    verdict is 0; n > 0, n_slots > 0. Nothing else is known of the arrays: columns are not
 //          used as indices.
-// Ensures  if there is no fault but FAULT_BELOW, rows rise, columns are vertices, and weights are
+// Ensures  if FAULT_BELOW is the only fault, rows rise, columns are vertices, and weights are
 //          numbers. The matrix is upper triangular then without FAULT_BELOW, and symmetric with
 //          FAULT_BELOW and a fingerprint of 0.
 kernel void csr_validation_check(const global uint *indptr, const global uint *indices,

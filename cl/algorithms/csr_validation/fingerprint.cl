@@ -66,7 +66,7 @@ static inline ulong8 mix_vectors(ulong8 words) {
 
 // Check VECTOR slots from a slot on that is not the first of all, and add their words.
 //
-// In       rows[-1 .. VECTOR - 1]: the row of the slot before, and those of the slots.
+// In       rows[-1 .. VECTOR - 1]: the row of the slot before, and the rows of the slots.
 // Scope    one work-item.
 static inline void wi_check_vector(finding_t *found, ulong8 *words, secret_t secret, uint n,
                                    const global uint *indices, const global weight_t *weights,

@@ -51,7 +51,7 @@ kernel void dendrogram_chains_vertices(const global uint *lightest, volatile glo
 // Out      position[m]: of each edge; begins[m]: 1 where a chain begins, else 0.
 // Launch   any.
 // Needs    edges of a chain in the order of their ranks.
-// Ensures  every node but those at the top is below a merge.
+// Ensures  every node except the topmost ones is below a merge.
 kernel void dendrogram_chains_merges(const global uint *chain, const global uint *sorted,
                                      const global uint *above, volatile global uint *children,
                                      global uint *position, global uchar *begins, uint m, uint n) {

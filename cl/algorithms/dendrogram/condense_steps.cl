@@ -6,9 +6,10 @@
 // cluster begins at each of them. At any other merge the points of the small node leave, and the
 // large node stays the same cluster. Here pointer jumping does it, without a walk from the top.
 //
-// Nodes are those of the dendrogram: vertices 0 .. n - 1, and n + i of merge i. Merges are counted
-// from the top: place t is merge m - 1 - t, so a merge is above those of greater places, and the
-// first jump of an ascending sweep finds most tops. Example, with two points of a cluster at least:
+// Nodes are numbered as in the dendrogram: vertices 0 .. n - 1, and n + i for merge i. Merges are
+// counted from the top: place t is merge m - 1 - t, so a merge is above merges of greater places,
+// and the first jump of an ascending sweep finds most tops. Example, with two points of a cluster
+// at least:
 //
 //     merges      (0, 1) -> 5, (2, 3) -> 6, (5, 6) -> 7, (4, 7) -> 8
 //     places      8, 7, 6, 5 are 0 .. 3

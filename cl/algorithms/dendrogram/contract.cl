@@ -3,10 +3,11 @@
 //
 // Source: PANDORA (Sao, Prokopenko, Lebrun-Grandie, "PANDORA: A Parallel Dendrogram Construction
 // Algorithm for Single Linkage Clustering on GPU", ICPP '24). A level contracts all edges that are
-// the lightest at one of their ends; the others, its alpha edges, are the next level's tree, of half
-// as many vertices at most. An edge inside a vertex of a level that is lighter than the vertex's
-// lightest edge is in the chain below that one, on the vertex's side. Different here: an edge carries
-// the vertex it is in from level to level, instead of a search through all levels at the end.
+// the lightest at one of their ends. The remaining edges, its alpha edges, are the next level's
+// tree, of half as many vertices at most. An edge inside a vertex of a level that is lighter than
+// the vertex's lightest edge is in the chain below that one, on the vertex's side. Different here:
+// an edge carries the vertex it is in from level to level, instead of a search through all levels
+// at the end.
 //
 // Edges are ranks: the number of an edge in the order of merges. Example, a path of five vertices:
 //
@@ -41,7 +42,7 @@ kernel void dendrogram_contract_lightest(const global uint *u, const global uint
 //          lightest[vertices of the level].
 // In-out   chain[m], above[m]: DENDROGRAM_NONE of edges in no chain yet.
 // Launch   any.
-// Needs    dendrogram_contract_lightest. first: a number above those of the chains of all levels
+// Needs    dendrogram_contract_lightest. first: a number above the numbers of chains of all levels
 //          before.
 // Ensures  chain[e] - first is the vertex, above[e] its lightest edge.
 kernel void dendrogram_contract_place(const global uint *inside, const global uint *lightest,
@@ -87,7 +88,7 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
 //
 // In-out   parent[n].
 // Launch   any; as often as the depth needs: a launch divides it by DENDROGRAM_HOPS at least. A racy
-//          read gives an ancestor all the same, as parents are only replaced by ancestors.
+//          read gives an ancestor, too, as parents are only replaced by ancestors.
 // Needs    parents make trees.
 // Ensures  after enough launches parent[x] is a root.
 kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
@@ -100,7 +101,7 @@ kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
 // Out      is_root[n].
 // Launch   any.
 // Needs    dendrogram_contract_jump.
-// Ensures  is_root is 1 for roots, 0 for others.
+// Ensures  is_root is 1 for roots, else 0.
 kernel void dendrogram_contract_roots(const global uint *parent, global uint *is_root, uint n) {
   GRID_FOR(x, n) is_root[x] = parent[x] == (uint)x;
 }
@@ -111,7 +112,7 @@ kernel void dendrogram_contract_roots(const global uint *parent, global uint *is
 // Out      stays[n_edges].
 // Launch   any.
 // Needs    dendrogram_contract_lightest.
-// Ensures  stays is 1 for alpha edges, 0 for others.
+// Ensures  stays is 1 for alpha edges, else 0.
 kernel void dendrogram_contract_alpha(const global uint *u, const global uint *v,
                                       const global uint *rank, const global uint *lightest,
                                       global uint *stays, uint n_edges) {

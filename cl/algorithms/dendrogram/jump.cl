@@ -6,7 +6,7 @@
 
 // Point a node to one that is farther up, or to its root: one that points to itself.
 //
-// Scope    one work-item. A racy read gives an ancestor all the same, as parents are only replaced by
+// Scope    one work-item. A racy read gives an ancestor, too, as parents are only replaced by
 //          ancestors.
 static inline void wi_dendrogram_jump(volatile global uint *parent, uint node) {
   uint top = parent[node];

@@ -85,7 +85,7 @@ static inline void grid_serial_merge(const global uint *edges, const global uint
 // Temp     clusters[n]; with work-groups of several work-items in local memory, SERIAL_VERTICES at
 //          most, and this one is not used.
 // Launch   one work-group. Nearly O(n) work.
-// Needs    the edges have no cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
+// Needs    the edges do not form a cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
 // Ensures  the children of merge i are less than n + i.
 kernel void dendrogram_serial_merge(const global uint *edges, const global uint *order,
                                     global serial_cluster_t *clusters, global uint *children,

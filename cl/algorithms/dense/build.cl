@@ -48,7 +48,7 @@ kernel void dense_build_cells(const global uint *indptr, const global uint *indi
   }
 }
 
-// Flag the slots of the forest's edges; of parallel edges, that of the least (key, slot).
+// Flag the slots of the forest's edges. Among parallel edges, the least (key, slot) is flagged.
 //
 // In       indptr[n + 1], indices, weights: the graph; edges[n]: lesser << bits | greater, or
 //          no_edge.

@@ -2,7 +2,7 @@
 //
 // A cell has a measure, by which the cells of a row are compared, and a key, the order-preserving
 // integer of its weight. The measure of a stored cell is its key. The measure of a pair of points
-// is that of cl/device/distance.cl. Weights rise with it, so most cells need no weight.
+// is the measure of cl/device/distance.cl. Weights rise with it, so most cells need no weight.
 #include "device/distance.cl"
 
 // 1: all pairs are edges. 0: cells are keys, and the greatest key stands for no edge.
@@ -81,7 +81,7 @@ static inline bool candidate_yields(const candidate_t *best, measure_t measure) 
 #endif
 }
 
-// Update *best with a cell, whose column is greater than those of all cells before.
+// Update *best with a cell whose column is greater than the columns of all cells before.
 static inline void row_take_measured(const row_t *row, uint v, measure_t measure,
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;

@@ -9,7 +9,7 @@
 //          distance times `alpha`, the point itself not counted.
 // Launch   any; a lane group takes a point. O(k n) work for each.
 // Needs    0 < k < n; the metric has distances of 64 bits.
-// Ensures  distances are those of dense_nearest_find.
+// Ensures  distances are what dense_nearest_find computes.
 LANES_ATTRIBUTE
 kernel void dense_core_find(global double *cells, uint n, uint dimensions, uint k, double alpha) {
   local dense_key_t lane_keys[WG_SIZE];

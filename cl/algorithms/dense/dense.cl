@@ -22,7 +22,7 @@
 //
 // Out      component[n]; winners[n * words]: up to 4 words a component; edges[n]; state[n_state].
 // Launch   any.
-// Needs    no_edge: a value that is no edge.
+// Needs    no_edge: a value that does not stand for an edge.
 // Ensures  component[u] = u; all reservations are all ones; edges[u] = no_edge; state[i] = 0.
 kernel void dense_begin(global uint *component, volatile global uint *winners, global ulong *edges,
                         global uint *state, uint n, uint short_ids, ulong no_edge, uint n_state) {
@@ -35,7 +35,7 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
 // Launch   any; a lane group takes a block.
 // Needs    n_rows * n_blocks < 2**32; width: cells of a block.
-// Ensures  the entry of a block is its least (key, column); NO_VERTEX where it has no edge.
+// Ensures  the entry of a block is its least (key, column), or NO_VERTEX if it is without edges.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                               global uint *columns, uint first_row, uint n_rows, uint n,
@@ -123,8 +123,8 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 
 // Hook every component over its winner, and put that edge into the forest. Of two components with
 // the same winner the one with the lesser root stays a root. Winners get lighter along hooks, so
-// there is no other cycle. A vertex is the root of a component that is hooked at most once, so the
-// edge is stored at the root's index.
+// these are the only cycles. A vertex is the root of a component that is hooked at most once, so
+// the edge is stored at the root's index.
 //
 // In       winners[n * words]; component[n]: the root of each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
@@ -150,7 +150,7 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
 // In-out   parents[n]; state[count]: how many vertices are not at their root yet, 0 before.
 // Out      winners[n * words].
 // Launch   any; repeated until state[count] stays 0.
-// Needs    parents have no cycle but of roots.
+// Needs    the only cycles of parents are roots.
 // Ensures  the root of every vertex is the same; all reservations are all ones.
 kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
                                 volatile global uint *state, uint count, uint n, uint short_ids) {

@@ -1,21 +1,21 @@
 // dense: the filter in front of distances of many dimensions, and the distances themselves.
 //
 // A filter value of a pair is a sum of float32 terms, of coordinates that were moved and scaled
-// before (pack.cl). It rises with the distance but for a proven error. Only pairs that the filter
+// before (pack.cl). It rises with the distance, up to a proven error. Only pairs that the filter
 // cannot reject get their distance, in float64 and in the stated order.
 //
-// Proof. Coordinates are scaled by a power of two, such that none exceeds 1; that is exact. Rounded
+// Proof. Coordinates are scaled by a power of two, so that none exceeds 1; that is exact. Rounded
 // to float32, a point moves by at most 2**-24 of its norm, so a distance changes by at most `slack`,
-// twice that of the greatest norm (triangle inequality). A sum of `d` float32 terms, all of them
-// positive, has a relative error of at most (d + 3) * 2**-24, and that of the stated distance is far
-// less: together at most `error`. What underflows in float32 only makes filter values less; what
-// underflows in float64 moves a distance by at most `least`.
+// 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d` float32 terms, all of
+// them positive, has a relative error of at most (d + 3) * 2**-24, and the error of the stated
+// distance is far less: together at most `error`. What underflows in float32 only makes filter
+// values less; what underflows in float64 moves a distance by at most `least`.
 //
 // With FILTER_PRODUCTS a square is |a|^2 + |b|^2 - 2 a.b, which takes half the instructions. No partial
 // sum of half of it exceeds 2 N^2, with N the greatest norm; the halves of the norms have relative
 // errors of (d + 2) * 2**-24, and d products and sums one of 2**-24 each. So a filter value is wrong by
 // at most (6 d + 8) * 2**-24 * N^2: `absolute`, which has some more for what underflows. That is too
-// much where near points are far from all others' center; the host looks at a sample (tiles.py).
+// much if near points are far from the center of all points; the host looks at a sample (tiles.py).
 
 // Of points there is always a METRIC_ of distance.cl, with as many bits of weights as it has.
 #ifndef METRIC

@@ -13,7 +13,7 @@
 // In-out   winners[n * words]; without a list they are left alone.
 // Launch   any.
 // Needs    width: columns of a block, a multiple of TILE_COLUMNS.
-// Ensures  such an entry is the least (key, column); NO_VERTEX where there is none.
+// Ensures  each of these entries is the least (key, column), or NO_VERTEX if there is none.
 kernel void dense_lightest_find(const global double *rows, const global double *core,
                                 const global float *singles, const global float *packs,
                                 const global float *halves, const global float *floors,

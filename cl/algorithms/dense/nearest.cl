@@ -86,7 +86,7 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 //          fewer.
 // Launch   any.
 // Needs    width: columns of a part, a multiple of TILE_COLUMNS.
-// Ensures  the k least entries of a row are those of all its pairs, the row itself not counted.
+// Ensures  the list of a row holds the k least of all its pairs, the row itself not counted.
 kernel void dense_nearest_find(const global double *rows, const global float *singles,
                                const global float *packs, const global float *halves,
                                const global uint *scaling, const global float *limits,
@@ -189,7 +189,8 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
 
 // Find the k-th least entry of each row's lists.
 //
-// In-out   lists[n_parts * k * n]: that of the first part takes what is less in others.
+// In-out   lists[n_parts * k * n]: the first part's list takes smaller entries from the lists of
+//          other parts.
 // Out      distances[n].
 // Launch   any.
 // Needs    dense_nearest_find.

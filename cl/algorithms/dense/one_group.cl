@@ -18,8 +18,8 @@ static inline void group_open(group_t *group, global ulong *scratch, uint n, uin
   group->components = group->list + n_entries;
 }
 
-// The components of the vertices in a round; those of the next round are the parents of this one
-// (quirk: intel-swapped-pointers).
+// The components of the vertices in a round. The components of the next round are the parents of
+// this one (quirk: intel-swapped-pointers).
 static inline global uint *group_components(const group_t *group, uint n, uint round) {
   return group->components + round % 2 * (size_t)n;
 }
@@ -75,7 +75,7 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
 //          two words of 32 bits a round, how many blocks were read again, and how many components
 //          were hooked, and two words more; of points with core distances n weights.
 // Launch   one work-group; again with the next round, until no more is hooked.
-// Needs    no_edge: a value that is no edge. `most_rounds` is at least `end`.
+// Needs    no_edge: a value that does not stand for an edge. `most_rounds` is at least `end`.
 // Ensures  edges are those that the rounds so far have found. The words of rounds that were not taken
 //          are 0.
 LANES_ATTRIBUTE
@@ -90,8 +90,8 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
-  // Words behind those of rounds: vertices that jump on, which is not looked at, as there are as many
-  // jumps as may be needed; and none.
+  // Words after the words of rounds: vertices that jump on, which is not looked at, as there are as
+  // many jumps as may be needed; and none.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
   grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,

@@ -32,7 +32,7 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
 // Out      singles[n_padded * padded], packs[n_padded * padded].
 // Launch   any.
 // Needs    dense_pack_find_scale.
-// Ensures  points keep their order in both; what is no coordinate of a point is 0.
+// Ensures  points keep their order in both; all padding is 0.
 kernel void dense_pack_points(const global double *rows, const global double *center,
                               const global uint *scaling, global float *singles,
                               global float *packs, uint n, uint d, uint n_padded, uint padded) {
@@ -50,7 +50,7 @@ kernel void dense_pack_points(const global double *rows, const global double *ce
 // Find the norm of each point, and the greatest one.
 //
 // In       packs[n_padded * padded].
-// Out      halves[n_padded]: of squared norms, 0 where there is no point.
+// Out      halves[n_padded]: of squared norms, 0 for padding.
 // In-out   scaling[SCALING_NORM]: 0 before.
 // Launch   any.
 // Needs    dense_pack_points.

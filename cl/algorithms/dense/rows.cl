@@ -42,7 +42,7 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
 
 // The lightest cell of all lanes of a group: least key, then least column.
 //
-// In-out   *best: the lane's own; on return, that of the lane group.
+// In-out   *best: the lane's own before; the lane group's on return.
 // Temp     keys, columns: WG_SIZE entries of local memory, free on return.
 // Scope    the whole work-group; the result is the same in all lanes of a group.
 static inline void lanes_take_lightest(candidate_t *best, local dense_key_t *keys,

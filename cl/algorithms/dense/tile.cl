@@ -1,5 +1,6 @@
 // dense: filter values of tiles of pairs. Work-groups of one take ROWS_AT_ONCE rows and 16 columns at a
-// time, by vectors; others TILE_ROWS x TILE_COLUMNS, of which a work-item has OWN_ROWS x 8.
+// time, by vectors. Larger work-groups take TILE_ROWS x TILE_COLUMNS, of which a work-item has
+// OWN_ROWS x 8.
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
@@ -77,7 +78,7 @@ static inline uint own_column(uint j) {
 }
 
 // What a work-group keeps of a tile in local memory. Pairs that get their distances are entries of a
-// queue; those of a row are linked.
+// queue; the pairs of a row are linked.
 typedef struct {
   float rows[CHUNK * ROW_STRIDE];
   float columns[CHUNK * TILE_COLUMNS];
@@ -189,7 +190,7 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
   return place;
 }
 
-// Write those of a work-item's pairs that have the places [begun, begun + QUEUE), and link them.
+// Write the pairs of a work-item that have the places [begun, begun + QUEUE), and link them.
 //
 // In-out   first[TILE_ROWS]: QUEUE_END before.
 // Scope    one work-item.

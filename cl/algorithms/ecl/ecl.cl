@@ -52,8 +52,8 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
   GRID_FOR(i, n_samples) keys[i] = weight_key_leading(weights[slots[i]]);
 }
 
-// Contract a worklist: drop the edges inside a set, append the others to the next worklist, between
-// the representatives of their endpoints, and make their pass-0 reservations.
+// Contract a worklist: drop the edges inside a set, append the remaining edges to the next
+// worklist, between the representatives of their endpoints, and make their pass-0 reservations.
 //
 // Source   Algorithm 2, lines 13-23.
 // In       source: counts[round] edges; weights[n_slots]; capacity: of a worklist.
@@ -135,13 +135,13 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 //          reservations; counts[n_counts]; is_first: 1 in a filter pass's first round, when `next`
 //          is clear.
 // In-out   parent[n]; in_forest[n_slots]: a byte a slot.
-// Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist, among which
-//          are those of the next round.
+// Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist, which
+//          include those that the next round has.
 // Launch   any.
 // Needs    all passes of the reservations.
 // Ensures  every set with an edge in the worklist is joined to another one. Where worklists have
 //          vertices, a find may race with links and end at a set that has just taken over u's. The
-//          edge then stays for the next round; u's old set has been joined all the same.
+//          edge then stays for the next round. u's old set has been joined anyway.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
                                 global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,

@@ -16,7 +16,7 @@
 #define ROWS_PER_ITEM 256
 #endif
 
-// Rows shorter than this go to one work-item, others to a lane group. The paper's value is 4.
+// Rows shorter than this go to one work-item, longer rows to a lane group. The paper's value is 4.
 #ifndef SHORT_ROW
 #define SHORT_ROW 4
 #endif

@@ -1,6 +1,6 @@
 // edge_stream: edges that come in chunks, and the forest of those so far.
 //
-// An edge that is heavier than all others of a cycle is in no forest (the cycle property). Of a
+// The heaviest edge of a cycle is not in the forest (the cycle property). Of a
 // forest every vertex has a limit: the greatest key on its way to the top of its tree
 // (proof/tree.cl). The path between two vertices of one tree lies on their two ways, so nothing on
 // it is heavier than the greater limit of both:
@@ -65,7 +65,7 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
 //
 // In       u[m], v[m], weights[m]; limits[n], trees[n]: if has_limits and has_trees.
 // Out      stays[m]: 1 or 0.
-// In-out   fault[1]: lowered to the first edge with an end that is no vertex, or a NaN.
+// In-out   fault[1]: lowered to the first edge with an end that is not a vertex, or a NaN.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT; edge_stream_limit, if has_limits.
 // Ensures  stays[i] = 0 for edges before `begin`, self-loops, faults, and edges that close a cycle

@@ -60,7 +60,7 @@ static inline weight_t edge_weight(ulong id, const given_t *Given) {
 // Out      u[m], v[m], weights[m].
 // Launch   any.
 // Needs    nothing.
-// Ensures  edge i is that of id first + i; an end that is no number of 32 bits is NO_VERTEX.
+// Ensures  edge i has id first + i; an end that does not fit 32 bits is NO_VERTEX.
 kernel void edge_stream_generate_edges(global uint *u, global uint *v, global weight_t *weights,
                                        uint m, ulong first GIVEN_PARAMETERS) {
   const given_t given = GIVEN;

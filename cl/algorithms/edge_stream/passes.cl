@@ -68,7 +68,7 @@ static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
   if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
 }
 
-// Whether the words of an edge before a word are those of the root's best edge.
+// Whether the words of an edge before a word equal the words of the root's best edge.
 static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
@@ -108,8 +108,8 @@ static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
 //
 // In       u[m], v[m], weights[m]; labels[n].
 // Out      stays[m]: 1 or 0.
-// In-out   the best edges; fault[1]: lowered to the first edge with an end that is no vertex, or a
-//          NaN.
+// In-out   the best edges; fault[1]: lowered to the first edge with an end that is not a vertex, or
+//          a NaN.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT; all words of the best edges are greatest before a pass; labels are
 //          roots.
@@ -147,7 +147,7 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
 // Launch   any.
 // Needs    edge_stream_passes_offer, and the words before `word` settled; word is 1 to
 //          WORD_ID_LOWER.
-// Ensures  the words up to `word` are those of the best edge of this chunk and the ones before.
+// Ensures  the words up to `word` belong to the best edge of this chunk and the earlier ones.
 kernel void edge_stream_passes_settle_word(const global uint *positions, const global uint *u,
                                            const global uint *v, const global weight_t *weights,
                                            const global ulong *ids, const global uint *labels,
@@ -188,8 +188,8 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
 // In-out   active[1]: 0 before.
 // Launch   any.
 // Needs    a whole pass.
-// Ensures  targets[v] = the root at the other end of v's best edge; v itself if v is no root, or
-//          has no edge. active[0] = how many roots have one.
+// Ensures  targets[v] = the root at the other end of v's best edge; v itself if v is not a root, or
+//          is without edges. active[0] = how many roots have an edge.
 kernel void edge_stream_passes_choose(const global uint *labels, const global uint *low,
                                       const global uint *high, global uint *targets,
                                       volatile global uint *active, uint n) {
@@ -259,7 +259,7 @@ kernel void edge_stream_passes_take_joined(const global uint *positions,
 //          or after: neither value makes them a lesser root. The race is benign.
 // Launch   any.
 // Needs    edge_stream_passes_choose; all new edges taken.
-// Ensures  targets have no cycles but of tops, which are their own targets.
+// Ensures  the only cycles of targets are tops, which are their own targets.
 kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
   GRID_FOR(v, n) {
     if (is_lesser_of_pair(targets, (uint)v)) targets[v] = (uint)v;

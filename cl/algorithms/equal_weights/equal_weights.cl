@@ -1,7 +1,8 @@
 // equal_weights: the spanning forest of a matrix whose weights are all equal, by one work-item.
 //
 // Source: J. B. Kruskal, "On the shortest spanning subtree of a graph", Proc. AMS 7 (1956). Edges of
-// equal weight come in canonical order: those of vertex 0 to greater vertices, then those of vertex
+// equal weight come in canonical order: edges from vertex 0 to greater vertices, then edges from
+// vertex
 // 1, and so on. So nothing is sorted by weights. If rows are sorted, and no entry below the diagonal
 // lacks its mirror, that is the order of the entries. Otherwise an entry (i, j) below the diagonal is
 // an edge of j, so all entries are first listed by their lesser ends. Of the edges of a vertex, only
@@ -57,8 +58,8 @@ static inline uint column_of(const matrix_t *matrix, uint slot) {
   return index_at(matrix->indices, slot, matrix->is_wide);
 }
 
-// The root of a vertex. wi_find_halving of device/union_find.cl, which others may race, takes a fifth
-// longer in a whole solve.
+// The root of a vertex. wi_find_halving of device/union_find.cl, which other work-items may race,
+// takes a fifth longer in a whole solve.
 static inline uint wi_find_alone(global uint *parents, uint v) {
   for (;;) {
     const uint parent = parents[v], above = parents[parent];
@@ -202,7 +203,8 @@ static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) 
 
 // Find the forest of listed entries; return whether that took no more steps than it may.
 //
-// In-out   entries[m]: those of a vertex that lead to other components move to its list's begin.
+// In-out   entries[m]: a vertex's entries that lead to other components move to the front of its
+//          list.
 // Scope    one work-item. O((n + m) log n).
 static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *ends,
                                      global ulong *entries, forest_t *forest) {

@@ -12,7 +12,7 @@
 // Out      marks, as kept; state: counts zero; links and reservations of depth 0, empty.
 // Launch   any.
 // Needs    each edge is stored once.
-// Ensures  as prepare, but for marks.
+// Ensures  as prepare, except for marks.
 kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uint *kept) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);
@@ -20,7 +20,7 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
 }
 
 // Make the worklist of depth 0 of candidates, under the weights that they have now. Of a degree-2 path
-// (series contraction) the heaviest edge is the candidate, the others are in the forest.
+// (series contraction) the heaviest edge is the candidate. All other edges of it are in the forest.
 //
 // In       weights; ends[n_candidates]: two numbers below n each; starts[n_candidates + 1]: where in
 //          `slots` each path begins, or null: each is one edge; slots[starts[n_candidates]]: of edges

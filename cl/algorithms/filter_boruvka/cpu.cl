@@ -6,9 +6,9 @@
 //
 // Work-groups are of one work-item. Vertices of the graph are at depth 0 of the first phase, the
 // components that a phase leaves at depth 0 of the next. The supervertices of a depth are
-// contracted to those of the next, at most half as many. The host knows how many there are, and
-// says where in links[] and state[] a depth begins (`here`, `there`: links of a depth and of the
-// next; `counts`).
+// contracted to the supervertices of the next depth, at most half as many. The host knows how many
+// there are, and says where in links[] and state[] a depth begins (`here`, `there`: links of a
+// depth and of the next; `counts`).
 #include "algorithms/filter_boruvka/cpu_list.cl"
 #include "device/rows.cl"
 
@@ -214,8 +214,8 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
   if (at > first) atomic_add(state + counts + COUNT_EDGES, at - first);
 }
 
-// Find the component that the phase leaves every vertex of a depth in, once those of the next depth
-// are found.
+// Find the component that the phase leaves every vertex of a depth in, once the components of the
+// next depth are found.
 //
 // In-out   links: of the next depth, at `there`, all final; of this depth, at `here`, written.
 //          anew: whether this depth is the graph's vertices, whose links are final from the phase

@@ -30,8 +30,8 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 //
 // In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
 //          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, rising;
-//          starts[n + 1]: where those of each vertex begin.
-// Out      chosen[n]: (slot, other end), slot NO_POSITION if there is no edge.
+//          starts[n + 1]: where the slots of each vertex begin.
+// Out      chosen[n]: (slot, other end), slot NO_POSITION if v is without edges.
 // Launch   any. O(n + n_slots).
 // Needs    nothing.
 // Ensures  chosen[v] is the least (key, slot) of the edges of v.

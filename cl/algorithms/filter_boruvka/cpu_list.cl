@@ -50,7 +50,8 @@ static inline edge_t list_edge(const list_t *list, uint position) {
 }
 
 // Whether an edge lowers the reservation of a supervertex, by its first word. The read races with
-// the atomics of others; words only fall, so what an edge does not lower now it never will.
+// atomics of other work-items. Words only fall, so an edge that does not lower a word now never
+// will.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;

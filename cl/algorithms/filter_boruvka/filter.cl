@@ -13,8 +13,8 @@ static inline void filter_load_counts(const solve_t *solve, uint phase, local ui
   wg_barrier_local();
 }
 
-// Where the link of the i-th supervertex is, those of `depth` and of all further ones counted
-// through.
+// Where the link of the i-th supervertex is, if those at `depth` and at all further depths are
+// counted through.
 static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
                                                 uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
@@ -26,7 +26,8 @@ static inline volatile global uint *filter_link(const solve_t *solve, const loca
 }
 
 // Number the components that a phase leaves: the supervertices of a depth, and of all further ones,
-// that no edge of the phase leads out of. They are to be those of depth 1 in the next phase.
+// that no edge of the phase leads out of. They become the supervertices of depth 1 in the next
+// phase.
 static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
                                             local uint *counts, local uint *scratch,
                                             local uint *base) {

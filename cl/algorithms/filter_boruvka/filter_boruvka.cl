@@ -69,11 +69,11 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles.
 // Out      target[n]: the other end of the lightest edge, the vertex itself where there is none;
-//          marks: of lightest edges that lead up, and no others; of rows that tiles part, tiles: the
+//          marks: of lightest edges that lead up only; of rows that tiles part, tiles: the
 //          lightest slot of each part, and no marks.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, prepare. Both directions of all edges are stored.
-// Ensures  rows within one tile have their choice; join_rows completes the others.
+// Ensures  rows within one tile have their choice; join_rows completes the rows that tiles part.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   TILE_MEMORY;
@@ -200,7 +200,7 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Make the worklist of depth + 1 of that of `depth`.
+// Make the worklist of depth + 1 from the worklist of `depth`.
 //
 // In       the worklist of `depth`; links of `depth`.
 // In-out   reservations of depth + 1, empty before; state: the count of edges of depth + 1, zero

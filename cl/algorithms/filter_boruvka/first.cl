@@ -26,9 +26,9 @@ static inline uint first_spread(const solve_t *solve) {
 }
 
 // Every vertex's lightest edge belongs to the forest. Those that lead up are marked; those that lead
-// down are marked here, unless the other end chose the same. Of two that chose each other, the lesser
-// is the root of their tree; the roots become supervertices. A work-item takes `per_item` vertices at
-// a time: up to VERTICES_PER_ITEM.
+// down are marked here, unless the other end chose the same edge. Of two that chose each other, the
+// lesser is the root of their tree; the roots become supervertices. A work-item takes `per_item`
+// vertices at a time: up to VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
@@ -73,7 +73,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 }
 
 // Follow the choices of every vertex to the root of its tree, which knows its supervertex. Choices
-// get lighter on the way, so the way has no cycle but the pair at its end, or a vertex without an
+// get lighter on the way, so the way ends at the pair, its only cycle, or at a vertex without an
 // edge. Ways longer than CHASE are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;

@@ -1,6 +1,6 @@
 // filter-boruvka: every vertex's lightest slot, on graphs that store both directions of every edge.
 //
-// At a vertex the order of (weight, slot) is that of (weight, edge id), so its own row tells. Of
+// At a vertex, (weight, slot) and (weight, edge id) have one order, so its own row tells. Of
 // several windows, the first one's edges are listed on the way: few, so that columns need hardly be
 // read. Where all edges are in one window, reading the graph again costs less than listing it
 // (filter_admit_edges).
@@ -27,8 +27,9 @@ typedef struct {
 } part_t;
 
 #if WG_SIZE > 1
-// Let the lightest slot of the row that begins at `row_position` be no heavier than that of a part
-// of it, word after word of (key, position): `word` is the one at hand, those before are settled.
+// Let the lightest slot of the row that begins at `row_position` be at most as heavy as the
+// lightest slot of a part of it, word after word of (key, position): `word` is the one at hand,
+// those before are settled.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
@@ -89,7 +90,7 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
 #endif
 }
 
-// The lightest slot that is no self-loop of the part of a row in [begin, end).
+// The lightest slot, without self-loops, of the part of a row in [begin, end).
 static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, uint end,
                                     lightest_t *best) {
   for (uint slot = begin; slot < end; ++slot) {
@@ -98,13 +99,13 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
-// Note that a row has no slot.
+// Store that a row is without slots.
 static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// Where a tile has many rows, note that they have no slot; those that have some come after another
-// barrier. Stores wait for nothing, loads would.
+// If a tile has many rows, store that they are without slots; rows that have slots are set after
+// another barrier. Stores wait for nothing, loads would.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
   // The first row may begin in the tile before, the last in the next one.
@@ -172,9 +173,9 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
   }
 }
 
-// Where every vertex's lightest edge leads, but for rows that tiles part. `lists`: whether there are
-// several windows, and the first one's edges are listed; the compiler knows it in kernels for devices
-// that miscompile barriers under a condition.
+// Where every vertex's lightest edge leads, except for rows that tiles part. `lists`: whether there
+// are several windows, and the first one's edges are listed; the compiler knows it in kernels for
+// devices that miscompile barriers under a condition.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
@@ -192,7 +193,7 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
     tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
     if (lists) tile_list_light(solve, tile, &block, weights, light, base);
-    wg_barrier_local();  // the tile's memory is free, but for a work-item's own marks
+    wg_barrier_local();  // the tile's memory is free, except a work-item's own marks
     tile_store_marks(solve, tile);
   }
 }
@@ -200,7 +201,7 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
 // Parts of a row that a work-item loads at once.
 #define PARTS_AT_ONCE 4
 
-// The lightest slots of rows that tiles part, from those of their parts.
+// The lightest slots of rows that tiles part, from the lightest slots of their parts.
 static inline void minima_join_rows(const solve_t *solve) {
   const uint n_tiles = tile_count(solve);
   const global uint *parts = tile_later_parts(solve);

@@ -186,7 +186,7 @@ static inline uint link_supervertex(global uint *links, uint link) {
 }
 
 // `n` edges of the worklist of a depth, as round_load_edges has them, between the supervertices that
-// their ends are in. Returns how many join two; of the others the ends are equal.
+// their ends are in. Returns how many join two. All other edges have equal ends.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
   global uint *links = (global uint *)solve_links(solve, depth);
@@ -208,7 +208,7 @@ static inline uint round_load_contracted(const solve_t *solve, uint depth, size_
   return n_kept;
 }
 
-// Contract the worklist of a depth to that of the next.
+// Contract the worklist of a depth to the worklist of the next depth.
 static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                   local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);

@@ -48,7 +48,7 @@ static inline uint sample_groups(uint draw_bits) {
 
 // Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
 // SAMPLES or more is none. Of n work-groups, each ranks every n-th key: its work-items compare one
-// key with all others at the same time.
+// key with all other keys at the same time.
 //
 // Temp     keys[SAMPLES], rank: local memory, free on return.
 // Scope    the whole launch.
@@ -62,7 +62,7 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw
     if (me == 0) *rank = 0;
     wg_barrier_local();
     const full_key_t key = keys[i];
-    // Slots rise with i, so these ranks are those of (key, slot), and no two are equal.
+    // Slots rise with i, so these are the ranks of (key, slot), and no two are equal.
     uint n_before = 0;
     for (uint k = me; k < SAMPLES; k += WG_SIZE)
       n_before += keys[k] < key || (keys[k] == key && k < i);

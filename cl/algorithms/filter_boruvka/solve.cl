@@ -1,9 +1,9 @@
 // filter-boruvka: what all of its phases share: the arrays of a solve, and its counts.
 //
 // A solve has phases, one a window of edges from the lightest to the heaviest. In a phase, vertices
-// of depth 0 (those of the graph) are contracted to supervertices of depth 1, those to depth 2, and
-// so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with them.
-// At least two vertices make one supervertex, which bounds how many are at a depth.
+// of depth 0 (the graph's vertices) are contracted to supervertices of depth 1, these to depth 2,
+// and so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with
+// them. At least two vertices make one supervertex, which bounds how many are at a depth.
 
 #define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
 
@@ -50,7 +50,7 @@
 #define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
 
 // Loops over what a work-item holds: in registers, which are indexed by what the compiler knows;
-// those of a single work-item are in memory.
+// the arrays of a single work-item are in memory.
 #if WG_SIZE > 1
 #define SOLVE_UNROLL _Pragma("unroll")
 #else

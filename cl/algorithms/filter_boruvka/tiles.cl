@@ -4,7 +4,7 @@
 //
 // tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
 // them, a word a tile each: the lightest slot of the part of a row that began in a tile before, and
-// that of the part of a row that begins in the tile and goes on in the next one.
+// the part of a row that begins in the tile and goes on in the next one.
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
@@ -16,7 +16,7 @@
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
 // Words that tell of each slot of a tile whether a row begins there: a bit in the work-item's own,
-// but for a single work-item, which has more slots than a word has bits.
+// except for a single work-item, which has more slots than a word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
 // What stands for the row of a slot at which no row begins.
@@ -120,12 +120,12 @@ static inline void tile_clear_least(const tile_t *tile, uint position) {
 }
 
 // Whether a tile has so many rows that going through them would take longer than a search for the
-// row of each slot. Most of them have no slot then: their numbers are not used, say.
+// row of each slot. Most rows are without slots then, for example if their numbers are not used.
 static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
 
-// How many rows tile_row gives: all of a tile; of many, those of its slots.
+// How many rows tile_row gives: all rows of a tile; if there are many, only the rows of its slots.
 static inline uint tile_row_count(const tile_t *tile) {
   return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
 }

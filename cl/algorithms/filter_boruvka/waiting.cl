@@ -50,7 +50,7 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }
 
-// Contract the worklist of a depth to that of the next, which has so many supervertices, as
+// Contract the worklist of a depth to the worklist of the next, which has so many supervertices, as
 // round_contract does. least[FEW_SUPERVERTICES] is scratch. Must be reached by the whole work-group.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
@@ -105,7 +105,7 @@ static inline bool solve_wait(const solve_t *solve, workspace_t *workspace) {
   return grid_barrier(solve->state + STATE_ARRIVALS, &workspace->passed, workspace->base);
 }
 
-// Contract a worklist to that of the next depth, which has `n_next` supervertices.
+// Contract a worklist to the worklist of the next depth, which has `n_next` supervertices.
 static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                      uint n_next, workspace_t *workspace) {
 #if HAS_FEW

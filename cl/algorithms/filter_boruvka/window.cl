@@ -6,7 +6,8 @@
 // For keys of 32 bits a pair is one number, key << 32 | slot. With n_slots = 9 and two windows that
 // are cut behind (key 5, slot 3), the first goes from (0, 0) to (5, 3), the second from (5, 4) on:
 // of the edges of weight 5, those in slots 0 to 3 are in the first. Windows cut a total order, so
-// the forest of a window's edges, given those of the windows before, is part of the graph's forest.
+// the forest of a window's edges, given the forests of earlier windows, is part of the graph's
+// forest.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -59,7 +60,7 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 //     1           1           the component that the phase leaves the vertex in
 //     0           0           another vertex of the same depth, on the way to the root
 //
-// FINISHED is no such word: no edge of the phase leads out of the vertex.
+// FINISHED is another word: no edge of the phase leads out of the vertex.
 
 #define LINK_KNOWN 0x80000000u
 #define LINK_FINAL 0x40000000u

@@ -19,8 +19,9 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
 // vertex. The next round gets those that exceed the queue's capacity, and all that come after the
 // budget is spent, so that other work-groups do not idle.
 //
-// A work-group takes as many vertices at a time as it has work-items, those of its queue first, and
-// divides all their slots evenly: hubs and vertices with two edges keep every work-item busy.
+// A work-group takes as many vertices at a time as it has work-items, the vertices of its queue
+// first, and divides all their slots evenly: hubs and vertices with two edges keep every work-item
+// busy.
 //
 // In       indptr[n + 1], indices[n_slots]: rows of both directions.
 // In-out   frontier[2 n]: the half of this round is read: SPILLED + TAKEN vertices; the other half

@@ -22,7 +22,8 @@ static inline volatile global uint *round_words(volatile global uint *state, uin
   return state + ROUND_WORDS * (round % ROUNDS_KEPT);
 }
 
-// The first of this work-group's n / W items; with `next` = 1, that of the next work-group.
+// The first of this work-group's n / W items; with `next` = 1, the first item of the next
+// work-group.
 static inline uint range_begin(uint n, uint next) {
   return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
 }

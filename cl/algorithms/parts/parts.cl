@@ -16,8 +16,8 @@
 
 // Make where the rows of a part begin from where they begin in the graph.
 //
-// In-out   indptr[n + 1]: for the rows from `first_row` to `end_row`, both included, those of the
-//          graph; of the part after the launch. Others are undefined before.
+// In-out   indptr[n + 1]: for the rows from `first_row` to `end_row`, both included, the offsets of
+//          the graph; of the part after the launch. Others are undefined before.
 // Launch   any.
 // Needs    first_row <= end_row <= n; first_slot = indptr[first_row].
 // Ensures  rows outside of the part are empty.
@@ -77,7 +77,7 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
   GRID_FOR(i, count) starts[first_row + i] = k;
 }
 
-// Write the edges of one list to their indices among those of all lists.
+// Write the edges of one list at their indices among the edges of all lists.
 //
 // An edge's index is the number of lesser slots in all lists. No slot is in two lists, so indices
 // are distinct. The work-item that stores an edge adds up its numbers.

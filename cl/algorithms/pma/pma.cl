@@ -6,7 +6,8 @@
 // A tree claims one vertex at a time, each by the lightest edge that leads out of the tree. It
 // stops when it has gamma vertices, when no edge leads out, or when the edge leads to another
 // worker's tree. In the last case the root records that contact. Vertices join their root; the root
-// of a tree joins that of the tree that it touched. All these are choices as edge_list.cl has them.
+// of a tree joins the set of the tree that it touched. All these are choices as edge_list.cl has
+// them.
 //
 // Every chosen edge is in the forest: it is the lightest of all edges that lead out of a set of
 // vertices, the tree's at that time (cut property; ranks are distinct). Other workers' claims do
@@ -19,9 +20,9 @@
 //
 // Cycles have two trees that touched by the same edge. Proof: let trees touch one another in a
 // circle. A tree stops when it touches, so its contact is the lightest edge out of its final set.
-// That edge also leads out of the next tree, which has no vertex of the first. So the next tree's
-// contact is as light or lighter. Around the circle all contacts are therefore one edge, and that
-// has two ends. Of the two roots, contraction_break_cycles makes the lesser choose nothing.
+// That edge also leads out of the next tree, which shares no vertex with the first. So the next
+// tree's contact is as light or lighter. Around the circle all contacts are therefore one edge, and
+// that has two ends. Of the two roots, contraction_break_cycles makes the lesser choose nothing.
 //
 // No worker waits: a claim is one compare-and-swap, and a worker that comes second goes on
 // otherwise.
@@ -121,9 +122,9 @@ typedef struct {
 
 // Claim a vertex outside the tree for the root; return its owner now.
 //
-// All lanes try. At most one finds no owner; the others find the root that it stored, or all find
-// the same other root: owners never change. So a broadcast changes nothing, but says that lanes do not
-// diverge.
+// All lanes try. At most one finds no owner. The other lanes find the root that it stored, or all
+// find the same other root: owners never change. So a broadcast changes nothing, but says that
+// lanes do not diverge.
 //
 // Scope    a whole worker; result in every lane.
 static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
@@ -131,7 +132,7 @@ static inline uint worker_claim(volatile global uint *owners, uint vertex, uint 
   return worker_broadcast_u32(before == NO_OWNER ? root : before, 0);
 }
 
-// Whether a vertex has no owner yet.
+// Whether a vertex is still without an owner.
 //
 // Races with claims, which is benign: a worker that finds it free still has to claim it, and a
 // vertex with an owner keeps it.

@@ -4,9 +4,9 @@
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.
 //
-// The positions 0 .. taken - 1 of a patch are free; the others have the vertices outside the trees.
-// A vertex without an edge to a tree has the greatest key, and comes after those with one. If it is
-// the least, the tree is complete, and the vertex becomes the root of another tree:
+// The positions 0 .. taken - 1 of a patch are free. All other positions hold the vertices outside
+// the trees. A vertex without an edge to a tree has the greatest key, and comes after those with
+// one. If it is the least, the tree is complete, and the vertex becomes the root of another tree:
 //
 //     position   0     1     2     3     4        taken = 2
 //     vertex     -     -     c     a     b

@@ -28,7 +28,8 @@ kernel void prim_initialise(global uint *vertices, global uint *offsets, global 
   if (get_global_id(0) == 0) offsets[0] = unfinished[0] = 0;
 }
 
-// Put the edges of all trees into the forest: of parallel ones that of the least (key, slot).
+// Put the edges of all trees into the forest. Among parallel edges, the least (key, slot) is put
+// in.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: rows, sorted; parents[n].
 // In-out   in_forest[n_slots]: 0 before; one writer for each edge.

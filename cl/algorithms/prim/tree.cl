@@ -7,7 +7,7 @@
 // any may be recorded; the least of them is looked up at the end.
 //
 // Vertices are divided into patches, which no edge leaves. One worker grows all trees of a patch, a
-// component each. Workers have no word in common.
+// component each. Workers do not share any word.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 

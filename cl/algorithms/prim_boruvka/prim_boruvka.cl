@@ -3,7 +3,8 @@
 //
 // Source: Sun and Skadron 2013, section 6.
 //
-// The list is that of edge_list.cl, no pair twice. Ranks are the edges' weights from here on.
+// The list has the form of edge_list.cl, with no pair twice. Ranks are the edges' weights from here
+// on.
 #include "device/edge_list.cl"
 #include "device/rows.cl"
 #include "device/work_group.cl"

@@ -1,7 +1,7 @@
 // proof: the weights of pairs of vertices of a complete graph, stored or computed from points.
 //
 // Measures order like keys, except that different measures may have one key. The measure of points
-// is that of cl/device/distance.cl, or, where the order is reversed, its negative.
+// is the measure of cl/device/distance.cl, or, if the order is reversed, its negative.
 #include "device/distance.cl"
 
 #if METRIC
@@ -41,7 +41,7 @@ static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t 
 #endif
 }
 
-// A measure such that all greater ones have greater keys than this one.
+// A measure above which all measures have greater keys.
 static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_t key) {
 #if METRIC == 0
   return (measure_t)key;

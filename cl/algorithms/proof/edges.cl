@@ -98,7 +98,7 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
 //          reach_keys[n]: of 64-bit weights.
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Launch   any.
-// Needs    proof_tree_descend of all levels; the claim has no wrong entry.
+// Needs    proof_tree_descend of all levels; all entries of the claim are valid.
 // Ensures  state[STATE_SLOT] = the least slot whose edge proves the forest wrong; NO_FAULT if none
 //          does.
 kernel void proof_edges_check(const global uint *indptr, const global uint *indices,

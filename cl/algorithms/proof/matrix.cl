@@ -6,8 +6,8 @@
 #include "algorithms/proof/records.cl"
 
 // Pairs that remain after the first test are checked by climbing. If they are more than this part
-// of the nodes, one pass over all nodes finds the greatest edges from a vertex to all others
-// instead.
+// of the nodes, one pass over all nodes finds the greatest edges from a vertex to all other
+// vertices instead.
 #define CLIMBS_PER_NODE 12
 
 // Columns that are first tested together.
@@ -64,7 +64,7 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
 
 // Whether a pair comes after all edges on the paths of its ends to the top, by its measure and the
 // greater of their limits. `ties_last`: all forest edges are in rows before it, so it also comes
-// after those of its own key.
+// after the edges of its own key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;
@@ -74,7 +74,7 @@ static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_l
 }
 
 #if WG_SIZE == 1
-// The same for all pairs of a vertex with PAIR_BLOCK others from `v` on, by vectors.
+// The same for all pairs of a vertex with PAIR_BLOCK vertices from `v` on, by vectors.
 static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
                                    measure_t limit, uint n, uint dimensions, uint first_row, uint u,
                                    uint v, bool ties_last) {
@@ -179,7 +179,7 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
 // Temp     greatest[n_nodes], remaining[n]: for each work-group, where work-groups have one
 //          work-item.
 // Launch   any; work-groups take rows in turns.
-// Needs    proof_matrix_find_limits; the claim has no wrong entry.
+// Needs    proof_matrix_find_limits; all entries of the claim are valid.
 // Ensures  state[STATE_SLOT] = the least vertex u with a pair (u, v) that proves the forest wrong;
 //          NO_FAULT if none does.
 kernel void proof_matrix_check(const global cell_t *cells, const global measure_t *limits,

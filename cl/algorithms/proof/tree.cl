@@ -36,7 +36,7 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 // In-out   least: the first planes are read, the second ones lowered.
 // Launch   a work-group for each segment.
 // Needs    the first pass is complete.
-// Ensures  least_index of a node is that of its least edge.
+// Ensures  least_index of a node is the index of its least edge.
 kernel void proof_tree_refine(const global record_t *records, const global uint *lengths,
                               volatile global uint *least, uint base, uint stride,
                               uint least_stride) {
@@ -51,7 +51,7 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 #endif
 
 // Hook every node by its least edge. Of two nodes with the same least edge, the lesser gets a new
-// node of the next level; a node without an edge has no parent.
+// node of the next level; a node without an edge is without a parent.
 //
 // In       least, records.
 // Out      parents, orders: of the n nodes from `base` on; next: reset for the new nodes.

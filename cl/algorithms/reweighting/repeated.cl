@@ -101,7 +101,7 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
 // In-out   weights[n_slots]: each changed weight has one writer.
 // Launch   any. O(k).
 // Needs    repeated_claim_edges with the same `base`.
-// Ensures  without a fault, the weight of each named edge is that of its last entry; else nothing
+// Ensures  without a fault, each named edge has the weight of its last entry; else nothing
 //          changes.
 kernel void repeated_change_weights(const global uint *named, const global weight_t *given,
                                     const global uint *claims, const global uint *faults,

@@ -15,7 +15,7 @@
 #include "device/work_group.cl"
 
 // The weights that a work-item handles at a time: one, or on CPUs a vector of 16. Both are written
-// once: VECTOR(uint) is uint or uint16. There are no choices, which compilers for CPUs turn into
+// once: VECTOR(uint) is uint or uint16. The code avoids choices, which compilers for CPUs turn into
 // branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -39,7 +39,7 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define VECTOR_FOR(v, m) GRID_FOR(v, ((size_t)(m) + VECTOR_ITEMS - 1) / VECTOR_ITEMS)
 #define VECTOR_AT(v, m) min((v) * VECTOR_ITEMS, (size_t)(m) - VECTOR_ITEMS)
 
-// All bits of words whose top bit is set, none of others.
+// All ones for words whose top bit is set, else 0.
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
@@ -64,7 +64,8 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define AS_SIGNED as_long
 #endif
 
-// The upper bits of a float; of an integer, those of the nearest float, which keeps the order.
+// The upper bits of a float. For an integer, the upper bits of the nearest float, which keeps the
+// order.
 static inline words_t sensitivity_float_bits(weights_t bits) {
 #if WEIGHT_KIND == WEIGHT_UNSIGNED
   return VECTOR(as_uint)(VECTOR(convert_float)(bits));
@@ -100,7 +101,7 @@ static inline words_t sensitivity_leading(weights_t bits) {
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
-// The position of a weight on the scale; it never falls where keys rise. Between powers of two,
+// The position of a weight on the scale. It never falls when the key rises. Between powers of two,
 // log2(1 + x) is about x + 11/32 x (1 - x). That is off by at most 1 %, and its integer part never
 // falls where x rises.
 static inline words_t sensitivity_scale(weights_t bits) {
@@ -186,8 +187,8 @@ static inline uint farthest_move(const global weight_t *weights, const global ui
 #endif
 }
 
-// The read before the atomic races with the atomics of others. That is benign: the word only rises,
-// so a stale value is too small, and costs at most a needless atomic.
+// The read before the atomic races with atomics of other work-items. That is benign: the word only
+// rises, so a stale value is too small, and costs at most a needless atomic.
 static inline void sensitivity_raise_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }

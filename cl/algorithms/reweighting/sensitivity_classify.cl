@@ -4,21 +4,21 @@
 // Weights have positions on a coarse scale (sensitivity.cl). As long as no position is more than
 // `slack` away from its reference, and reach = 2 * slack, an edge is
 //   in           if it leads out of a component, and every other edge that does has a reference
-//                more than `reach` above it; components are joined by such edges;
+//                more than `reach` above it; components are joined by these edges;
 //   out          if a path joins its ends, all of whose edges have references more than `reach`
 //                below it, or are in;
 //   a candidate  if neither is known.
 //
 // Example, slack 2: the intervals of three parallel edges. a is in, since its interval ends below
-// the others'. b and c overlap, but a is a path between their ends, so both are out:
+// the other two. b and c overlap, but a is a path between their ends, so both are out:
 //
 //     position    10   11   12   13   14   15   16   17   18   19   20
 //     a  12       [---------*---------]
 //     b  17                                [---------*---------]
 //     c  18                                     [---------*---------]
 //
-// Only some moves can undo that: an edge that is in, or on such a path, may not rise too far; an
-// edge that is not in may not fall too far.
+// Only some moves can undo that: an edge that is in, or on one of these paths, may not rise too
+// far; an edge that is not in may not fall too far.
 //
 // Source: the cut and the cycle property (Tarjan 1983) on intervals of weights, as in spanning
 // trees with uncertain weights (Yaman, Karasan, Pinar 2001); on devices it is clmst's own.
@@ -92,7 +92,7 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
 
 // Join the ends of a bin's edges.
 //
-// In       slots[first + k]: by bin, from `first` on those of this bin, all of the reference
+// In       slots[first + k]: by bin, from `first` on the slots of this bin, all of the reference
 //          forest; rows[m], indices[m]: the graph.
 // In-out   parent[n].
 // Launch   any. O(k).
@@ -109,7 +109,7 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
 
 // Make candidates of the edges of a bin that the paths joined so far do not rule out.
 //
-// In       slots[first + k]: from `first` on those of this bin, none of the reference forest;
+// In       slots[first + k]: from `first` on the slots of this bin, none of the reference forest;
 //          rows[m], indices[m].
 // In-out   parent[n]: paths are halved; records[m].
 // Launch   any. O(k).
@@ -142,7 +142,7 @@ kernel void sensitivity_classify_flag_candidates(const global uint *records, glo
 
 // List the candidates.
 //
-// In       records[m], rows[m], indices[m]; slots[k]: those of the candidates.
+// In       records[m], rows[m], indices[m]; slots[k]: the slots of the candidates.
 // Out      ends[k], edges[k].
 // Launch   any. O(k).
 // Needs    slots are below m.
@@ -216,8 +216,8 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
   }
 }
 
-// Contract the list. Edges within one component leave it; those of them that are not in the forest
-// are out of it.
+// Contract the list. Edges within one component leave it; of these, the edges that are not in the
+// forest are out of it.
 //
 // In       edges[k]; parent[n].
 // In-out   ends[k]; records[m].

@@ -5,7 +5,7 @@
 //   31 ............................ 2   1 .......... 0
 //   position on the scale, 30 bits       state, 2 bits
 //
-// Edges of the reference forest are EDGE_IN or EDGE_TREE, others EDGE_OUT or EDGE_OTHER.
+// Edges of the reference forest are EDGE_IN or EDGE_TREE, all other edges EDGE_OUT or EDGE_OTHER.
 #define EDGE_OUT 0u
 #define EDGE_IN 1u
 #define EDGE_OTHER 2u  // a candidate outside the reference forest

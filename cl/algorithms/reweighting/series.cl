@@ -1,7 +1,7 @@
-// Series contraction: what a graph's topology alone says of its forests.
+// Series contraction: which edges are in every forest of a graph, whatever the weights are.
 //
-// An edge outside the 2-core (clmst/algorithms/k_core/core_numbers.py) is on no cycle, so it is in
-// every forest. An inner vertex has exactly two edges in the 2-core. Edges that meet at inner
+// An edge outside the 2-core (clmst/algorithms/k_core/core_numbers.py) is not on a cycle, so it is
+// in every forest. An inner vertex has exactly two edges in the 2-core. Edges that meet at inner
 // vertices form a degree-2 path. A cycle has all edges of a path or none. So all edges of a path
 // but the heaviest are in every forest, and the path is one candidate between its two ends:
 //

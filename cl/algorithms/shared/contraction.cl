@@ -1,6 +1,6 @@
 // Contraction of a graph level by level: the kernels between the primitives of its steps.
 //
-// Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are those below;
+// Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are cited below;
 // Nobari, Cao, Karras and Bressan 2012, Algorithm 5, does the same by the same steps. Every
 // algorithm has its own way to choose edges; edge_list.cl has the forms of edges and choices.
 //
@@ -14,7 +14,7 @@
 #define POINTER_JUMPS 32
 #endif
 
-// The pair of an edge within a supervertex, which is removed; u != v in all others.
+// The pair of an edge within a supervertex, which is removed. All other pairs have u != v.
 #define CONTRACTION_LOOP ULONG_MAX
 
 #if WEIGHT_BITS == 64
@@ -124,7 +124,7 @@ kernel void contraction_find_successors(const global ulong *chosen, global uint 
 }
 
 // Lines 5 and 6: of each pair that chose each other, make the lesser vertex a representative, and
-// put the edges of all others into the forest.
+// put the edges of all other vertices into the forest.
 //
 // In       chosen[n], successors[n]; slots[m]: of ranks.
 // Out      parents[n].
@@ -151,7 +151,7 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 // In       parents[n].
 // Out      ancestors[n].
 // Launch   any; repeated with the arrays swapped until nothing changes.
-// Needs    parents have no cycle but of representatives.
+// Needs    the only cycles of parents are representatives.
 // Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if it is
 //          nearer.
 kernel void contraction_double_pointers(const global uint *parents, global uint *ancestors,

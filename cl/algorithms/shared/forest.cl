@@ -76,7 +76,7 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 // Out      ids[k], edges[k]; forest_weights[k] if `weighted`.
 // Launch   any. O(k + n): a work-item's slots are neighbours, and it gallops from row to row.
 // Needs    slots rise, and are upper slots.
-// Ensures  ids[i] = edge_ids[slots[i]], and the others are as of the kernels above.
+// Ensures  ids[i] = edge_ids[slots[i]]; edges and weights as the kernels above write them.
 kernel void forest_write_out(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global uint *slots,
                              const global uint *edge_ids, global uint *ids, global uint2 *edges,

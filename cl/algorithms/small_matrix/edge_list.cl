@@ -67,9 +67,10 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Check all slots; return whether they are those of a graph.
+// Check all slots. Return whether they form a graph.
 //
-// Out      lesser[n], greater[n]: how many slots that are no loops have each vertex as such an end.
+// Out      lesser[n], greater[n]: how many slots, without loops, have each vertex as lesser and as
+//          greater end.
 // Scope    one work-item.
 static inline bool wi_count_ends(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, uint n_slots,
@@ -105,7 +106,7 @@ static inline void wi_places_of_counts(global uint *counts, uint n) {
 }
 
 // Return whether slots of a sample have mirror slots. Both mostly have one weight, and no processor
-// foresees which choices between edges are such ties.
+// foresees which choices between edges are ties.
 //
 // Scope    one work-item.
 static inline bool wi_has_mirrors(const global uint *indptr, const global uint *indices, uint n) {
@@ -121,7 +122,7 @@ static inline bool wi_has_mirrors(const global uint *indptr, const global uint *
   return found > tried / 8;
 }
 
-// List every slot of checked arrays that is no loop, in the order of slots.
+// List every slot of checked arrays, except loops, in the order of slots.
 //
 // Out      slots, edges.
 // Scope    one work-item.
@@ -192,7 +193,7 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
   edges->count = count;
 }
 
-// List the edges of a caller's arrays that are no loops, in their order; return whether all of them
+// List the edges of a caller's arrays, except loops, in their order; return whether all of them
 // are edges of a graph.
 //
 // In       us[n_given], vs[n_given]: of one word each, or of two, the lower one first, if `wide`.

@@ -54,7 +54,7 @@ static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t al
 }
 
 // Hook each component to the other end of its lightest edge; of two that chose the same edge the
-// lesser stays a root. Edges are in one total order, so there are no longer rings.
+// lesser stays a root. Edges are in one total order, so longer rings cannot occur.
 //
 // Out      chosen: 1 for the edges of the forest.
 // Scope    one work-item.

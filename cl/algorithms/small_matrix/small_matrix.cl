@@ -90,7 +90,7 @@ static inline void wi_arrange(work_t *work, uint n) {
   work->fewer = given;
 }
 
-// Solve a list of edges, and write the forest in canonical order, or in that of the list.
+// Solve a list of edges, and write the forest in canonical order, or in the order of the list.
 //
 // In       work.all.in_order: whether the list is in canonical order, or in that in which ties go.
 // Scope    one work-item.
@@ -134,8 +134,8 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 // Temp     keys: as of wi_lay_out.
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; keys begin at a multiple of 8 bytes.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in that of slots, if the
-//          matrix is that of a graph; else STATUS_UNSOUND. So, too, without `by_slot`, for a
+// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in the order of slots, if
+//          the matrix is valid; else STATUS_UNSOUND. So, too, without `by_slot`, for a
 //          maximum forest of a matrix that is not canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
@@ -174,7 +174,7 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
 // Launch   one work-item. O(n_given log n).
 // Needs    n > 0, n_given > 0; keys begin at a multiple of 8 bytes.
 // Ensures  STATUS_SOLVED, and the forest's edges in canonical order, where equal weights are in that
-//          order; STATUS_UNSOUND if an end is no vertex, or a weight is NaN.
+//          order; STATUS_UNSOUND if an end is not a vertex, or a weight is NaN.
 kernel void small_matrix_solve_list(const global uint *us, const global uint *vs,
                                     const global weight_t *weights, global uint *result,
                                     global weight_t *keys, uint n, uint n_given, uint wide) {
