@@ -3,6 +3,13 @@
 The main functions are :func:`minimum_spanning_forest`, which solves a graph once, and
 :class:`RepeatedSolver`, which solves the same edges again under other weights. :mod:`clmst.cluster`
 has HDBSCAN and single linkage.
+
+Examples
+--------
+>>> import clmst, scipy.sparse
+>>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
+>>> clmst.minimum_spanning_forest(A).total_weight
+5
 """
 
 from __future__ import annotations

@@ -71,7 +71,9 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         The matrix is not square, its arrays contradict each other, its dtype is not supported, or
         an edge is NaN. InvalidGraphError is a ValueError.
     UnsupportedDeviceError
-        The environment variable ``CLMST_DEVICE`` names a device, and no usable device matches it.
+        The environment variable ``CLMST_DEVICE`` names a device, and the device is not usable.
+    InvalidArgumentError
+        ``CLMST_DEVICE`` names a device that does not exist.
 
     Notes
     -----
@@ -89,7 +91,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.]])
     """
     matrix = _as_csr(csgraph)
-    is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)  # rather than an array, for SciPy
+    # whether SciPy returns a matrix rather than a sparse array
+    is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)
     wanted = _class_of_result(is_matrix)
     return _tree(wanted, _solve(matrix), matrix.shape)
 
@@ -198,7 +201,7 @@ def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
     stored = put_matrix(matrix, device)
     if stored is None or stored.edge_ids is None:
         return stored
-    # Order by entry only matters for equal weights. NumPy's sort finds them here.
+    # The order by entry only matters if some weights are equal, which a sort on the host finds out.
     risen = np.sort(stored.graph.weights)
     is_distinct = not (risen[1:] == risen[:-1]).any()
     return stored if is_distinct else put_matrix(matrix, device, by_entry=True)

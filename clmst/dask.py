@@ -122,10 +122,12 @@ def minimum_spanning_forest(
     parts, job = _parts(edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
+        """Reduce all partitions, and return the result of the last merge."""
         lane_of = lanes_of(parts, names)
         lanes = _lanes(job, by_device=lane_of is not None)
 
         def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+            """Create the task that reduces one partition."""
             own = None if names is None or lane_of is not None else names[step.number]
             with _by_a_worker_of(lanes[step.lane], step.round):
                 return take(part, step, job, before, kept, names=own)
@@ -142,6 +144,7 @@ def minimum_spanning_forest(
         return None if last is None else last.compute()
 
     def count() -> Sequence[PartitionEnds]:
+        """Read the ends of all partitions, on the workers."""
         found: Sequence[PartitionEnds] = dask.compute(
             *(ends(part, k, job) for k, part in enumerate(parts))
         )
@@ -154,11 +157,12 @@ def minimum_spanning_forest(
 
 
 def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
-    """Divide the workers of the cluster into lanes; the partitions of a lane are processed in turn.
+    """Divide the workers of the cluster into lanes.
 
-    Normally each worker is a lane. With `by_device`, all workers that share a device are one lane:
-    the device does most of the work on files, while the host does most of the work on other parts.
-    Without a cluster there is one lane, an empty list.
+    A lane is a sequence of partitions that are reduced one after another into one forest, and the
+    list of workers that may do so. Normally each worker has a lane. With `by_device`, which is used
+    for files, all workers that share a device have one lane together, because the device does most
+    of the work. Without a cluster there is one lane without workers: ``[[]]``.
     """
     try:
         client = optional_import("distributed", extra="dask").default_client()
@@ -224,12 +228,18 @@ def _take(
 
 
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
-    """Count the vertices of one partition, on the worker that runs this task."""
+    """Read the ends of the edges of one partition, on the worker that runs this task.
+
+    The result says which names the ends have, or how many vertices their numbers imply.
+    """
     return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _place(job: PartitionJob) -> str:
-    """Return the host and device of the worker that runs this, as one string."""
+    """Return a name for the device of this worker.
+
+    Workers that share a device return the same name.
+    """
     return partitions.place_of(job, _worker())
 
 

@@ -121,7 +121,7 @@ def check_takes_complete(algorithm: str) -> None:
 
 
 def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
-    """Raise if the caller names another device than the one that holds the graph."""
+    """Raise if the caller names a device other than the one that holds the graph."""
     if device is not None and get_device(device) is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "

@@ -95,9 +95,11 @@ def minimum_spanning_forest(
     parts, job = _parts(ray, edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
+        """Reduce all blocks, and return the result of the last merge."""
         lane_of = lanes_of(parts, names)
 
         def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+            """Start the task that reduces one block."""
             own = None if names is None or lane_of is not None else names[step.number]
             return take.remote(part, step, job, before, [kept], names=own)
 
@@ -113,6 +115,7 @@ def minimum_spanning_forest(
         return None if last is None else _got(ray, last)
 
     def count() -> Sequence[PartitionEnds]:
+        """Read the ends of all blocks, on the workers."""
         found: Sequence[PartitionEnds] = _got(
             ray, [ends.remote(part, k, job) for k, part in enumerate(parts)]
         )
@@ -205,7 +208,10 @@ def _take(
 
 
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
-    """Count the vertices of one partition, on the worker that runs this task."""
+    """Read the ends of the edges of one partition, on the worker that runs this task.
+
+    The result says which names the ends have, or how many vertices their numbers imply.
+    """
     return partitions.ends_of_partition(data, number, job, _worker())
 
 

@@ -68,7 +68,7 @@ def replaceable(path: Path) -> Path:
     """Return the file that a path refers to, with symbolic links resolved.
 
     Raise InvalidArgumentError if the path is a folder, or if its folder does not exist. The
-    functions of `os.path` are used because pathlib's raise for a name that is too long.
+    functions of `os.path` are used because methods of pathlib raise if a name is too long.
     """
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):

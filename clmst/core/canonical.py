@@ -16,7 +16,7 @@ from scipy import sparse
 from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
-_GLIMPSED_PAIRS = 256
+_GLIMPSED_PAIRS = 256  # pairs that are compared first, since most unsorted input falls there
 # With more vertices per pair than this, pairs are sorted as 64-bit words. The alternative, counting
 # sorts, takes time and memory proportional to the number of vertices.
 _SPARSE = 8
@@ -52,7 +52,7 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any
 
 
 def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
-    """Return the attributes of the :class:`Graph` whose edges are the slots of `upper`.
+    """Return the attributes, as a dict, of the :class:`Graph` whose edges are the slots of `upper`.
 
     ``weights[upper.positions]`` are the weights of the edges. With `lightest`, only the lightest of
     several parallel edges is kept.

@@ -122,8 +122,8 @@ def dendrogram_to_networkx(
 
     The vertices are the nodes 0 to n - 1, and the merges are the nodes n to 2 n - 2, as in
     :meth:`linkage`. An arc leads from each merge to the two nodes that it merges. Each node has the
-    attributes "height", which is 0 for vertices, and "size", the number of vertices below it. If
-    the forest has `vertex_labels`, each vertex also has the attribute "label".
+    attributes "height", which is 0 for vertices, and "size", the number of vertices in its
+    cluster. If the forest has `vertex_labels`, each vertex also has the attribute "label".
 
     Parameters
     ----------
@@ -140,6 +140,13 @@ def dendrogram_to_networkx(
         NetworkX is not installed.
     ClmstError
         Any error that :meth:`linkage` raises.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> forest = clmst.minimum_spanning_forest(clmst.Points([[0], [1], [5]]))
+    >>> forest.dendrogram_to_networkx().nodes[4]
+    {'height': 4.0, 'size': 3}
     """
     nx = optional_import("networkx", extra="networkx")
     tree, labels = nx.DiGraph(), self.vertex_labels

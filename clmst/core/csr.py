@@ -18,7 +18,7 @@ from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
 _SLICE = 1 << 20  # how many numbers a thread processes at a time
-_CACHED = 1 << 17  # how many of them fit into the cache of a core, which reads them twice
+_CACHED = 1 << 17  # how many of these numbers fit into the cache of a core, which reads them twice
 
 
 # --------------------------------------------------------------------- checks

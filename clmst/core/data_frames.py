@@ -101,6 +101,13 @@ def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | No
         `columns` are not two or three names.
     MissingDependencyError
         pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import clmst, pyarrow
+    >>> table = pyarrow.table({"source": [0, 1, 0], "target": [1, 2, 2], "weight": [3, 1, 2]})
+    >>> clmst.Graph.from_arrow(table)
+    Graph(n_vertices=3, n_edges=3, weights=int64)
     """
     return graph_of_arrow(cls, table, columns)
 
@@ -265,7 +272,7 @@ def _joined(pyarrow: Any, column: Any) -> Any:
 
 def _large(pyarrow: Any, kind: Any) -> Any:
     """Return the type for texts of more than 2 GiB if `kind` is a text type, otherwise `kind`."""
-    is_view = getattr(pyarrow.types, "is_string_view", None)  # pyarrow 16
+    is_view = getattr(pyarrow.types, "is_string_view", None)  # exists since pyarrow 16
     is_text = pyarrow.types.is_string(kind) or (is_view is not None and is_view(kind))
     return pyarrow.large_string() if is_text else kind
 

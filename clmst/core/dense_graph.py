@@ -103,6 +103,13 @@ class DenseGraph:
         ------
         InvalidGraphError
             A number is not a vertex, or an array does not consist of integers.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> triangle = clmst.DenseGraph([[0, 2, 3], [2, 0, 4], [3, 4, 0]])
+        >>> triangle.weights_of([0, 1], [1, 2])
+        array([2, 4])
         """
         u, v = pairs.check_ends(u, v, self.n_vertices)
         weights: Array = self.weights[u, v]
@@ -112,6 +119,12 @@ class DenseGraph:
         """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need it.
 
         It takes O(n**2) time and memory. Edge ids, and therefore forests, stay the same.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> clmst.DenseGraph([[0, 2, 3], [2, 0, 4], [3, 4, 0]]).to_graph()
+        Graph(n_vertices=3, n_edges=3, weights=int64)
         """
         return pairs.graph_of(
             Graph, self.n_vertices, self.weight_dtype, lambda u: self.weights[u, u + 1 :]

@@ -142,6 +142,13 @@ class Forest:
         ------
         InvalidForestError
             The arrays contradict each other, as in :meth:`to_scipy`.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0, 3], [1, 2, 2, 4], [3, 1, 2, 1])
+        >>> clmst.minimum_spanning_forest(graph).labels
+        array([0, 0, 0, 1, 1], dtype=int32)
         """
         from clmst.core.paths import components
 
@@ -180,6 +187,13 @@ class Forest:
         Notes
         -----
         O(n) time.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> clmst.minimum_spanning_forest(graph).parents()
+        array([-1,  2,  0], dtype=int32)
         """
         return self._rooted.parents.copy()
 
@@ -297,7 +311,25 @@ class Forest:
     def verify(
         self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT, columns: Any = None
     ) -> Verification:
-        """Check on the host that this is the forest of `graph`; see :func:`clmst.verify`."""
+        """Check on the host that this is the forest of `graph`; see :func:`clmst.verify`.
+
+        Parameters
+        ----------
+        graph, symmetrize, weight, columns
+            The same as in :func:`clmst.verify`.
+
+        Returns
+        -------
+        Verification
+            True in a boolean context if the forest is right.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> clmst.minimum_spanning_forest(graph).verify(graph).ok
+        True
+        """
         from clmst.core.verification import verified
 
         return verified(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)

@@ -119,6 +119,12 @@ def to_polars(
         The arrays contradict each other, as in :meth:`to_scipy`.
     MissingDependencyError
         polars is not installed.
+
+    Examples
+    --------
+    >>> import clmst, numpy as np
+    >>> clmst.kruskal(np.array([[0, 2], [2, 0]])).to_polars().columns
+    ['source', 'target', 'weight', 'edge_id']
     """
     return _as_table(self, columns, edge_id, "polars", lambda polars: polars.DataFrame)
 

@@ -115,6 +115,13 @@ def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Grap
         a real number.
     InvalidArgumentError
         `weight` is neither a string nor None.
+
+    Examples
+    --------
+    >>> import clmst, igraph
+    >>> G = igraph.Graph(3, [(0, 1), (1, 2), (0, 2)], edge_attrs={"weight": [3, 1, 2]})
+    >>> clmst.Graph.from_igraph(G)
+    Graph(n_vertices=3, n_edges=3, weights=int64)
     """
     check_has("from_igraph", G, "an igraph.Graph", "get_edgelist", "es", "vs")
     if weight is not None:
@@ -162,6 +169,15 @@ def from_rustworkx(
         `G` is directed or is not a rustworkx graph, or a weight is not a real number.
     InvalidArgumentError
         `weight_fn` cannot be called. Exceptions that it raises are passed on.
+
+    Examples
+    --------
+    >>> import clmst, rustworkx
+    >>> G = rustworkx.PyGraph()
+    >>> nodes = G.add_nodes_from("abc")
+    >>> edges = G.add_edges_from([(0, 1, 3), (1, 2, 1), (0, 2, 2)])
+    >>> clmst.Graph.from_rustworkx(G)
+    Graph(n_vertices=3, n_edges=3, weights=int64)
     """
     check_has("from_rustworkx", G, _RUSTWORKX, "node_indices", "edges", "edge_list")
     if weight_fn is not None and not callable(weight_fn):

@@ -136,7 +136,7 @@ def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
 def _check_compressed(
     n: int, columns: int, parts: Mapping[str, Any], data: Array, *, dimensions: int
 ) -> None:
-    """Check n compressed rows, columns or rows of blocks.
+    """Raise InvalidGraphError unless n compressed rows, columns or rows of blocks are valid.
 
     Unused elements may follow the entries.
     """
@@ -153,7 +153,7 @@ def _check_compressed(
 
 
 def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
-    """Check the arrays of a COO matrix."""
+    """Raise InvalidGraphError unless the arrays of a COO matrix are valid."""
     rows, columns = (csr.as_integers(name, parts[name]) for name in ("row", "col"))
     if not rows.shape == columns.shape == data.shape:
         raise InvalidGraphError(
@@ -165,7 +165,7 @@ def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
 
 
 def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
-    """Check the arrays of a DIA matrix."""
+    """Raise InvalidGraphError unless the arrays of a DIA matrix are valid."""
     offsets = csr.as_integers("offsets", parts["offsets"])
     if data.ndim != 2 or data.shape[0] != offsets.size:
         raise InvalidGraphError(

@@ -214,6 +214,12 @@ class Graph:
         ------
         InvalidGraphError
             The arrays contradict each other, or a weight is NaN or has an unsupported dtype.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> clmst.Graph.from_csr([0, 2, 3, 3], [1, 2, 2], [2, 3, 4])
+        Graph(n_vertices=3, n_edges=3, weights=int64)
         """
         indptr, indices = csr.as_integers("indptr", indptr), csr.as_integers("indices", indices)
         n = max(indptr.size - 1, 0)
@@ -223,6 +229,7 @@ class Graph:
     def _from_csr_parts(
         cls, indptr: Array, indices: Array, weights: Any, shape: tuple[int, int]
     ) -> Graph:
+        """Check the arrays of a CSR matrix and build its canonical graph."""
         check_shape(shape)
         check_size(shape[0], indices.size)
         weights = as_weights(weights)
@@ -308,7 +315,21 @@ class Graph:
 
     @classmethod
     def read(cls, path: str | Path, *, format: str | None = None, columns: Any = None) -> Graph:  # noqa: A002
-        """Read a graph from a file; :func:`clmst.read_graph` documents formats and arguments."""
+        """Read a graph from a file; :func:`clmst.read_graph` documents formats and errors.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        format : str, optional
+            The name of the format. By default the name of the file decides.
+        columns : list or tuple of str, optional
+            For tables, the names of the columns of both ends and of the weight.
+
+        Returns
+        -------
+        Graph
+        """
         from clmst.io import read_graph
 
         return read_graph(path, format=format, columns=columns)
@@ -330,6 +351,13 @@ class Graph:
         InvalidArgumentError, InvalidGraphError
             An attribute has a wrong type or length, or the new graph is not canonical. The latter
             is checked if more than weights, labels and coordinates change, in O(n + n_slots).
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> graph.replace(vertex_labels=("a", "b", "c")).vertex_labels
+        ('a', 'b', 'c')
         """
         if unknown := changes.keys() - self.__dataclass_fields__.keys():
             raise TypeError(f"a Graph has no attribute {unknown.pop()!r}")
@@ -362,6 +390,13 @@ class Graph:
         ------
         InvalidGraphError
             There are more than 2**31 - 1 edges, so both directions do not fit.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> graph.n_slots, graph.symmetrised().n_slots
+        (3, 6)
         """
         if self.is_symmetric:
             return self
@@ -384,6 +419,14 @@ class Graph:
         -------
         u, v, weights, edge_ids : ndarray, shape (n_edges,)
             The ends of each edge with u < v, its weight, and its position in the caller's input.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([2, 1, 0], [0, 2, 1], [3, 1, 2])
+        >>> u, v, weights, edge_ids = graph.edges()
+        >>> u.tolist(), v.tolist(), weights.tolist(), edge_ids.tolist()
+        ([0, 0, 1], [1, 2, 2], [2, 3, 1], [2, 0, 1])
         """
         slots = self.edge_slots
         ids = slots if self.edge_ids is None else self.edge_ids[slots]

@@ -79,14 +79,17 @@ class KnownGraph:
 
     @cached_property
     def _symmetric(self) -> Graph:
+        """The graph with both directions of every edge."""
         return self.ranks.symmetrised()
 
     @cached_property
     def _least(self) -> Forest:
+        """The minimum spanning forest."""
         return kruskal(self.ranks)
 
     @cached_property
     def _greatest(self) -> Forest:
+        """The maximum spanning forest."""
         return kruskal(self.ranks, maximum=True)
 
 

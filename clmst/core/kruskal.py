@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph uses int32 indices
 CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
-_PROBES = 4
-_FEW = 512  # entries
+_PROBES = 4  # entries of a matrix that are looked at to guess whether it is canonical
+_FEW = 512  # up to this many entries, parallel entries are left to the solve
 _WORD = 63  # bits of an int64 without its sign
 
 

@@ -163,6 +163,7 @@ class _Watcher:
             self.is_at_work = True
 
     def _watch(self) -> None:
+        """Look at the list of work until there has been none for a while."""
         idle = 0
         while idle < _IDLE_LOOKS or self._goes_on():
             time.sleep(min(_LOOK_SECONDS, PATIENCE))

@@ -17,7 +17,7 @@ from clmst.core.threads import in_threads, slices
 
 Doubles = npt.NDArray[np.float64]
 
-# coordinates that a thread, and that a cache, takes at a time
+# numbers of coordinates: that a thread takes at a time, and that fit into a cache
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
 # divided coordinates are below 2**500, or less in many dimensions, whose squares add up

@@ -97,7 +97,10 @@ def list_edges(G: Any) -> ListedEdges:
 
 
 def list_slots(G: Any) -> tuple[list[Hashable], Array, Array]:
-    """Return (nodes, u, v) for all entries of the adjacency. An arc of a directed graph has one."""
+    """Return (nodes, u, v) for all entries of the adjacency of a NetworkX graph.
+
+    An edge of an undirected graph has two entries, and an arc of a directed graph has one.
+    """
     labels, rows = _adjacency(G)
     return (labels, *_slots(labels, rows))
 

@@ -33,7 +33,7 @@ RANGE_STEP = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some edges of a graph, as a graph of their own."""
+    """Some edges of a graph, as a graph of their own, with their place in the whole graph."""
 
     # The edges, in the form of `topology.edges_once`. Vertices may be renumbered in the same order.
     graph: Graph

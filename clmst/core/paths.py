@@ -25,7 +25,7 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RootedForest:
-    """A forest with parent pointers. The root of each tree is its least vertex."""
+    """A forest in which each vertex has a pointer to its parent. The root is the least vertex."""
 
     parents: npt.NDArray[np.int32]  # the parent of each vertex, -1 for a root
     # position in breadth-first order, greater than the parent's; shape (n + 1,)

@@ -95,7 +95,7 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
     if wrong.size:
         point = int(wrong[0])
         raise InvalidGraphError(f"core distance {point} is {core[point]}; none may be negative")
-    return core + 0.0  # -0.0 is 0.0
+    return core + 0.0  # turns -0.0 into 0.0
 
 
 def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

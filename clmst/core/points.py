@@ -228,7 +228,10 @@ class Points:
         return found
 
     def _checked_core(self, given: Any) -> npt.NDArray[np.float64]:
-        """Return core distances as float64 of shape (n,), or raise."""
+        """Check core distances and return them as float64 of shape (n,).
+
+        Raise InvalidGraphError or InvalidArgumentError if they are wrong; see :func:`checked_core`.
+        """
         core = checked_core(given, self.n_vertices, self.metric)
         if self.exponent:
             check_divided_core(core, self.exponent, self.coordinates)
@@ -271,6 +274,12 @@ class Points:
         ------
         InvalidGraphError
             A number is not a point, or an array does not consist of integers.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> clmst.Points([[0, 0], [0, 3], [4, 3]]).weights_of([0, 0], [1, 2])
+        array([3., 5.])
         """
         return self._distances(*pairs.check_ends(u, v, self.n_vertices))
 
@@ -330,6 +339,12 @@ class Points:
         ------
         InvalidGraphError
             There are more pairs than a graph can have edges.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> clmst.Points([[0, 0], [0, 3], [4, 3]]).to_graph()
+        Graph(n_vertices=3, n_edges=3, weights=float64)
         """
         n = self.n_vertices
         return pairs.graph_of(

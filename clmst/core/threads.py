@@ -180,7 +180,7 @@ def all_of(
         errors.append(wrong)
     while True:
         try:
-            if errors:  # Perhaps a task was started but not stored. A further task ends after it.
+            if errors:  # perhaps a task was started, but not stored: a further task ends after it
                 stop()
                 tasks += [worker.start(stop) for worker in workers]
             for task in tasks:

@@ -43,6 +43,16 @@ class Verification:
         Descriptions of the first few problems, the most serious first.
     n_problems : int
         The number of problems that the last stage of the check found. 0 if the forest is right.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> maximum = clmst.maximum_spanning_forest(graph)
+    >>> other = clmst.Forest(n_vertices=3, edges=maximum.edges, weights=maximum.weights,
+    ...     edge_ids=maximum.edge_ids)
+    >>> clmst.verify(graph, other).n_problems
+    1
     """
 
     problems: tuple[str, ...] = ()
@@ -78,7 +88,7 @@ class Verification:
 def verified(
     graph: Any, forest: Forest, *, symmetrize: bool, weight: Any, columns: Any
 ) -> Verification:
-    """Check a forest against any graph that lies on the host; see :func:`clmst.verify`."""
+    """Check a forest; see :func:`clmst.verify`, which documents the arguments."""
     listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
         texts, count = list[str](), 0
@@ -91,7 +101,11 @@ def verified(
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
-    """Yield the faults that each stage finds. A stage relies on the earlier ones finding none."""
+    """Yield an iterator over the faults of each stage of the check.
+
+    The caller must stop after the first stage that finds faults, because later stages rely on
+    earlier ones.
+    """
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
     number_of_id = np.full(graph.n_input, -1, np.int64)
@@ -224,9 +238,9 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the edges that are not in a breadth-first forest of all given edges.
+    """Return a mask of the edges that a breadth-first search of all given edges does not use.
 
-    The edges must be in canonical order.
+    Each of them closes a cycle. The edges must be in canonical order.
     """
     parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
     outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)
@@ -279,7 +293,10 @@ def _comes_before(
 def _describe_faults(
     edges: _Edges, others: Array, last: Array, *, maximum: bool
 ) -> Iterator[_Fault]:
-    """Yield descriptions of edges that should be in the forest instead of others."""
+    """Yield descriptions of edges outside the forest that should replace an edge of the forest.
+
+    `others` are the edges outside, and `last` the edges that they should replace, pair by pair.
+    """
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (
         np.flatnonzero(theirs != ours),

@@ -36,8 +36,8 @@ class Names:
 
 
 Ends: TypeAlias = Array | Names  # a column of integers or of names
-# Returns the distinct values of an integer array in any order, preceded by the index of each
-# element's value among them.
+# A function of an integer array. It returns the index of each element's value among the distinct
+# values, and the distinct values in any order.
 Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 

@@ -141,9 +141,10 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
 
 
 def order_keys(weights: Array, *, descending: bool = False) -> Array:
-    """Return the keys of weights, which are unsigned integers of the same width.
+    """Convert weights to keys: unsigned integers of the same width and in the same order.
 
-    No weight may be NaN. With `descending`, the heaviest weight gets the least key.
+    No weight may be NaN. With `descending` the order is reversed, so the heaviest weight gets the
+    least key.
     """
     kind = weight_kind_or_none(weights.dtype)
     unsigned = np.dtype(f"u{weights.dtype.itemsize}")
@@ -164,7 +165,7 @@ _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """How weights are stored as words on a device."""
+    """How weights are converted to words, the unsigned integers that are stored on a device."""
 
     dtype: np.dtype[Any]  # the dtype of the weights
     # The dtype of the words as numbers: `dtype`, or a dtype of 32 bits that holds each weight minus

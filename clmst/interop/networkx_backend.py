@@ -263,8 +263,30 @@ def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
 def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
     """Return the core number of each node, like ``networkx.core_number``, computed on a device.
 
-    An arc of a directed graph counts at both of its ends. Raise UnsupportedGraphError if the graph
-    has self-loops.
+    Parameters
+    ----------
+    G : networkx.Graph or networkx.DiGraph
+        The graph. An arc of a directed graph counts at both of its ends.
+    device : None, str or clmst.Device, optional
+        The device that computes; by default the one in NetworkX's settings, or the best one.
+
+    Returns
+    -------
+    dict
+        The core number by node.
+
+    Raises
+    ------
+    UnsupportedGraphError
+        The graph has self-loops.
+    ClmstError
+        Any error that :func:`clmst.core_numbers` raises.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> networkx.core_number(networkx.cycle_graph(3), backend="clmst")
+    {0: 2, 1: 2, 2: 2}
     """
     if G.is_directed():
         labels, u, v = list_slots(G)

@@ -1,4 +1,4 @@
-"""Chains of tiles, which look back in one pass; host side of ``cl/device/tile_state.cl``."""
+"""Single passes over an array, whose work-groups look back; host side of ``tile_state.cl``."""
 
 from __future__ import annotations
 
@@ -10,36 +10,40 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Constant, Policy
 
-# LOOK_WORDS of cl/device/tile_state.cl: what precedes the states, and what they are rounded up to.
+# LOOK_WORDS of cl/device/tile_state.cl: words before the states, and the multiple to which states
+# are rounded up.
 LOOK_WORDS = 8
-# Work-items of a work-group that has one tile. An H200 scans 2**28 uint32 in 0.669 ms, with 256
-# work-items in 0.685.
+# Work-items of a work-group, which has one tile. An H200 scans 2**28 uint32 in 0.669 ms, or in
+# 0.685 ms with 256 work-items.
 WORK_ITEMS = Constant("chain.WORK_ITEMS", 512)
-# Registers of a work-item, at most, of the compilers that take a limit: NVIDIA's. With 56 the same
-# scan takes 0.766 ms, with 80 it takes 0.874.
+# Maximum registers of a work-item, for compilers that take a limit (NVIDIA's). With 56 registers
+# the same scan takes 0.766 ms, with 80 it takes 0.874 ms.
 REGISTERS = 64
 
 
 def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
-    """Return the work-items of a work-group that has one tile; 1: the device has no chains."""
+    """Return the size of work-groups in a single pass, or 1 if the device does not do them."""
     if tuning.work_group_size == 1:
         return 1
     return min(WORK_ITEMS.under(tuning), capabilities.max_work_group_size)
 
 
 def chains_by_itself(device: Device) -> bool:
-    """Return whether a device takes one pass by default: it needs lanes that look back."""
+    """Return whether a device does single passes by default, which takes lanes."""
     has_lanes = device.capabilities.lanes != "local"
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
 
 def is_taken(device: Device, pays: Callable[[], bool] = lambda: True) -> bool:
-    """Return whether work for which one pass is right is done in one: where that pays."""
+    """Return whether to work in a single pass: if the device does so, and ``pays()`` is true.
+
+    The caller has checked that a single pass gives correct results.
+    """
     return chains_by_itself(device) and pays()
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
-    """Return cleared states for `n_tiles` tiles of `words` words each."""
+    """Allocate the states of `n_tiles` tiles, of `words` words each, and clear them."""
     count = LOOK_WORDS * (1 + -(-n_tiles * words // LOOK_WORDS))
     states = launch.device.allocate(4 * count)
     launch.fill(states, 0, count)

@@ -1,7 +1,7 @@
-"""Radix passes: how :mod:`~clmst.primitives.split` and :mod:`~clmst.primitives.sort` move records.
+"""Radix passes, by which :mod:`~clmst.primitives.split` and :mod:`~clmst.primitives.sort` work.
 
-A pass orders records by one digit of their keys and keeps the order of equal ones, so passes over
-all digits, the lowest first, order them by the whole key.
+A pass sorts records stably by one digit of their keys. Passes over all digits, the lowest digit
+first, sort records by the whole key.
 """
 
 from __future__ import annotations
@@ -37,42 +37,49 @@ KEY_KINDS: tuple[KeyKind, ...] = ("u", "i", "f")  # in the order of WEIGHT_KIND
 
 _MAX_KEY_BITS = 64
 
-# Bits of a digit where lanes rank records, or work-items are alone; else _COUNTERS_RADIX_BITS. All
-# that was measured on an H200 has 8 bits, since each digit less saves a pass over all records.
+# Bits of a digit if lanes rank records, or in work-groups of one work-item. Otherwise it has
+# _COUNTERS_RADIX_BITS. Everything measured on an H200 has 8 bits, since fewer digits save passes
+# over all records.
 RADIX_BITS = Constant("radix.RADIX_BITS", 8)
-# Work-items of a work-group. An H200 sorts 2**26 pairs of uint32 in 2.24 ms, with 384 work-items
-# that take more records each in 2.21.
+# Work-items of a work-group. An H200 sorts 2**26 pairs of uint32 in 2.24 ms, or in 2.21 ms with 384
+# work-items that take more records each.
 WORK_ITEMS = Constant("radix.WORK_ITEMS", 512)
 
 # RANK_... of cl/device/rank.cl
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
-# Lanes that rank records. Those of "khr" could too, as tests show; whether it pays is not measured.
+# Kinds of lanes that rank records. Tests show that "khr" lanes could, too, but whether that is
+# faster has not been measured.
 RANKING_LANES = frozenset({"ptx"})
-# Counters take 512 bytes of local memory a digit in work-groups of 256.
+# Counters take 512 bytes of local memory per digit in work-groups of 256.
 _COUNTERS_RADIX_BITS = 4
 _COUNTERS_MAX_WORK_GROUP_SIZE = 256
-# With more bytes of records in a work-item, Intel's compiler runs out of registers.
+# If a work-item has more bytes of records, Intel's compiler runs out of registers.
 _COUNTERS_MAX_BYTES_PER_ITEM = 32
-# The most records for which one CPU core is quicker than several, which take more launches.
+# The maximum number of records for which one CPU core is faster than several, which take more
+# launches.
 _SERIAL_TILE = 16384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """The key that records are ordered by."""
+    """The key by which records are sorted."""
 
-    # A field of the record's bits, or of the number's order-preserving bits.
+    # The bits that form the key, counted in the record, or in the number's order-preserving
+    # integer.
     start_bit: int
     bits: int
-    # The bits of the number that the records are, or have as a field. 0: they are ordered as
+    # Bits of the number that the records are, or contain as a field. 0: the records are sorted as
     # unsigned integers of all their bits.
     width: int = 0
-    number_bit: int = 0  # where the number begins in the record
+    number_bit: int = 0  # the bit of the record at which the number begins
     kind: KeyKind = "u"  # the dtype kind of the number
-    descending: bool = False  # whether the greatest key comes first
+    descending: bool = False  # whether the largest key comes first
 
     def digits(self, radix_bits: int) -> list[tuple[int, int]]:
-        """Return the digits, the lowest first, as (shift, bits): the fewest, of equal width."""
+        """Return the digits of the key as (shift, bits), the lowest digit first.
+
+        There are as few digits as possible, and their widths differ by at most one bit.
+        """
         n_digits = -(-self.bits // radix_bits)
         ends = [self.bits * k // n_digits for k in range(n_digits + 1)]
         return [(self.start_bit + begin, end - begin) for begin, end in pairwise(ends)]
@@ -80,15 +87,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An array whose elements move, and its target: another array, or the same."""
+    """An array whose elements are sorted, and its target: another array, or the array itself."""
 
     source: DeviceArray
     target: DeviceArray
-    spare: DeviceArray | None = None  # what passes write between; a new array if they need one
+    spare: DeviceArray | None = None  # the array for intermediate passes; by default a new one
 
     @property
     def words(self) -> int:
-        """RecordWords in an element."""
+        """Number of 32-bit words in an element."""
         return self.source.dtype.itemsize // WORD_BYTES
 
     @property
@@ -99,21 +106,21 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The parameters of kernels and launches for a device and a size of elements."""
+    """The sizes of work-groups, tiles and launches for a device and a size of elements."""
 
-    # The macros of the kernels, of the same names; the first is WG_SIZE.
+    # Macros of the kernels, which have the same names. The first is WG_SIZE.
     work_group_size: int
     radix_bits: int
     rank_by: int
     tile_items: int
     staged: bool
-    max_groups: int  # the most work-groups that records are divided among
+    max_groups: int  # the maximum number of work-groups among which records are divided
 
     @classmethod
     def choose(
         cls, capabilities: Capabilities, tuning: Policy, words: int, strategy: str = "parallel"
     ) -> Shape:
-        """Return the parameters for elements of at most `words` words."""
+        """Choose the sizes for elements of at most `words` words."""
         max_groups = capabilities.compute_units * tuning.split_shares_per_compute_unit
         if strategy == "sequential" or 1 in (tuning.work_group_size, WORK_ITEMS.under(tuning)):
             return cls(
@@ -141,26 +148,26 @@ class Shape:
 
     @property
     def is_serial(self) -> bool:
-        """Whether work-groups are of one work-item."""
+        """Whether work-groups have one work-item."""
         return self.work_group_size == 1
 
     @property
     def tile(self) -> int:
-        """The records of a tile; a work-group has whole tiles."""
+        """Number of records in a tile. A work-group has whole tiles."""
         return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
     def of(self, program: Program) -> Shape:
-        """Return this shape as a program was built: a device may take smaller work-groups only."""
+        """Return a copy with the work-group size of a program, which may be a smaller one."""
         return replace(self, work_group_size=program.work_group_size)
 
     def divide(self, length: int) -> tuple[int, int]:
-        """Return how many work-groups records are divided among, and how many records each has."""
+        """Return the number of work-groups for `length` records, and the records of each."""
         n_tiles = -(-length // self.tile)
         shares = Shares.spread(n_tiles, tile=self.tile, lane_groups=1, most_groups=self.max_groups)
         return shares.groups, shares.share
 
     def defines(self, key: Key, record_words: int, value_words: int) -> dict[str, int | bool]:
-        """Return the macros that specialise the kernels."""
+        """Return the macros that specialise the kernels for a key and sizes in words."""
         return {
             "WG_SIZE": self.work_group_size,
             "RADIX_BITS": self.radix_bits,
@@ -180,9 +187,9 @@ class Shape:
 
 
 def check_field(subject: str, width: int, start_bit: int, key_bits: int) -> tuple[int, int]:
-    """Return start and width of a field of bits, checked against the `width` bits of a subject.
+    """Check that a key of `key_bits` bits from `start_bit` on lies within `width` bits.
 
-    Messages call the subject "{subject} of 32 bits".
+    Returns both as integers. Messages begin with "{subject} of 32 bits".
     """
     start_bit = check_integer("start_bit", start_bit)
     key_bits = check_integer("key_bits", key_bits)
@@ -204,9 +211,9 @@ def plan_moves(
     values_out: DeviceArray | None,
     names: tuple[str, str],
 ) -> tuple[Move, Move | None]:
-    """Return the moves of records and values, into new arrays by default, after all checks.
+    """Check all arrays, and return the moves of records and of values.
 
-    `names` are those of `records` and `out` in messages.
+    Outputs are new arrays by default. `names` are the names of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)
@@ -241,7 +248,7 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 
 
 def order(key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher) -> None:
-    """Enqueue the launches that bring records and their values into the order of the key."""
+    """Enqueue the launches that sort records, and their values, by a key."""
     length, device = records.source.size, records.source.device
     if length == 0:
         return
@@ -265,10 +272,11 @@ def order(key: Key, records: Move, values: Move | None, strategy: str, launch: L
 def sort_over(
     key: Key, records: DeviceArray, values: DeviceArray | None, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray | None]:
-    """Return records and values in the order of a key, without checks; theirs are overwritten.
+    """Sort records and values by a key, without checks, overwriting the arrays.
 
-    Both are of whole words. Passes go to and fro between them and one new array each, without a
-    third: after an even number of passes the results are where records and values were.
+    The elements of both must consist of whole words. Passes alternate between each array and one
+    new array. The results are returned. After an even number of passes, they are in `records` and
+    `values`.
     """
     arrays = [one for one in (records, values) if one is not None]
     words = max(one.dtype.itemsize // WORD_BYTES for one in arrays)
@@ -294,7 +302,7 @@ def _enqueue_passes(
     *,
     program: Program,
 ) -> None:
-    """Enqueue passes by reduce-then-scan; `moves` are those of each pass."""
+    """Enqueue passes by reduce-then-scan. `moves` holds the kernel arguments of each pass."""
     groups, share = shape.divide(length)
     radix = 1 << shape.radix_bits
     needs_no_counts = groups == 1 and (shape.is_serial or length <= shape.tile)
@@ -311,9 +319,10 @@ def _enqueue_passes(
 def _steps(
     launch: Launcher, defines: dict[str, int | bool], move: Move | None, n_passes: int
 ) -> list[tuple[Any, Any]]:
-    """Return what each pass reads and writes: it alternates between the target and a spare array.
+    """Return the memory that each pass reads and writes, which alternates between two arrays.
 
-    A pass cannot work in place. In place an odd number of them therefore starts with a copy.
+    A pass cannot work in place. So if the sort is in place, an odd number of passes begins with a
+    copy.
     """
     if move is None:
         return [(None, None)] * n_passes

@@ -1,4 +1,4 @@
-"""Radix passes of one sweep each: host side of ``cl/primitives/split_chain.cl``."""
+"""Radix passes in a single sweep each; host side of ``cl/primitives/split_chain.cl``."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 SOURCE = "primitives/split_chain.cl"
 
-# A state is one word, two bits of which say what the others count.
+# A state is one word. Two of its bits tell its kind, and the others are a count.
 _MOST_RECORDS = 2**30 - 1
-# Of a record; the registers of longer ones spill on AMD's CDNA 2.
+# Maximum words of a record. For longer records, registers spill on AMD's CDNA 2.
 MOST_WORDS = 8
 # CHAIN_DIGITS of cl/primitives/split_chain.cl
 _DIGITS_AT_ONCE = 4
-# Work-groups for each compute unit that count digits.
+# Work-groups per compute unit that count digits.
 _COUNTING_GROUPS = 4
 
 
 def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
-    """Return whether passes of one sweep are the quickest."""
+    """Return whether passes in a single sweep are correct and fastest."""
     is_right = not shape.is_serial and record_words <= MOST_WORDS and length <= _MOST_RECORDS
     return is_right and chain.is_taken(device, lambda: shape.tile < length)
 
@@ -39,7 +39,7 @@ def chain_defines(
 ) -> dict[str, int | bool]:
     """Return the macros of ``split_chain.cl``."""
     defines = shape.defines(key, *words)
-    del defines["STAGED"]  # of single work-items
+    del defines["STAGED"]  # it is for work-groups of one work-item
     return {**defines, "MAX_REGISTERS": chain.REGISTERS}
 
 
@@ -52,10 +52,11 @@ def enqueue(
     words: tuple[int, int],
     length: int,
 ) -> None:
-    """Enqueue a count of all digits, and a sweep for each.
+    """Enqueue a count of all digits, and a sweep for each digit.
 
-    `moves` are (records, records written, values, values written) of each pass, `words` those of a
-    record and of a value, `length` the records: 1 to 2**30 - 1.
+    For each pass, `moves` holds the records read and written, and the values read and written.
+    `words` are the words of a record and of a value. `length` is the number of records, from 1 to
+    2**30 - 1.
     """
     device = launch.device
     program = device.program(SOURCE, **chain_defines(shape, key, words, device.policy))

@@ -1,4 +1,4 @@
-"""The launches of a scan: one pass by look-back, or the sweeps of reduce-then-scan.
+"""The launches of a scan: a single pass with look-back, or the sweeps of reduce-then-scan.
 
 Host side of ``cl/primitives/scan_chain.cl`` and ``cl/primitives/scan.cl``.
 """
@@ -29,12 +29,12 @@ from clmst.runtime.program import Program
 SOURCE = "primitives/scan.cl"
 CHAIN_SOURCE = "primitives/scan_chain.cl"
 
-# A state has 16 bits of an element in each word, and LOOK_WORDS words at most.
+# A state has 16 bits of an element in each word, and at most LOOK_WORDS words.
 _MOST_CHAINED_BYTES = 16
 
 
 class Segments(IntEnum):
-    """The form of segments: SEGMENTS of ``cl/primitives/scan_range.cl``."""
+    """The form in which segments are given: SEGMENTS of ``cl/primitives/scan_kind.cl``."""
 
     NONE = 0
     FLAGS = 1
@@ -42,7 +42,7 @@ class Segments(IntEnum):
 
 
 def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
-    """Check values and monoid; return the monoid, by default the sum."""
+    """Check values and monoid. Return the monoid, which is the sum by default."""
     check_array("values", values)
     check_supported(values.dtype, values.device)
     monoid = Monoid.sum(values.dtype) if monoid is None else check_kind("monoid", monoid, Monoid)
@@ -54,14 +54,14 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
 
 
 def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
-    """Return the output, by default a new array."""
+    """Check the output and return it. By default it is a new array."""
     out = output_for("out", out, values.dtype, values.size, like=values)
     check_in_place("out", out, "values", values)
     return out
 
 
 def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
-    """Raise unless there are flags, or the values can hold them."""
+    """Raise InvalidArgumentError unless there are flags, or the values can contain them."""
     if flags is not None:
         check_flags(flags, values)
     elif values.dtype.kind != "u":
@@ -72,10 +72,11 @@ def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
 
 
 def _bytes_per_item(most: int, segments: Segments) -> int:
-    """Return the bytes that a work-item loads at a time: half as many with head flags.
+    """Return the bytes that a work-item loads at once: `most`, or half if there are head flags.
 
-    These take registers: segmented minima of 8-byte pairs by a branching operator took 1.08 ms on
-    an H200 with half, 1.17 ms with all; by one without branches 0.94 and 0.95 ms.
+    Head flags take registers. Segmented minima of 8-byte pairs took 1.08 ms on an H200 with half
+    the bytes and 1.17 ms with all, for an operator that branches; for one without branches they
+    took 0.94 and 0.95 ms.
     """
     return most if segments == Segments.NONE else max(most // 2, 16)
 
@@ -83,7 +84,7 @@ def _bytes_per_item(most: int, segments: Segments) -> int:
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl`` beside the operator's."""
+    """Return the macros of ``scan.cl``, except those of the operator."""
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
@@ -100,10 +101,10 @@ def chain_defines(
     segments: Segments,
     exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl`` beside the operator's.
+    """Return the macros of ``scan_chain.cl``, except those of the operator.
 
-    Elements of several words are scanned by half as many work-items, with as many registers as they
-    like (docs/performance_log.md).
+    Elements of several words are scanned by half as many work-items, without a limit on registers
+    (docs/performance_log.md).
     """
     work_group = chain_work_group(capabilities, tuning)
     is_wide = item_bytes > WORD_BYTES and work_group > 1
@@ -119,7 +120,7 @@ def chain_defines(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A scan or reduction of arguments that are checked."""
+    """A scan or reduction whose arguments have been checked."""
 
     values: DeviceArray
     monoid: Monoid
@@ -131,7 +132,11 @@ class Scan:
     def enqueue(
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None = None
     ) -> DeviceArray:
-        """Enqueue one pass where "auto" may take it, else the sweeps; return the written part."""
+        """Enqueue the scan. Return the part of `out` that is written.
+
+        "auto" takes a single pass if that is correct and pays. All other strategies take the
+        sweeps.
+        """
         if self.strategy == "auto" and self.suits_chain(out):
             self._enqueue_chain(launch, out, total)
         else:
@@ -139,13 +144,13 @@ class Scan:
         return out[: self.values.size]
 
     def enqueue_reduction(self, launch: Launcher, out: DeviceArray) -> None:
-        """Enqueue the combination of all elements: upsweep and spine."""
+        """Enqueue the combination of all elements, by upsweep and spine."""
         self._enqueue_upsweep(launch, *self._sweeps, total=out)
 
     # ------------------------------------------------------------------ in one pass
 
     def suits_chain(self, out: DeviceArray) -> bool:
-        """Return whether the results are right in one pass, and bit for bit the same each time."""
+        """Return whether a single pass gives correct, reproducible results, and pays."""
         device, item_bytes = self.values.device, self.monoid.held_bytes
 
         def pays() -> bool:
@@ -167,7 +172,7 @@ class Scan:
 
     @property
     def chain(self) -> tuple[Program, int]:
-        """The program of one pass, and the elements of a work-group's tile."""
+        """The program of a single pass, and the number of elements in a work-group's tile."""
         device, item_bytes = self.values.device, self.monoid.held_bytes
         defines = chain_defines(
             device.capabilities, device.policy, item_bytes=item_bytes, segments=self.segments,
@@ -185,7 +190,7 @@ class Scan:
     def _enqueue_sweeps(
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None
     ) -> None:
-        """Enqueue the downsweep, and what it needs before."""
+        """Enqueue the downsweep, after the upsweep and the spine if it needs them."""
         program, shares = self._sweeps
         carries = None
         if total is not None or not shares.alone:
@@ -198,7 +203,10 @@ class Scan:
     def _enqueue_upsweep(
         self, launch: Launcher, program: Program, shares: Shares, *, total: DeviceArray | None
     ) -> Memory:
-        """Enqueue upsweep and spine; return the prefix of each share."""
+        """Enqueue upsweep and spine.
+
+        Return the memory of the carries, the prefixes of all ranges.
+        """
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.monoid.held_bytes + 4) + 4)
         launch.enqueue(
@@ -210,7 +218,7 @@ class Scan:
 
     @property
     def _sweeps(self) -> tuple[Program, Shares]:
-        """The program of the sweeps, and the division of the elements."""
+        """The program of the sweeps, and the division of the elements among lane groups."""
         device, strategy = self.values.device, self.strategy
         defines = sweep_defines(
             device.policy, segments=self.segments, exclusive=self.exclusive, strategy=strategy

@@ -1,11 +1,12 @@
-// bvh-boruvka: how the hierarchy is built: points in halves, their coordinates in this order, boxes.
+// bvh-boruvka: build the hierarchy: halve the points again and again, order coordinates, compute
+// boxes.
 #include "algorithms/bvh_boruvka/halves.cl"
 
 // Halve segments again and again, each by one work-group.
 //
 // In       planes[dimensions * n]: one dimension after the other.
 // In-out   ids[n]: points; the points of a segment stay in it.
-// Temp     keys[n]: where work-items are alone.
+// Temp     keys[n]: in work-groups of one work-item.
 // Launch   any.
 // Needs    end <= height; height <= LOCAL_HEIGHT where work-items are not alone.
 // Ensures  all segments of heights [end + 1, height] are halved.
@@ -105,7 +106,7 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
 
 #endif
 
-// Bring the points into their order.
+// Write the coordinates of the points in their order in the tree.
 //
 // In       planes[rows * n]: one dimension after the other, then the core distances; ids[n].
 // Out      points[n_leaves * rows * LEAF]: by leaf; slots[n].

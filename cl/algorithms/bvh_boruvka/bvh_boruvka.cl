@@ -8,9 +8,9 @@
 //   candidate[p]  another point, and keys[p], the key of the edge to it; NO_SLOT if there is none
 //   lower[p]      no edge that leaves p's component is lighter, the candidate's aside
 //
-// First come the lists of a few nearest points. As long as one of them is in another component, p
-// needs no search. Else p searches only if its component's best edge is not lighter than lower[p].
-// Edges between components only get fewer, so lower[p] stays right.
+// First, the lists of a few nearest points are computed. As long as one of p's is in another
+// component, p needs no search. Else p searches only if its component's best edge is not lighter
+// than lower[p]. Edges between components only get fewer, so lower[p] stays right.
 //
 // The best edge of a component is found as in dense, word after word (winners.cl). The total order is
 // (weight, lesser, greater) in the numbers of the caller.
@@ -22,7 +22,7 @@
 // Jumps of a root in one launch.
 #define MOST_JUMPS 32
 
-// Make every point a component; nothing is known.
+// Make every point a component; no candidates or bounds are known.
 //
 // Out      component[n], roots[n], active[n], candidate[n], edges[n], cursor[n]; labels[n_nodes];
 //          leaf_lower[n_leaves]; winners[n * words]; state[n_state].
@@ -61,7 +61,7 @@ kernel void bvh_boruvka_take_cores(const global double *points, global double *l
   GRID_FOR(p, n) lower[p] = tree_at(&tree, (uint)p, tree.dimensions);
 }
 
-// Hook every point to one of its component, of components that are given.
+// Begin with given components: hook every point to the point that stands for its component.
 //
 // In       given[n]: by the caller's number, the point that stands for the component; ids[n], slots[n].
 // Out      parents[n].

@@ -1,8 +1,8 @@
 // bvh-boruvka: leaves with no edge that is light enough, so that their points need not search.
 //
 // In late rounds there are few components, and most points are deep inside one, far from all other
-//          components. Their
-// lists end within the component, so each would search by itself, and find nothing:
+// components. Their lists end within the component, so each would search by itself, and find
+// nothing:
 //
 //     +-------+
 //     | . . . |        the leaf's box; all its points are of component c
@@ -30,7 +30,8 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   return false;
 }
 
-// Note of leaves of one component that no edge of theirs is as light as the component's best one.
+// Raise the bounds of leaves of one component that have no edge as light as the component's best
+// one.
 //
 // In       the tree (tree.cl); component[n], labels; winners[n * words].
 // In-out   lower[n], leaf_lower[n_leaves]: raised.

@@ -1,4 +1,4 @@
-// bvh-boruvka: points in halves: the order of leaves.
+// bvh-boruvka: divide points into halves again and again, which gives the order of leaves.
 //
 // Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
 // time" (1977): points are divided at the middle along the widest side of their box, again and again.
@@ -26,8 +26,9 @@
 // else points that are equal in all of them would be in different halves again and again.
 #define TILT 0x1p-8
 
-// What points of a segment are divided by: the coordinate along its widest side, and a little of the
-// next ones; of a quarter each, so that neither a key nor a difference is infinite.
+// The key by which points of a segment are divided: the coordinate along its widest side, and a
+// little of the next coordinates, each multiplied by a quarter, so that neither a key nor a
+// difference is infinite.
 static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
                             uint n) {
   const uint next = axis + 1 < dimensions ? axis + 1 : 0;
@@ -143,8 +144,8 @@ static inline void wg_widest(const global double *planes, const local uint *ids,
   }
 }
 
-// Exchange entries that are not in order: those `stride` apart, in blocks of 2 * stride entries, or,
-// with `mirrored`, those at the same distance from the ends of a block.
+// Exchange entries that are not in order: entries `stride` apart, in blocks of 2 * stride entries,
+// or, with `mirrored`, entries at equal distances from the two ends of a block.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_exchange(local double *keys, local uint *ids, uint points, uint stride,

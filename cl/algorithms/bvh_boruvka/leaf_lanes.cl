@@ -1,4 +1,5 @@
-// bvh-boruvka: eight points at once, a lane each, for devices whose work-items search alone.
+// bvh-boruvka: search for eight points at once, one per vector lane, in work-groups of one
+// work-item.
 #include "algorithms/bvh_boruvka/walk.cl"
 
 // Points that are compared with a leaf's points at once, so that own coordinates are loaded less

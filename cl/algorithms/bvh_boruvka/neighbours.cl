@@ -1,6 +1,6 @@
 // bvh-boruvka: the nearest points of every point.
 
-// Most points of a list.
+// Maximum number of points of a list.
 #ifndef NEIGHBOURS
 #define NEIGHBOURS 8
 #endif
@@ -22,7 +22,7 @@
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
 // The nearest points so far, the nearest first. A list of k points has the last k entries; what
-// stands before them is nearer than all points.
+// precedes them counts as nearer than all points.
 typedef struct {
   double near[NEIGHBOURS];  // plain sums
   uint at[NEIGHBOURS];      // slots; NO_SLOT where there is none yet
@@ -89,7 +89,7 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 #if BY_LEAF
 
-// The lists of all points of a leaf, a lane each.
+// The lists of all points of a leaf, one per vector lane.
 typedef struct {
   double8 near[NEIGHBOURS];
 #if LISTED
@@ -97,7 +97,7 @@ typedef struct {
 #endif
 } lists_t;
 
-// Insert a point into the lists of a leaf's points, from which it is as far as plain sums say.
+// Insert a point into the lists of a leaf's points. `plain` has its plain sums to them.
 static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
   if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
 #if LISTED
@@ -158,7 +158,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
 }
 
-// The list of a lane; without slots the distance of its last point alone.
+// Store the list of a lane; without slots, only the distance of its last point.
 static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 #if LISTED
   for (uint j = 0; j < NEIGHBOURS; ++j) {

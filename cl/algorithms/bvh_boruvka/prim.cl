@@ -1,14 +1,14 @@
-// bvh-boruvka, few points: Prim's algorithm over all pairs, for devices whose work-items search alone.
+// bvh-boruvka for few points: Prim's algorithm over all pairs, by a single work-item.
 //
 // A hierarchy takes more launches than few points are worth. Here one work-item keeps the lightest
 // edge between the tree and each point outside it, 8 points at a time. Points that have joined the
 // tree give their places to the last ones, so half of all pairs are compared.
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
-// Coordinates and a core distance, at the most.
+// Maximum number of coordinates and core distances of a point.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
 
-// Points outside the tree, a place each; every array is a whole number of vectors long.
+// The points outside the tree, one place each. Arrays have whole numbers of vectors.
 typedef struct {
   global double *rows;    // coordinates, then core distances, `width` entries a row
   global double *reach;   // greater plain sums are too far; -1 if it is not a point

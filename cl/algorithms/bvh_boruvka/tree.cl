@@ -1,8 +1,8 @@
 // bvh-boruvka: the bounding-volume hierarchy, its layout, and the way of a search through it.
 //
-// Points are in an order in which near ones are near each other. A *slot* is a point's place in it. A
-// leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level below, or leaves.
-// So the tree needs no pointers. With FANOUT 4 and 11 leaves:
+// Points are ordered so that near points have near positions. A *slot* is a point's position in
+// this order. A leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level
+// below, or leaves. So the tree needs no pointers. With FANOUT 4 and 11 leaves:
 //
 //     level 2                       0
 //     level 1           0           1         2
@@ -76,7 +76,7 @@ static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
 }
 
-// Places of a level of `n_nodes` nodes: whole groups of children.
+// Number of entries of a level of `n_nodes` nodes: whole groups of children.
 static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
@@ -201,7 +201,7 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
 }
 
 #if WG_SIZE == 1
-// One bit a lane: whether it is set.
+// Return a mask with one bit per lane: whether it is set.
 static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
   const long4 four = bits.lo | bits.hi;

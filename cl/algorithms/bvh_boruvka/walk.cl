@@ -12,8 +12,8 @@
   DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
 #endif
 
-// Which of equal edges of weight 0 a node may have: one of lesser ends than the best so far. Many
-// equal points are searched through in vain without this.
+// Whether a node may have a better edge of weight 0, that is, one with lesser ends than the best so
+// far. Without this test, searches among many equal points would visit all of them.
 static inline bool search_may_tie(const search_t *search, uint least) {
   const uint lesser = min(search->id, least), greater = max(search->id, least);
   return lesser < search->lesser ||
@@ -72,8 +72,8 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   return near;
 }
 
-// The way of a search: from a leaf upwards, and at each level down into the siblings that are near.
-// So the first leaves are near ones as a rule, and later ones need not be visited.
+// The path of a search: from a leaf upwards, and at each level down into the siblings that are
+// near. So the first leaves are near ones as a rule, and later ones need not be visited.
 typedef struct {
   ulong masks;   // FANOUT bits a level: children that remain
   uint leaf;     // where the way began

@@ -7,9 +7,9 @@
 // is cut into blocks, and the first round records the lightest cell of each block (a tournament). A
 // later round reads a block again only if its recorded cell now lies within a component, and only
 // if the block may still have the lightest edge of that component. Fewer and fewer cells leave a
-// component, so a stale entry is a lower bound. Most of the matrix is read once. CU's own way is
-// there for comparison: every round lists all blocks. Hooking takes no compare-and-swap: each
-// component is one work-item's.
+// component, so a stale entry is a lower bound. Most of the matrix is read once. CU's own method,
+// in which every round lists all blocks, is kept for comparison. Hooking takes no compare-and-swap,
+// since each component is hooked by one work-item.
 //
 //              block 0    block 1    block 2         entries of row u after the first round:
 //     row u    7 3 9 5    8 6 6 4    2 9 9 8         (3, column 1)  (4, column 7)  (2, column 8)
@@ -75,7 +75,7 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
   grid_dense_list_blocks(keys, columns, component, winners, list, state, count, n, n_blocks);
 }
 
-// List all blocks: CU's own way, which uses nothing of earlier rounds.
+// List all blocks: CU's own method, which uses no results of earlier rounds.
 //
 // Out      list[n_tasks]; state[count]: the length.
 // Launch   any.
@@ -151,7 +151,7 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
 // Out      winners[n * words].
 // Launch   any; repeated until state[count] stays 0.
 // Needs    the only cycles of parents are roots.
-// Ensures  the root of every vertex is the same; all reservations are all ones.
+// Ensures  every vertex has the same root as before; all reservations are all ones.
 kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
                                 volatile global uint *state, uint count, uint n, uint short_ids) {
   grid_dense_jump_pointers(parents, winners, state, count, n, short_ids);

@@ -1,4 +1,4 @@
-// dense: the lightest pair of a row; of ROWS_AT_ONCE rows, where work-items are alone.
+// dense: find the lightest pair of a row, or of ROWS_AT_ONCE rows in work-groups of one work-item.
 #include "algorithms/dense/tile.cl"
 #include "device/winners.cl"
 

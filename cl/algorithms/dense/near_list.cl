@@ -1,7 +1,7 @@
 // dense: the list of a row's least plain sums.
 #include "algorithms/dense/filter.cl"
 
-// A list of a row, of one part of the columns: entry j stands at from[j * n].
+// The list of a row for one part of the columns. Entry j is from[j * n].
 typedef struct {
   global double *from;
   size_t stride;

@@ -1,8 +1,9 @@
-// dense, few vertices: rounds by one work-group, without the host in between. Where they are very few
-// it takes all rounds in one launch; else all work-groups read blocks again, in a launch of their own.
+// dense for few vertices: one work-group does rounds without the host in between. If the vertices
+// are very few, it does all rounds in one launch. Otherwise all work-groups reread blocks, in a
+// launch of their own.
 #include "algorithms/dense/steps.cl"
 
-// What all launches work in; see dense_one_group_solve.
+// The arrays that all launches use; see dense_one_group_solve.
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;

@@ -5,7 +5,7 @@
 
 // Load how many supervertices the depths of a phase have, for all work-items of the work-group.
 //
-// Out      counts[MAX_DEPTHS]; what lies before the phase's first depth means nothing.
+// Out      counts[MAX_DEPTHS]; entries before the phase's first depth are undefined.
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_load_counts(const solve_t *solve, uint phase, local uint *counts) {
   for (uint d = get_local_id(0); d < MAX_DEPTHS; d += WG_SIZE)
@@ -48,9 +48,9 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
   }
 }
 
-// Let every vertex of a depth know the component that a phase leaves it in. Done from the deepest
-// up, each finds it in one step. A final link that is met on the way may be what another work-item
-// has just found, which is as good.
+// Find, for every vertex of a depth, the component that a phase leaves it in. Depths are processed
+// from the deepest up, so each vertex finds it in one step. A final link on the way may be one that
+// another work-item has just found, which is right as well.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
@@ -132,9 +132,10 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
   return n_kept;
 }
 
-// Put the edges of a tile on the worklist of `depth`: `n_all` positions from *base on, this
-// work-item's `before` of them. The work-items exchange them through local memory, so that each has
-// as many, however many it found: most of the time goes into their reservations.
+// Put the edges of a tile on the worklist of `depth`, at `n_all` positions from *base on. `before`
+// of these precede this work-item's. The work-items exchange edges through local memory, so that
+// all have equally many, however many each found, because most of the time goes into their
+// reservations.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,

@@ -4,7 +4,7 @@
 #include "algorithms/filter_boruvka/minima.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 
-// Vertices that a work-item takes at a time when roots are numbered, at most.
+// Maximum number of vertices that a work-item takes at once when roots are numbered.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
 // The upper slot, in the row [begin, end), of the edge in a lower slot of `vertex`. Among parallel
@@ -18,8 +18,9 @@ static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, ui
   return best.slot;
 }
 
-// So few vertices a work-item at a time that all work-groups of the launch have some: loads of
-// several are on their way at once, but searches for mirror slots come one after the other.
+// The number of vertices that a work-item takes at once, so few that all work-groups of the launch
+// have some: loads of several are on their way at once, but searches for mirror slots come one
+// after the other.
 static inline uint first_spread(const solve_t *solve) {
   const size_t n_items = get_global_size(0);
   return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
@@ -38,7 +39,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
     uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of rows that have mirror slots
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
-    // A loop a trip to memory, in which all vertices' loads are on their way at once.
+    // One loop per access to memory, so that the loads of all vertices run at the same time.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
@@ -74,7 +75,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 
 // Follow the choices of every vertex to the root of its tree, which knows its supervertex. Choices
 // get lighter on the way, so the way ends at the pair, its only cycle, or at a vertex without an
-// edge. Ways longer than CHASE are left to round_follow.
+// edge. Paths longer than CHASE are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
   TILES_FOR(tile, solve->n, TILE_VERTICES) {
@@ -99,7 +100,7 @@ static inline void first_follow_choices(const solve_t *solve) {
         goes_on = true;
       }
     }
-    // Where it ended, links are either a root's, known since the launch before, or still to come.
+    // At its end, the link is either a root's, known since the launch before, or not known yet.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = here[k] == next[k]   ? LINK_FINISHED

@@ -20,7 +20,7 @@ static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, ui
   best->column = column;
 }
 
-// The lightest slot of a stretch of one row, by its position in the tile.
+// The lightest slot of consecutive slots of one row, by its position in the tile.
 typedef struct {
   full_key_t key;
   uint position;
@@ -114,8 +114,8 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   for (uint row = begin + get_local_id(0); row < end; row += WG_SIZE) minima_note_empty(solve, row);
 }
 
-// Note where the lightest edges of a tile's rows lead, and mark those that lead up; of rows that tiles
-// part, note the slots of the parts. Comes after tile_note_empty and a barrier.
+// Store where the lightest edges of a tile's rows lead, and mark the ones that lead up. For rows
+// that tiles part, store the slots of the parts. Comes after tile_note_empty and a barrier.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;

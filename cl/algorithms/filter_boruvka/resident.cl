@@ -13,8 +13,8 @@
 #define ONE_WINDOW 0
 #endif
 
-// Choose the first edge of every vertex from its row, and follow the choices; returns whether it
-// could.
+// Choose the first edge of every vertex from its row, and follow the choices. Return whether all
+// work-groups have come.
 static inline bool resident_choose(const solve_t *solve, uint n_phases, workspace_t *workspace) {
 #if SYMMETRIC
   minima_take(solve, n_phases > 1, &workspace->tile, workspace->base);
@@ -30,7 +30,7 @@ static inline bool resident_choose(const solve_t *solve, uint n_phases, workspac
 #endif
 }
 
-// Go on to a phase: from the graph to its first worklist; returns whether it could.
+// Begin a phase: from the graph to its first worklist. Return whether all work-groups have come.
 static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n_phases,
                                         workspace_t *workspace) {
   if (phase == 0) {

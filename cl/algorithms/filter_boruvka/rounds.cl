@@ -1,8 +1,8 @@
 // filter-boruvka: a round on a worklist between supervertices.
 //
-// When a round begins, every supervertex holds its lightest edge (reservation.cl). Hooking needs no
-// compare-and-swap and no find: exactly one edge is what a supervertex holds, so exactly one
-// work-item links it.
+// When a round begins, every supervertex has reserved its lightest edge (reservation.cl). Hooking
+// needs no compare-and-swap and no find: exactly one edge is what a supervertex holds, so exactly
+// one work-item links it.
 #include "algorithms/filter_boruvka/solve.cl"
 
 // Edges a work-item takes from each tile of a worklist: 1 to 1024; registers on GPUs.
@@ -11,10 +11,11 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Steps along a way after which its vertex points ahead.
+// Steps along a path of links after which its vertex is linked to the vertex reached (path
+// compression).
 #define LINK_STEPS 8
 
-// Vertices whose ways a work-item follows at the same time.
+// Vertices whose paths of links a work-item follows at the same time.
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
@@ -80,7 +81,7 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Which of its supervertices hold an edge: bit 0 for u, bit 1 for v.
+// Return which of its supervertices have reserved an edge: bit 0 for u, bit 1 for v.
 static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
@@ -88,8 +89,8 @@ static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) 
          (uint)reservation_holds(reserved, stride, edge.v, edge) << 1;
 }
 
-// Link the supervertices that hold an edge over it, which belongs to the forest; returns the root,
-// or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
+// Link the supervertices that have reserved an edge, which belongs to the forest. Return the root,
+// or LINK_FINISHED if there is none: of two that have reserved the same edge, the lesser is a root.
 static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holders,
                                    volatile global uint *links) {
   if (holders == 0) return LINK_FINISHED;
@@ -129,8 +130,9 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
 }
 
 // Let every vertex of a depth know its supervertex, if CHASE steps lead there; else let it point as
-// far ahead as they do, so that the next time takes steps CHASE times as long. Others follow and
-// store at once: a link read is the old one or the new one, and both lead to the same root.
+// far ahead as they do, so that the next time takes steps CHASE times as long. Other work-items
+// follow and store at once: a link read is the old one or the new one, and both lead to the same
+// root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
@@ -167,9 +169,9 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
   if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
 }
 
-// The link that a vertex has or is on the way to. The vertex points ahead from time to time, so ways
-// get shorter for all that go along them at once. A link read is an old one or a new one, and both
-// lead to the same root.
+// Find the link at the end of a vertex's path. The path is compressed from time to time, so paths
+// get shorter for all work-items that follow them. A link that is read is an old one or a new one,
+// and both lead to the same root.
 static inline uint link_of(global uint *links, uint vertex) {
   uint link = links[vertex];
   for (uint steps = 1; !(link & LINK_KNOWN); ++steps) {

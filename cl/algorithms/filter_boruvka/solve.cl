@@ -1,9 +1,10 @@
-// filter-boruvka: what all of its phases share: the arrays of a solve, and its counts.
+// filter-boruvka: the arrays of a solve and its counts, which all phases share.
 //
-// A solve has phases, one a window of edges from the lightest to the heaviest. In a phase, vertices
-// of depth 0 (the graph's vertices) are contracted to supervertices of depth 1, these to depth 2,
-// and so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with
-// them. At least two vertices make one supervertex, which bounds how many are at a depth.
+// A solve has phases, one per window of edges, from the lightest window to the heaviest. A window
+// is a range of weights. In a phase, vertices of depth 0 (the graph's vertices) are contracted to
+// supervertices of depth 1, these to depth 2, and so on. The supervertices of a depth have
+// consecutive numbers, so that arrays shrink with them. At least two vertices make one supervertex,
+// which bounds how many are at a depth.
 
 #define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
 
@@ -23,12 +24,12 @@
 #define MAX_DEPTHS 40
 #endif
 
-// Phases of a solve, at most: 1 to 4.
+// Maximum number of phases of a solve: 1 to 4.
 #ifndef MAX_PHASES
 #define MAX_PHASES 4
 #endif
 
-// Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
+// Steps that a vertex follows in one launch on the path to its supervertex: 2 to 1024.
 #ifndef CHASE
 #define CHASE 32
 #endif
@@ -49,8 +50,8 @@
 #define COUNT_VERTICES 1  // supervertices of a depth
 #define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
 
-// Loops over what a work-item holds: in registers, which are indexed by what the compiler knows;
-// the arrays of a single work-item are in memory.
+// Loops over a work-item's own arrays: these are in registers, whose indices the compiler must
+// know; the arrays of a single work-item are in memory.
 #if WG_SIZE > 1
 #define SOLVE_UNROLL _Pragma("unroll")
 #else
@@ -98,7 +99,7 @@ static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->capacity_odd : solve->capacity_even;
 }
 
-// Let the edge in a slot belong to the forest. Bits stay in cache where bytes would not.
+// Put the edge in a slot into the forest. Bits stay in the cache where bytes would not.
 static inline void solve_mark(const solve_t *solve, uint slot) {
   atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
 }
@@ -132,14 +133,14 @@ static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }
 
-// Let supervertex `number` of a depth begin: no edge reserved, no link.
+// Initialise supervertex `number` of a depth: no edge is reserved, and there is no link.
 static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
   reservation_reset((global uint *)solve_reserved(solve, depth), solve_stride(solve, depth),
                     number);
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Claim `wanted` consecutive positions behind *count for each work-item, with one atomic for all.
+// Reserve `wanted` consecutive positions after *count for each work-item, by one atomic for all.
 // Returns how many positions of other work-items come before this one's; *total: of all work-items.
 // *base: the work-group's first position. `scratch`: WG_SIZE words.
 //
@@ -151,7 +152,7 @@ static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint
   return before;
 }
 
-// Claim positions as wg_claim_ahead does. *first: the work-item's own first position.
+// Reserve positions as wg_claim_ahead does. *first: the work-item's own first position.
 //
 // Scope    the whole work-group; begins and ends with a barrier, so *base may be used again.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,

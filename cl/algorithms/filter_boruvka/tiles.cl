@@ -28,7 +28,7 @@
 // Local memory that a tile's steps use one after the other, in pairs of words.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
-// What a work-group knows of a tile. A position is a slot's distance from the tile's first.
+// The local memory of a tile. A position is a slot's distance from the tile's first slot.
 typedef struct {
   local uint *rows;     // [TILE_SLOTS]: the row that begins at a position, where one does
   local uint *heads;    // [TILE_WORDS]
@@ -38,7 +38,7 @@ typedef struct {
   uint first_row, last_row;
 } tile_t;
 
-// What a kernel that goes over tiles declares: their local memory, and `tile` with it.
+// Declarations of a kernel that processes tiles: their local memory, and `tile`, which has it.
 #define TILE_MEMORY                                                 \
   local uint2 pairs[TILE_PAIRS];                                    \
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE]; \
@@ -110,7 +110,7 @@ static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;
 }
 
-// Let nothing be known of the lightest slot of the row that begins at a position.
+// Clear the lightest slot of the row that begins at a position.
 static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_keys(tile)[position] = UINT_MAX;
 #if WEIGHT_BITS == 64
@@ -136,7 +136,7 @@ static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
 }
 
-// Note where rows begin; `clears_least`: and that nothing is known of their lightest slots. Must be
+// Store where rows begin. With `clears_least`, also clear their lightest slots. Must be
 // reached by the whole work-group. O(TILE_SLOTS log n), however many rows without slots there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
