@@ -1,4 +1,4 @@
-"""The agreement of contestants about a forest."""
+"""A check that all contestants find one forest."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from clmst.bench.agreement import first_difference
 
 
 class Agreement:
-    """A forest that contestants must give, edge by edge; by default that of the first call.
+    """A forest that all contestants must find, edge by edge.
 
-    `whose` names its owner in messages. Edge ids distinguish parallel edges; endpoints (`by` is
-    "edges") also agree between contestants that get the graph in different forms.
+    By default it is the forest of the first call. `whose` names its owner in messages. `by` says
+    what is compared. Edge ids distinguish parallel edges. Endpoints ("edges") also agree between
+    contestants that get the graph in different forms.
     """
 
     def __init__(
@@ -25,7 +26,10 @@ class Agreement:
         self.whose, self.forest, self.by = whose, forest, by
 
     def difference(self, found: Forest | DeviceForest) -> str:
-        """Return "" if a forest is the right one, else what differs."""
+        """Compare a forest with the right one.
+
+        Returns "" if they agree, else the first difference.
+        """
         forest = found.to_host() if isinstance(found, DeviceForest) else found
         if self.forest is None:
             self.forest = forest

@@ -48,13 +48,16 @@ Solve = Callable[[Any], Any]
 SCIPY = "SciPy"
 CSGRAPH: Mapping[str, Solve] = {"csgraph": clmst.csgraph.minimum_spanning_tree}
 LAYOUTS = ("symmetric", "upper", "directed")
-# Two of something: each pair of vertices has two weights, one in each direction.
+# In a form "two-...", each pair of vertices has two weights, one in each direction.
 FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-tied", "two-doubles")
 ONLY = click.option("--only", multiple=True, help="Part of a title; again for more.")
 
 
 def difference_from(tree: Any, *, exact: bool) -> Callable[[Any], str]:
-    """Return what compares results with SciPy's tree: sizes and weights, or trees themselves."""
+    """Return a function that compares a result with SciPy's tree.
+
+    It compares sizes and total weights, or, if `exact`, whole trees.
+    """
     size, weight = tree.nnz, math.fsum(tree.data)
 
     def difference(found: Any) -> str:
@@ -82,7 +85,7 @@ def compared(
     *,
     exact: bool = False,
 ) -> Rows:
-    """Yield a row for each matrix: times, and how many times as fast as SciPy each way is."""
+    """Yield a row for each matrix, with times and the ratio of SciPy's time to each way's."""
     ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ways}
     for title, matrix in matrices:
         solves = {name: partial(solve, matrix) for name, solve in {**ways, SCIPY: scipys}.items()}
@@ -121,7 +124,7 @@ def _scipys_of_edges(arrays: Any) -> Any:
 
 
 def in_forms(graph: clmst.Graph, forms: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the matrices of a symmetric graph that are timed, by their forms."""
+    """Yield the form and the matrix for each form of a symmetric graph."""
     rng = np.random.default_rng(0)
     symmetric = as_matrix(graph)
     upper: Any = sparse.triu(symmetric, format="csr")
@@ -144,7 +147,7 @@ def main() -> None:
 @main.add_command
 @case(ONLY, repetitions=5)
 def usual(run: Run, only: tuple[str, ...]) -> Rows:
-    """Time the matrices that people have."""
+    """Time the matrices that users have."""
     ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
     return compared(run, usual_matrices.usual(only), ways)
 
@@ -165,7 +168,7 @@ def usual(run: Run, only: tuple[str, ...]) -> Rows:
 def small(
     run: Run, only: tuple[str, ...], weights: tuple[str, ...], forms: tuple[str, ...]
 ) -> Rows:
-    """Time small matrices, by every way."""
+    """Time small matrices in every way."""
     on_device = partial(clmst.minimum_spanning_forest, device=run.device)
     ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
     ways |= {"device": on_device, "host": _on_host}

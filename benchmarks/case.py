@@ -1,4 +1,4 @@
-"""A case: several ways of doing the same work, each verified, then timed by turns."""
+"""A case: several ways of doing the same work, each of which is verified, then timed in turns."""
 
 from __future__ import annotations
 
@@ -15,40 +15,43 @@ from clmst.bench.harness import Contestant, Harness, Status, Times, first_line
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 
-# A call shorter than this is timed in batches that last about twice as long.
+# A call shorter than this (in seconds) is timed in batches, which last about twice as long.
 _SHORT_CALL = 1e-3
 _BATCH_SECONDS = 2e-3
 _MOST_CALLS = 64
-# How many calls are timed together follows from the least of so many trials, if calls are short.
+# The size of batches follows from the minimum of this many trials, if calls are short.
 _TRIALS = 3
 _TRIED_AGAIN = 1e-2
-# A call longer than this is timed fewer times: whole seconds need no nine repetitions.
+# A call longer than this (in seconds) is timed fewer times.
 _LONG_CALL = 0.5
 _FEW_REPETITIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The work of a method, after compilation and allocation."""
+    """The work of a method, with everything compiled and allocated."""
 
-    enqueue: Callable[[], object]  # does the work once, or enqueues it on the device's queue
-    results: Callable[[], Sequence[Array]]  # waits; those of the last call, on the host
+    enqueue: Callable[[], object]  # does the work once, or enqueues it
+    results: Callable[[], Sequence[Array]]  # waits, and returns results of the last call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One way of doing the work of a case."""
+    """A way of doing the work of a case."""
 
     name: str
     prepare: Callable[[], Work]  # if it raises, the method is left out of the case
-    traffic: int | None = None  # bytes that it moves to and from memory
-    expected: Sequence[Array] | None = None  # where results differ in form from those of the case
+    traffic: int | None = None  # bytes that one call reads and writes
+    expected: Sequence[Array] | None = None  # if results have another form than the case's
 
 
 def on_device(
     name: str, make: Callable[[], Callable[[], object]], *outputs: DeviceArray, traffic: int
 ) -> Method:
-    """Return a method that leaves its results in outputs; `make` returns what enqueues it."""
+    """Return a method that leaves its results in the arrays `outputs`.
+
+    `make` is called once, and returns the function that enqueues the work.
+    """
 
     def prepare() -> Work:
         return Work(enqueue=make(), results=lambda: [out.to_host() for out in outputs])
@@ -64,7 +67,11 @@ def returning(
     results: Callable[[list[Any]], Sequence[Array]] = lambda found: found,
     expected: Sequence[Array] | None = None,
 ) -> Method:
-    """Return a method whose calls return what `results` makes arrays of the host of."""
+    """Return a method whose calls return their results.
+
+    `make` is called once, and returns the function to time. `results` converts what that function
+    returns to arrays on the host.
+    """
 
     def prepare() -> Work:
         call, found = make(), list[Any]()
@@ -79,10 +86,13 @@ def returning(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Some work, its right results by NumPy, and its methods; clmst's own is the first."""
+    """Some work, its right results by NumPy, and the methods to compare.
+
+    The first method is clmst's.
+    """
 
     name: str
-    size: int  # elements
+    size: int  # number of elements
     expected: Sequence[Array]
     methods: Sequence[Method]
     outputs: Sequence[DeviceArray] = ()  # overwritten before each method is verified
@@ -90,17 +100,17 @@ class Case:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """The result of one contestant in one case."""
+    """The times of one contestant in one case, or the reason why it has none."""
 
     case: str
     contestant: str
     size: int
-    status: Status  # only what is "ok" was timed
-    remark: str = ""  # what was wrong, or why it failed
-    seconds: list[float] = field(default_factory=list)  # of a call, one entry a repetition
-    calls: int = 1  # of a repetition, whose mean an entry is
+    status: Status  # there are times only if it is "ok"
+    remark: str = ""  # the error, if it is not "ok"
+    seconds: list[float] = field(default_factory=list)  # seconds per call of each repetition
+    calls: int = 1  # calls in a repetition; an entry is their mean
     traffic: int | None = None
-    # Of a device copy, reading and writing both counted, by turns with the contestants.
+    # Of a copy on the device, timed in turns with the contestants. Bytes read and written count.
     copy_seconds_per_byte: float = math.nan
     ours: bool = False
 
@@ -111,18 +121,18 @@ class Outcome:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes a second that the method moves."""
+        """Bytes per second that the method moves, or None if its traffic is unknown."""
         return None if self.traffic is None else self.traffic / self.median
 
     @property
     def limit_share(self) -> float | None:
-        """The fraction of its time that its traffic would take at the bandwidth of a copy."""
+        """The share of its time that its traffic would take at the bandwidth of a copy, or None."""
         bandwidth = self.bandwidth
         return None if bandwidth is None else bandwidth * self.copy_seconds_per_byte
 
 
 def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
-    """Return "" if results are the expected ones in every element, else the first difference."""
+    """Compare results with the expected ones. Returns "" if equal, else the first difference."""
     if len(expected) != len(results):
         return f"{len(results)} results, not {len(expected)}"
     for which, (right, found) in enumerate(zip(expected, results, strict=True)):
@@ -136,7 +146,7 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
 
 
 class CopyLimit:
-    """The device's own copy of a buffer of some bytes: the yardstick of memory traffic."""
+    """The device's own copy of a buffer, with which memory traffic is compared."""
 
     def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
@@ -146,25 +156,25 @@ class CopyLimit:
         space.overwrite([self._source, self._target])
 
     def contestant(self, space: Workspace) -> Contestant[None]:
-        """Return the contestant that copies a buffer."""
+        """Return the contestant that copies the buffer."""
         return Contestant(name="copy", call=self._enqueue, wait=space.finish)
 
     def _enqueue(self) -> None:
         import pyopencl as cl
 
-        copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory
+        copy: Any = cl.enqueue_copy  # its stub allows only one kind of memory
         copy(self._queue, self._target.memory, self._source.memory, byte_count=self.n_bytes)
 
 
 def batch_of(seconds: float) -> int:
-    """Return how many calls of so many seconds are timed together."""
+    """Return the number of calls that are timed together, if one takes `seconds`."""
     if seconds >= _SHORT_CALL:
         return 1
     return min(math.ceil(_BATCH_SECONDS / max(seconds, 1e-9)), _MOST_CALLS)
 
 
 def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
-    """Verify all methods of a case, then time those that were right, by turns."""
+    """Verify all methods of a case, then time the right ones in turns."""
     harness = Harness(repetitions=repetitions, settle=space.finish, goes_on=True)
     strict = replace(harness, goes_on=False)
     every = [_admit(harness, space, case, method) for method in case.methods]
@@ -187,7 +197,7 @@ def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -
 
 
 def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Times[object]:
-    """Prepare and verify a method; it is not timed unless right."""
+    """Prepare and verify a method. It is not timed unless its results are right."""
     try:
         space.overwrite(case.outputs)
         work = method.prepare()
@@ -204,7 +214,7 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
 
 
 def _repetitions(harness: Harness, times: Times[object]) -> int:
-    """Return how often a method is timed, and set how many calls are timed together."""
+    """Return how often to time a method, after setting how many calls are timed together."""
     for _ in range(_TRIALS):
         harness.time(times)
         if times.status != "ok":

@@ -1,4 +1,4 @@
-"""What it costs to make a graph of a data frame, by the kind of its ids.
+"""The cost of making a graph from a data frame, by the kind of its ids.
 
 python -m benchmarks data_frames [--edges 2000000]
 """
@@ -19,7 +19,7 @@ from clmst import Graph
 
 @case(click.option("--edges", "m", default=2_000_000, show_default=True), repetitions=5)
 def main(run: Run, m: int) -> Rows:
-    """Time graphs of data frames and of Arrow tables."""
+    """Time making graphs from data frames and Arrow tables."""
     random = np.random.default_rng(0)
     far_apart = random.choice(10**9, m // 10, replace=False) + 10**9
     ends, weights = random.integers(0, m // 10, (2, m)), random.random(m)

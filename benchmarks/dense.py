@@ -1,14 +1,14 @@
-"""Complete graphs and ever denser ones: `dense` beside `filter-boruvka` and SciPy.
+"""Complete graphs, and graphs of rising density: `dense` beside `filter-boruvka` and SciPy.
 
-    python -m benchmarks dense complete [--largest N]
-    python -m benchmarks dense density [--vertices N] [--plot FILE]
+    python -m benchmarks dense complete [--largest N] python -m benchmarks dense density [--vertices
+    N] [--plot FILE]
 
-``complete`` does Table 4 of Ma and Wan: complete graphs of n vertices, n doubling from 512 on.
-``density`` does their Table 5 and Figure 8: n vertices, each pair an edge with probability p.
-Graphs are random, weights random integers of 30 bits. Everything is on the device before a solve
-begins, which is timed until the endpoints of the forest are there; `dense` with its matrix kept
-from the solve before, and with the matrix built from the rows of the graph. SciPy's
-minimum_spanning_tree of the upper triangle is timed once.
+``complete`` repeats Table 4 of Ma and Wan: complete graphs with n vertices, where n doubles from
+512 on. ``density`` repeats their Table 5 and Figure 8: n vertices, where each pair is an edge with
+probability p. Graphs are random, and weights are random integers of 30 bits. Everything is on the
+device before a solve begins. A solve is timed until the endpoints of the forest are on the device.
+`dense` is timed with the matrix that an earlier solve has left, and with a matrix that is built
+from the rows of the graph. SciPy's minimum_spanning_tree of the upper triangle is timed once.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
 LARGEST = click.option("--largest", type=click.IntRange(512), default=16384, show_default=True)
 VERTICES = click.option("--vertices", type=click.IntRange(16), default=16384, show_default=True)
 
-# Returns the ways to solve a graph on a device.
+# A function that returns the ways to solve a graph on a device.
 Ways = Callable[[clmst.Graph, clmst.Device], Mapping[str, Way]]
-# Solves a graph, checks the result beside the forest, and returns milliseconds.
+# A function that solves a graph, compares with the forest, and returns milliseconds.
 Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 
 def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
-    """Return a graph of n vertices in which each pair is an edge with a probability; symmetric."""
+    """Return a symmetric graph with n vertices, where each pair is an edge with a probability."""
     seed = n if probability == 1 else round(1e6 * probability)
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 32, n * n, np.uint32)
@@ -65,7 +65,7 @@ def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
 
 
 def mirror(matrix: np.ndarray) -> None:
-    """Copy what is above the diagonal below it, by blocks that stay in cache."""
+    """Copy the upper triangle of a matrix to the lower one, by blocks that stay in the cache."""
     n, side = len(matrix), 512
     for low in range(0, n, side):
         block = matrix[low : low + side, low : low + side]
@@ -76,7 +76,7 @@ def mirror(matrix: np.ndarray) -> None:
 
 
 def matrix_of(graph: clmst.Graph) -> np.ndarray:
-    """Return the matrix of a complete graph; its diagonal is zero."""
+    """Return the matrix of a complete graph, with zeros on the diagonal."""
     n = graph.n_vertices
     matrix = np.zeros((n, n), graph.weights.dtype)
     matrix[~np.eye(n, dtype=bool)] = graph.weights
@@ -92,7 +92,7 @@ def edges_once(graph: clmst.Graph) -> clmst.Graph:
 
 
 def by_fresh_matrix(graph: DeviceGraph) -> Way:
-    """Return the solve that builds its matrix each time."""
+    """Return a solve that builds its matrix anew each time."""
 
     def solve() -> clmst.DeviceForest:
         for key in [("dense", maximum) for maximum in (False, True)]:
@@ -112,7 +112,10 @@ def solved(
     run: Run, sizes: Sequence[int], probabilities: Sequence[float], ways_of: Ways,
     once: Mapping[str, Once] | None = None,
 ) -> Iterator[Row]:  # fmt: skip
-    """Yield the times of graphs of some sizes and densities: by turns, and of some ways once."""
+    """Yield a row for each size and density, with the times of `ways_of` in turns.
+
+    The ways in `once` are timed once.
+    """
     for n in sizes:
         for probability in probabilities:
             graph = random_rows(n, probability)
@@ -127,9 +130,12 @@ def solved(
 
 
 def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
-    """Return how long SciPy takes for the upper triangle; raise if its tree weighs less or more."""
+    """Return the milliseconds of SciPy for the upper triangle.
+
+    Raises :class:`WrongResultError` if its tree has another weight.
+    """
     indices, indptr = graph.indices.view(np.int32), graph.indptr.view(np.int32)
-    rows = sparse.csr_array((graph.weights + 1, indices, indptr))  # SciPy takes zeros for no edge
+    rows = sparse.csr_array((graph.weights + 1, indices, indptr))  # for SciPy a zero is not an edge
     upper = sparse.triu(rows, format="csr")
     trees: list[sparse.csr_array] = []
     seconds = seconds_of(lambda: trees.append(minimum_spanning_tree(upper)))
@@ -139,7 +145,7 @@ def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return the ways to solve a complete graph."""
+    """Return the ways to solve a complete graph, by name."""
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -149,7 +155,7 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, W
 
 
 def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return the ways to solve a graph of any density."""
+    """Return the ways to solve a graph of any density, by name."""
     rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
     return {
         MATRIX: solving(rows, "dense"),
@@ -161,8 +167,9 @@ def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]
 def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> float | None:
     """Return the density from which on a contestant is faster than another.
 
-    None if it is not, at the greatest density. Between two measured densities, the logarithm of the
-    ratio is taken to be linear; where it is faster at the least already, that one.
+    Returns None if it is slower at the maximum density. Between two measured densities, the
+    logarithm of the ratio is taken as linear. If the contestant is always faster, the minimum
+    density is returned.
     """
     gains = [np.log(run.ratio(row, beside, name)) for row in rows]
     slower = [k for k, gain in enumerate(gains) if gain <= 0]
@@ -179,9 +186,9 @@ def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> 
 def over_densities(
     run: Run, sizes: tuple[int, Sequence[float]], ways: Ways, names: Sequence[str], beside: str
 ) -> Rows:
-    """Yield rows of rising density, and from where on some contestants are faster than another.
+    """Yield rows of rising density, then the density from which on contestants are faster.
 
-    The sizes are the number of vertices, and the densities.
+    `sizes` is (number of vertices, densities). Each of `names` is compared with `beside`.
     """
     rows: list[Row] = []
     for row in solved(run, sizes[:1], sorted(sizes[1]), ways):
@@ -194,7 +201,7 @@ def over_densities(
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw times over densities, as the paper's Figure 8."""
+    """Draw times by density, as in the paper's Figure 8."""
     title = f"Random graphs of {rows[0]['n']:,} vertices as matrices, {device}"
     with panels(file, 1, (7, 4.2), title=title) as (panel,):
         lines(panel, rows, "p")

@@ -1,16 +1,15 @@
-"""How close the surrogates are to the inputs of ECL-MST's paper, and times that others state.
+"""Compare the surrogates with the inputs of ECL-MST's paper, and times with stated ones.
 
-    python -m benchmarks ecl inputs [GRAPH ...]
-    python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
-    python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
+    python -m benchmarks ecl inputs [GRAPH ...] python -m benchmarks ecl throughput RESULTS.json ...
+    [--plot FILE] python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
-``inputs`` is Table 2 of SC '23 with the surrogates' own numbers beside it. A GRAPH is a surrogate
-graph by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench`, with the
-paper's ECL-MST beside. ``stated`` times solves beside what pull request 3118 of NVIDIA's RAFT, by
-ECL-MST's first author, states for an H200 with weights of 32-bit floating point; ten of its graphs
-have a surrogate, which is made unless a file is given. 'Solve' leaves the forest as a flag a slot,
-which is what ECL-MST times; what the stated times cover is not said. 'Forest' is the public call,
-with the forest on the device. Each is proved before it is timed.
+``inputs`` is Table 2 of SC '23 beside the numbers of the surrogates. A GRAPH is a surrogate graph
+by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench` beside the paper's
+ECL-MST. ``stated`` times solves beside the times that pull request 3118 of NVIDIA's RAFT, by
+ECL-MST's first author, states for an H200 with float32 weights. Ten of its graphs have a surrogate,
+which is used unless a file is given. 'Solve' leaves the forest as a flag for each slot, which is
+what ECL-MST measures. The pull request does not say what its times cover. 'Forest' is the public
+call, with the forest on the device. Each forest is proved before it is timed.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def inputs(run: Run, graphs: tuple[str, ...]) -> Rows:
 
 
 def facts_of(graph: clmst.Graph) -> tuple[Any, ...]:
-    """Return slots, vertices, components, average and greatest degree of a symmetric graph."""
+    """Return slots, vertices, components, average and maximum degree of a symmetric graph."""
     n, degrees = graph.n_vertices, np.diff(graph.indptr.astype(np.int64))
     ones = np.ones(graph.n_slots, np.int8)
     matrix = sparse.csr_array(
@@ -69,7 +68,7 @@ def facts_of(graph: clmst.Graph) -> tuple[Any, ...]:
     return graph.n_slots, n, count, round(graph.n_slots / max(n, 1), 1), int(degrees.max(initial=0))
 
 
-# What RAFT's pull request 3118 states for an H200, in ms.
+# Milliseconds that RAFT's pull request 3118 states for an H200.
 STATED = {
     "internet": 0.296, "road_ny": 0.378, "rmat16": 0.537, "cit": 0.728, "amazon": 0.931,
     "grid20": 1.343, "copapers": 2.570, "patents": 6.450, "rmat22": 7.928, "road_usa": 10.166,
@@ -77,7 +76,7 @@ STATED = {
 
 
 def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
-    """Prove the forest of a graph, and time its solves."""
+    """Prove the forest of a graph, time its solves, and return the row."""
     weighted = graph.replace(weights=graph.weights.astype(dtype))
     resident = clmst.to_device(weighted, run.device)
     proved = clmst.minimum_spanning_forest(resident, verify=True)
@@ -98,9 +97,9 @@ def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw a picture here.")
 def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
-    """Put the paper's ECL-MST beside what `clmst bench --output` wrote (Figures 3 and 4).
+    """Put the paper's ECL-MST beside the results of `clmst bench --output` (Figures 3 and 4).
 
-    In thousand million slots a second, the paper's of its graphs, others of surrogates.
+    In billion slots per second. The paper's rates are of its graphs, all others are of surrogates.
     """
     results = merged({str(file): Results.load(file) for file in files})
     rows = [*show(rates_of(results), Run(devices=()))]
@@ -110,7 +109,7 @@ def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
 
 
 def rates_of(results: Results) -> Iterator[Row]:
-    """Yield the rates of all contestants on each surrogate, and those that the paper has."""
+    """Yield the rates of all contestants on each surrogate beside the rates in the paper."""
     for grid in Grid.each(results, "times"):
         for graph, rates in zip(grid.graphs, grid.rates() * 1e-9, strict=True):
             if graph not in ECL_MST:
@@ -126,7 +125,7 @@ def rates_of(results: Results) -> Iterator[Row]:
 
 
 def draw(rows: Sequence[Row], file: Path, title: str) -> None:
-    """Draw rates, a row a graph; the paper's are hollow."""
+    """Draw rates with a row for each graph. Markers of the paper's rates are hollow."""
     size, graphs = (9, 2 + 0.32 * len(rows)), [row["graph"] for row in rows]
     with panels(file, 1, size, title=title) as (panel,):
         for number, name in enumerate(one for one in rows[0] if one != "graph"):
@@ -149,7 +148,7 @@ def draw(rows: Sequence[Row], file: Path, title: str) -> None:
     click.option("--dtype", default="float32", show_default=True, help="Of the weights."),
 )
 def stated(run: Run, graphs: tuple[str, ...], dtype: str) -> Rows:
-    """Time the surrogates of graphs that RAFT states times for; NAME=FILE gives a graph."""
+    """Time the surrogates of graphs for which RAFT states times. NAME=FILE gives a graph."""
     sources = dict(one.partition("=")[::2] for one in graphs) or dict.fromkeys(STATED, "")
     for name in sources:
         if name not in STATED:

@@ -1,8 +1,8 @@
-"""Kernel and total time of exclusive scans over sizes: Figures 5 to 9 of Sun and Skadron.
+"""Kernel and total time of exclusive scans by size: Figures 5 to 9 of Sun and Skadron.
 
-Their scan works in place, in one buffer, and the paper puts the gain over a library with two down
-to the allocation. So there are ways with one buffer and with two, both kept from call to call, and
-both allocated anew in each call. Figure 9 is what the transfers alone take.
+Their scan works in place, in one buffer, and the paper explains its gain over a library with two
+buffers by the allocation. Therefore scans with one buffer and with two are timed, both with buffers
+that are kept and with buffers that each call allocates. Figure 9 shows the time of transfers alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIMIT = "two reads and a write at the bandwidth of a copy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arrays:
-    """The arrays of all ways of scanning: from `x` by `values` and `out` to `y`."""
+    """The arrays that all ways of scanning use: host `x`, device `values` and `out`, host `y`."""
 
     x: Array
     values: DeviceArray
@@ -53,7 +53,7 @@ class _Scanner:
 
 
 def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Row]:
-    """Yield the rows of all sizes from 1 MiB to `largest`, all ways of a size by turns.
+    """Yield the rows of all sizes from 1 MiB to `largest` MiB. The ways of a size take turns.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _transfers(space: Workspace, mib: int, arrays: _Arrays, repetitions: int) ->
 
 
 def can_use_pyopencl() -> bool:
-    """Whether PyOpenCL's scans can be had: they need Mako."""
+    """Return whether PyOpenCL's scans can be used, which need Mako."""
     return find_spec("mako") is not None
 
 
@@ -127,7 +127,7 @@ def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
 
 
 def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> None:
-    """Raise unless all are right; warms them up, too."""
+    """Raise ValueError unless all ways are right. This also warms them up."""
     expected = np.empty_like(arrays.x)
     numpy_scan(arrays.x, expected, exclusive=True)
     for scanner in scanners:
@@ -140,7 +140,7 @@ def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> 
 
 
 def _allocating(space: Workspace, arrays: _Arrays, buffers: int) -> _Scanner:
-    """Return the way that allocates its buffers in each call, from the driver, and frees them."""
+    """Return a way that allocates its buffers from the driver in each call, and frees them."""
     device, n, dtype = space.device, arrays.x.size, arrays.x.dtype
     launch = Launcher(device, device.queue)
 
@@ -202,7 +202,7 @@ def _by_pyopencl(space: Workspace, arrays: _Arrays) -> _Scanner:
 
 
 def _recording(kernel: Any) -> list[Any]:
-    """Return a list that the events of all launches of a PyOpenCL scan will be appended to.
+    """Return a list to which the events of all launches of a PyOpenCL scan are appended.
 
     The scan itself returns only the event of its last launch.
     """
@@ -229,7 +229,7 @@ def _by_numpy(arrays: _Arrays) -> _Scanner:
 
 
 def _copy_ms(space: Workspace, arrays: _Arrays) -> float:
-    """Return the device's own time of a copy from buffer to buffer."""
+    """Return the milliseconds of a copy from buffer to buffer, by the device's own clock."""
     import pyopencl as cl
 
     copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory

@@ -1,8 +1,8 @@
-"""The pictures of the gallery, made of generated graphs.
+"""Draw the pictures of the gallery from generated graphs.
 
     python -m benchmarks gallery [--folder docs/images] [--only NAME] [--device NAME]
 
-The same seeds give the same graphs and forests on every device, so they give the same pictures.
+The same seeds give the same graphs and forests, and therefore the same pictures, on every device.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PIXELS = 1000  # width of a picture in a page
 
 
 def maze(path: Path, device: clmst.Device) -> None:
-    """Draw the tree of a grid with random weights: a maze."""
+    """Draw the tree of a grid with random weights, which is a maze."""
     rows, columns = 36, 48
     grid = clmst.generate("grid", rows=rows, columns=columns, seed=7)
     u, v, weights, _ = grid.edges()
@@ -47,7 +47,7 @@ def maze(path: Path, device: clmst.Device) -> None:
 
 
 def clusters(path: Path, device: clmst.Device) -> None:
-    """Draw the forest of points that are joined where they are near: one tree a cluster."""
+    """Draw the forest of points that are joined if they are near, with one tree per cluster."""
     random = np.random.default_rng(3)
     middles = random.uniform(0, 100, (12, 2))
     points = (middles[:, None] + random.normal(0, 3, (12, 120, 2))).reshape(-1, 2)
@@ -62,7 +62,7 @@ def clusters(path: Path, device: clmst.Device) -> None:
 
 
 def change(path: Path, device: clmst.Device) -> None:
-    """Draw what stays, leaves and enters when some roads become slow."""
+    """Draw which edges stay, leave and enter if some roads become slow."""
     graph = clmst.generate("road", n=4_000, seed=1)
     usual = graph.edges()[2]
     slow = np.where(np.random.default_rng(1).random(usual.size) < 0.1, 3, 1)
@@ -72,7 +72,10 @@ def change(path: Path, device: clmst.Device) -> None:
 
 
 def discs(rows: int, columns: int, count: int) -> tuple[Array, Array]:
-    """Return a smoothed image of discs with noise, and a seed in each; the ground's has label 1."""
+    """Return a smoothed image of discs with noise, and a seed in each disc.
+
+    The background has the label 1.
+    """
     random = np.random.default_rng(11)
     row, column = np.indices((rows, columns))
     image, seeds = np.zeros((rows, columns)), np.zeros((rows, columns), np.int32)
@@ -81,7 +84,7 @@ def discs(rows: int, columns: int, count: int) -> tuple[Array, Array]:
         radius = random.integers(9, 17)
         middle = random.integers(radius, rows - radius), random.integers(radius, columns - radius)
         away = np.hypot(row - middle[0], column - middle[1])
-        if image[away < radius + 4].any():  # it would touch another one
+        if image[away < radius + 4].any():  # the disc would touch another one
             continue
         image[away < radius] = random.uniform(0.5, 1)
         seeds[away < 3] = label
@@ -89,7 +92,7 @@ def discs(rows: int, columns: int, count: int) -> tuple[Array, Array]:
 
 
 def segments(path: Path, device: clmst.Device) -> None:
-    """Draw an image, its seeds, and the segments that these cut its forest into."""
+    """Draw an image, its seeds, and the segments into which the seeds cut its forest."""
     image, seeds = discs(240, 320, 60)
     labels = clmst.seeded_segmentation(clmst.Graph.from_image(image), seeds, device=device)
     colours = np.random.default_rng(2).integers(60, 256, (labels.max() + 1, 3)).astype(np.uint8)
@@ -106,7 +109,7 @@ def segments(path: Path, device: clmst.Device) -> None:
 
 
 def groups_and_noise() -> Array:
-    """Return four groups of different density, and noise."""
+    """Return points of four groups of different density, and of noise."""
     random = np.random.default_rng(1)
     groups = (((0, 0), 0.4, 150), ((4, 1), 0.7, 200), ((1, 5), 0.3, 80), ((6, 6), 1.2, 200))
     parts = [random.normal(middle, spread, (n, 2)) for middle, spread, n in groups]
@@ -121,7 +124,7 @@ def density(path: Path, device: clmst.Device) -> None:
 
 
 def dendrogram(path: Path, device: clmst.Device) -> None:
-    """Draw the dendrogram of the same tree, in the hues of the clusters."""
+    """Draw the dendrogram of HDBSCAN's tree, in the hues of the clusters."""
     model = HDBSCAN(12, device=device).fit(groups_and_noise())
     linkage = model.forest_.linkage(device=device)
     draw_dendrogram(linkage, path, labels=model.labels_, title="HDBSCAN: the dendrogram")
@@ -134,7 +137,7 @@ def condensed_tree(path: Path, device: clmst.Device) -> None:
 
 
 def characters(path: Path, device: clmst.Device) -> None:
-    """Draw the maximum spanning tree of who appears with whom in a novel."""
+    """Draw the maximum spanning tree of the characters who appear together in a novel."""
     import networkx as nx
 
     network = nx.les_miserables_graph()
@@ -169,7 +172,7 @@ ROADS = (
 
 
 def towns(path: Path, device: clmst.Device) -> None:
-    """Draw roads of a frame, and the least of them that join all towns."""
+    """Draw roads from a data frame, and the shortest ones that join all towns."""
     import pandas as pd
 
     ends = [(TOWNS[one], TOWNS[other]) for one, other in ROADS]
@@ -198,13 +201,13 @@ PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one f
 
 
 def draw(name: str, path: Path, device: clmst.Device) -> None:
-    """Draw one picture, in the size that a page shows."""
+    """Draw one picture, in the size for a page."""
     PICTURES[name](path, device)
     shrink(path)
 
 
 def shrink(path: Path, width: int = PIXELS, *, colours: int = 256) -> None:
-    """Bring a picture to the width of a page, and to a palette."""
+    """Scale a picture file to the width of a page, and reduce its colours to a palette."""
     with Image.open(path) as picture:
         height = round(picture.height * width / picture.width)
         small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)

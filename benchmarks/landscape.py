@@ -1,25 +1,28 @@
-"""Where filter-boruvka has cliffs: its time over a landscape of graphs, beside a model.
+"""Find graphs on which filter-boruvka is slow: its time over a landscape of graphs, beside a model.
 
     python -m benchmarks landscape measure FILE.jsonl [--cells 400] [--seed 0] [--seconds 420]
-        [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26]
-        [--peer NAME=COMMAND ...]
+        [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26] [--peer NAME=COMMAND
+        ...]
     python -m benchmarks landscape report FILE.jsonl... [--plot MAP.png] [--held-out]
 
 ``measure`` draws a sample of cells by a seed: families x degree 2 to 256 x 2**12 to 2**25 vertices
-x weights x stored once or twice. Each is made on the device, solved by another algorithm and, if it
-is small, by Kruskal's on the host; then it is timed on the device. FILE gets a line for each cell;
-cells that it has are skipped, so a run that was stopped goes on. --targets times ten fixed windows
-beside the default choice. --held-out draws from the families on which nothing is tuned. --peer runs
-a program of ``clmst bench`` on each graph with integer weights, both directions stored.
+x weights x stored once or twice. Each graph is made on the device and solved by another algorithm.
+If it is small, Kruskal's algorithm on the host solves it, too. Then it is timed on the device. FILE
+gets a line for each cell. Cells that it already has are skipped, so a run that was stopped can go
+on. --targets times ten fixed weight ranges beside the default choice. --held-out draws from the
+families on which nothing is tuned. --peer runs a program of ``clmst bench`` on each graph with
+integer weights, with both directions stored.
 
-``report`` fits the model to the cells of all other families, and tells which cells take over 1.5
-times as long as it, and which over 1.2 times the best of ten targets. The model of a solve is
+``report`` fits the model to the cells of all families that are not held out. It lists the cells
+that take more than 1.5 times as long as the model, and those that take more than 1.2 times as long
+as the best of ten targets. The model of a solve is
 
     a launches + b (bytes read once at the rate of a copy) + c (gathers)
 
-Bytes are row offsets, columns and weights; gathers one for each end of an edge, of at most five
-ends a vertex, by what a random one takes of a table of as many words as vertices. The rates are
-measured with the cells; a, b and c say how often, and follow from all cells by least deviation.
+Bytes are row offsets, columns and weights. There is a gather for each end of an edge, for at most
+five ends per vertex. It costs as much as a random gather from a table with as many words as
+vertices. The rates are measured with the cells. The factors a, b and c are fitted to all cells by
+least deviation.
 """
 
 from __future__ import annotations
@@ -72,14 +75,14 @@ TARGETS: tuple[tuple[float, ...], ...] = (
 _STRUCTURED_LOG_EDGES = (16, 20)
 _KRUSKAL_SLOTS = 1 << 16
 _MEMORY, _PEER_SECONDS = Path("/dev/shm"), 20.0
-# What a copy moves to tell the rate of bytes: more than caches hold, on a GPU.
+# Bytes of the copy that measures the rate of bytes. On a GPU they are more than the caches hold.
 _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
 
 def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> list[Cell]:
-    """Return a cell of each structure in the order in which they are drawn.
+    """Return a cell of each structure, in the order in which they are drawn.
 
-    Structures are family, degree and size; weights and layout are drawn for each.
+    A structure is a family, a degree and a size. Weights and layout are drawn for each structure.
     """
     structures = [
         (name, degree, log_size)
@@ -105,7 +108,7 @@ def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> l
 
 
 def constants_of(run: Run) -> Row:
-    """Return milliseconds of a launch, a byte, and a gather by the logarithm of the table."""
+    """Return the milliseconds of a launch, of a byte, and of a gather by log2 of a table's size."""
     space, rng = Workspace(run.device), np.random.default_rng(0)
     n_bytes = _COPIED_BYTES.get(run.device.capabilities.kind, 1 << 24)
 
@@ -131,7 +134,10 @@ def constants_of(run: Run) -> Row:
 
 
 def right_forest(resident: DeviceGraph) -> Reference:
-    """Return the forest by another algorithm, which of a small graph is the host's, too."""
+    """Return the forest by another algorithm.
+
+    If the graph is small, both algorithms are compared with Kruskal's algorithm on the host.
+    """
     if resident.n_slots <= _KRUSKAL_SLOTS:
         agreement = Agreement("the host's Kruskal", clmst.kruskal(resident.graph))
         for name in (ALGORITHM, OTHER):
@@ -145,7 +151,7 @@ def right_forest(resident: DeviceGraph) -> Reference:
 
 
 def kernels_of(resident: DeviceGraph) -> dict[str, float]:
-    """Return the milliseconds of a solve by kernel, by the device's own clock."""
+    """Return the milliseconds of each kernel in a solve, by the device's own clock."""
     launch = Launcher.of(resident.device, profile=True)
     solution_by(ALGORITHM, resident, launch, maximum=False)
     launch.queue.finish()
@@ -154,7 +160,7 @@ def kernels_of(resident: DeviceGraph) -> dict[str, float]:
 
 
 def timed(run: Run, resident: DeviceGraph, reference: Reference, *, with_targets: bool) -> Row:
-    """Return the times of the default choice and of fixed targets, once they were right."""
+    """Return the times of the default choice and of fixed targets, after verifying them."""
     options: dict[str, Any] = {DEFAULT: None}
     if with_targets:
         options |= {str(one): clmst.FilterBoruvkaOptions(targets=one) for one in TARGETS}
@@ -181,7 +187,10 @@ def timed(run: Run, resident: DeviceGraph, reference: Reference, *, with_targets
 def peers_beside(
     peers: Sequence[Peer], resident: DeviceGraph, slots: Array, repetitions: int
 ) -> dict[str, list[float] | str]:
-    """Return the milliseconds of peers that found a forest as heavy, or why there are none."""
+    """Return the milliseconds of each peer that found a forest of the right weight.
+
+    A peer that did not has a remark in their place.
+    """
     graph = resident.graph
     total = int(graph.weights[slots].sum(dtype=np.int64))
     with TemporaryDirectory(dir=_MEMORY if _MEMORY.exists() else None) as folder:
@@ -200,7 +209,7 @@ def peers_beside(
 def measured(
     run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: Sequence[Peer] = ()
 ) -> Row:
-    """Return the row of a cell; if it fails, with the reason."""
+    """Measure a cell and return its row, with the reason if it fails."""
     row = asdict(cell)
     begun = monotonic()
     try:
@@ -213,14 +222,14 @@ def measured(
         if peers and resident.graph.weights.dtype == np.int32:
             row["_peers"] = peers_beside(peers, resident, reference.slots, run.repetitions)
     except Exception as error:
-        # A wrong forest, or a device that runs out of memory: it must not stop the other cells.
+        # A wrong forest, or a device that runs out of memory, must not stop the other cells.
         row["failed"] = first_line(error)
     row["_seconds"] = monotonic() - begun
     return row
 
 
 def _shown(row: Row) -> Row:
-    """Return the cells of the table that is printed while it is measured."""
+    """Return the part of a row that is printed while cells are measured."""
     shown = {name: row[name] for name in ("family", "degree", "log_size", "weights", "layout")}
     if "failed" in row:
         return shown | {"failed": row["failed"]}
@@ -238,7 +247,7 @@ def _shown(row: Row) -> Row:
 
 @click.group(cls=Cases)
 def main() -> None:
-    """Time filter-boruvka over a landscape of graphs, and find cliffs."""
+    """Time filter-boruvka over a landscape of graphs, and find where it is slow."""
 
 
 main.add_command(landscape_report.report)
@@ -264,7 +273,7 @@ def measure(
     held_out: bool, families: tuple[str, ...], most_entries: int,
     peers: tuple[str, ...],
 ) -> Rows:  # fmt: skip
-    """Time cells that FILE does not have yet; it gets a line for each."""
+    """Time the cells that FILE does not have yet, and append a line to FILE for each."""
 
     def wanted(family: str) -> bool:
         named = not families or any(part in family for part in families)
@@ -293,7 +302,7 @@ def measure(
 
 
 def _key(row: Row) -> tuple[Any, ...] | None:
-    """Return what tells one measured cell from another; None for a line that is no cell's."""
+    """Return the values that identify a measured cell, or None for a line that is not a cell."""
     if "family" not in row:
         return None
     names = ("family", "degree", "log_size", "weights", "layout", "seed", "with_targets")

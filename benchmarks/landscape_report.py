@@ -29,7 +29,7 @@ _COLOURS = {"model": ("time to the model", 4.0), "best": ("default to the best o
 
 
 def read_lines(files: Iterable[Path]) -> list[Row]:
-    """Return the lines of files; one that a killed run has left unfinished is dropped."""
+    """Return the lines of files. A line that a killed run has left unfinished is dropped."""
     rows: list[Row] = []
     for file in files:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
@@ -60,7 +60,7 @@ def terms_of(row: Row, constants: Row) -> Array:
 
 
 def fitted(terms: Array, times: Array) -> Array:
-    """Return how often each term counts, by least relative deviation; nothing is negative."""
+    """Return the factor of each term, fitted by least relative deviation. None is negative."""
     scaled, target = terms / times[:, None], np.ones(len(times))
     weights = np.ones(len(times))
     found = np.ones(terms.shape[1])
@@ -101,7 +101,7 @@ class Landscape:
 
 
 def _to_best(row: Row) -> float:
-    """Return the time of the default choice to that of the best fixed target; NaN without."""
+    """Return the ratio of the default choice to the best fixed target, or NaN without targets."""
     targets = [median(times) for times in row["_targets"].values()]
     return median(row["ms"]) / min(targets) if targets else np.nan
 

@@ -1,7 +1,7 @@
 """Parts of pages that a command writes, each between two comments.
 
-A part stands between a line ``<!-- KIND: NAME -->`` and the next ``<!-- end -->``. The command that
-knows the KIND writes the part of that NAME. A test writes all parts anew and compares.
+A part is between a line ``<!-- KIND: NAME -->`` and the next ``<!-- end -->``. The command for a
+KIND writes the parts of each NAME. A test makes all parts again and compares them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 
 def filled(text: str, kind: str, make: Callable[[str], str]) -> str:
-    """Return the text of a page with all parts of a kind written anew.
+    """Return the text of a page, with all parts of a kind replaced by new ones.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def filled(text: str, kind: str, make: Callable[[str], str]) -> str:
     kind : str
         The word before the colon of the opening comment.
     make : callable
-        Returns the Markdown of a part. It takes the name of the part.
+        Takes the name of a part, and returns its Markdown.
     """
 
     def part(found: re.Match[str]) -> str:
@@ -30,7 +30,7 @@ def filled(text: str, kind: str, make: Callable[[str], str]) -> str:
 
 
 def without(text: str, kind: str) -> str:
-    """Return the text of a page without its parts of a kind: what people write themselves."""
+    """Return the text of a page without its parts of a kind: the text that people have written."""
     return _pattern(kind).sub("", text)
 
 

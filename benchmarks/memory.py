@@ -1,16 +1,17 @@
-"""Resident memory: of graphs, of trees and clusters of points, and over many rounds of a solver.
+"""Resident memory of graphs, of trees and clusters of points, and of many rounds of a solver.
 
-    python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied]
-    python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
-    python -m benchmarks memory rounds --algorithm pma --vertices 100000 --rounds 200
+    python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied] python -m
+    benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree] python -m benchmarks memory
+    rounds --algorithm pma --vertices 100000 --rounds 200
 
-``points``: points are uniform; a process each. What is counted is the resident memory at its peak,
-less what the process held right before the call: that is the interpreter, the driver, compiled
-kernels and the points themselves. A small call goes before. On CPUs the memory of the device is in
-it; on GPUs it is not. ``graphs`` does the same for graphs of so many entries or edges, and leaves
-out the forest that the call returns, too. With ``--copied`` the device takes copies, as GPUs do:
-what counts are NumPy's arrays at their peak, and pinned memory. ``rounds`` prints the memory after
-1, 2, 5, 10, ... rounds of a `RepeatedSolver`, each of other weights: whether it goes on growing.
+``points`` measures each call with uniform points in a process of its own. The result is the peak of
+resident memory, minus the memory of the process right before the call: the interpreter, the driver,
+compiled kernels and the points themselves. A small call comes first. On CPUs the result includes
+the memory of the device, on GPUs it does not. ``graphs`` does the same for graphs with a number of
+entries or edges, and also subtracts the forest that the call returns. With ``--copied`` the device
+takes copies, as GPUs do. Then the peak of NumPy's arrays and pinned memory count. ``rounds`` prints
+the memory after 1, 2, 5, 10, ... rounds of a `RepeatedSolver`, each with other weights, to show
+whether it keeps growing.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-_WARM_UP = 2_500_000  # entries: of fewer, one work-item solves in one launch
+_WARM_UP = 2_500_000  # number of entries; a smaller graph would be solved in one launch
 
 
 def arrays_of(matrix: Any) -> tuple[Any, ...]:
-    """Return the arrays of a COO or CSR matrix, the weights last."""
+    """Return the arrays of a COO or CSR matrix, with the weights last."""
     ends = matrix.coords if matrix.format == "coo" else (matrix.indptr, matrix.indices)
     return (*ends, matrix.data)
 
 
 def _sorted(m: int) -> Any:
-    """Return a random matrix of about m entries, 16 a row: symmetric, sorted, int32."""
+    """Return a random matrix with about m entries, 16 per row: symmetric, sorted, int32."""
     return as_matrix(clmst.generate("random", n=m // 16, average_degree=16).symmetrised())
 
 
@@ -61,7 +62,7 @@ def _edges(m: int) -> tuple[Any, ...]:
     return (*(ends.astype(np.int64) for ends in matrix.coords), matrix.data)
 
 
-# What libraries and people give, by the number of entries or edges.
+# Functions that make what libraries and users pass in, from the number of entries or edges.
 GRAPHS: dict[str, Callable[[int], Any]] = {
     "symmetric, sorted, int32": _sorted,
     "symmetric, sorted, float64": lambda m: _sorted(m).astype(np.float64),
@@ -73,14 +74,14 @@ GRAPHS: dict[str, Callable[[int], Any]] = {
 
 
 def resident_bytes() -> int:
-    """Return the memory of this process that is resident now."""
+    """Return the resident memory of this process in bytes."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize()
 
 
 def peak_of(call: Callable[[], Any]) -> tuple[Any, float, int, int]:
-    """Return a call's result, processor time, and resident memory before and at its peak."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # of the peak so far
+    """Call a function. Returns (result, processor seconds, bytes before, peak of bytes)."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # clears the peak so far
     before = resident_bytes()
     result, _, seconds = wall_and_processor_seconds(call)
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
@@ -101,7 +102,7 @@ def main() -> None:
     repetitions=1,
 )
 def points(run: Run, numbers: tuple[float, ...], dimensions: int, what: tuple[str, ...]) -> Rows:
-    """Measure the memory that calls take; a process each."""
+    """Measure the memory that calls take, each in a process of its own."""
     del run
     for name in what:
         for number in numbers:
@@ -123,7 +124,7 @@ def _by_process(*command: Any) -> Row:
     repetitions=1,
 )
 def graphs(run: Run, numbers: tuple[float, ...], what: tuple[str, ...], copied: bool) -> Rows:
-    """Measure the memory that solves of graphs take; a process each."""
+    """Measure the memory that solves of graphs take, each in a process of its own."""
     del run
     for name in what:
         for number in numbers:
@@ -187,7 +188,7 @@ def call(what: str, n: int, dimensions: int) -> None:
     repetitions=1,
 )
 def rounds(run: Run, algorithm: str, vertices: int, n_rounds: int) -> Rows:
-    """Print the memory of this process after rounds of a solver."""
+    """Print the memory of this process after numbers of rounds of a solver."""
     graph = clmst.generate("random", n=vertices, average_degree=8.0, seed=1)
     solver = clmst.RepeatedSolver(graph, devices=run.device, algorithm=algorithm)
     shown = {step * 10**power for step in (1, 2, 5) for power in range(7)} | {n_rounds}

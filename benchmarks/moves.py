@@ -1,11 +1,11 @@
-"""Ways from the memory of one device to that of another.
+"""Compare ways to move data from the memory of one device to another.
 
     python -m benchmarks moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
 
-Each way is verified byte for byte before it is timed; ways take turns. "blocks" is what clmst does
-(``runtime/peer_copy.py``), here with blocks of several sizes; "array" copies all of it to an
-ordinary array, and then from there. "one context" lets the driver copy between devices; "migrated"
-asks it first to bring the buffer to the other device.
+Each way is verified byte for byte before it is timed, and ways take turns. "blocks" is what clmst
+does (``runtime/peer_copy.py``), here with blocks of several sizes. "array" copies everything to an
+ordinary array, and then from there. "one context" lets the driver copy between devices. "migrated"
+first asks the driver to bring the buffer to the other device.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
 
 
 class Pair:
-    """Two devices with a buffer each."""
+    """Two devices with a buffer on each."""
 
     def __init__(self, devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> None:
         self.source, self.target = devices
@@ -36,7 +36,7 @@ class Pair:
         self.found = clmst.DeviceArray.from_host(np.zeros_like(values), self.target)
 
     def by_blocks(self) -> None:
-        """Move as clmst does."""
+        """Move the data as clmst does."""
         copies = [
             DeviceCopy(
                 source=self.sent.memory, target=self.found.memory, n_bytes=self.values.nbytes
@@ -47,11 +47,11 @@ class Pair:
             move(copies, self.source, self.target)
 
     def by_array(self) -> None:
-        """Copy to an array of the host, and from there."""
+        """Copy the data to an array on the host, and from there to the other device."""
         self.found.write(self.sent.to_host())
 
     def by_driver(self) -> None:
-        """Let the driver copy within one context."""
+        """Let the driver copy the data within one context."""
         import pyopencl as cl
 
         copy: Any = cl.enqueue_copy
@@ -59,11 +59,11 @@ class Pair:
         self.target.queue.finish()
 
     def by_migration(self) -> None:
-        """Bring the buffer itself to the other device, copy it there, and let it go back."""
+        """Migrate the buffer itself to the other device, copy it there, and migrate it back."""
         import pyopencl as cl
 
         memory: Any = self.sent.memory
-        whole: Any = cl.Buffer.from_int_ptr(memory.int_ptr)  # what the pool lent it from
+        whole: Any = cl.Buffer.from_int_ptr(memory.int_ptr)  # the pool's buffer that contains it
         for queue in (self.target.queue, self.source.queue):
             cl.enqueue_migrate_mem_objects(queue, [whole])
             if queue == self.target.queue:
@@ -72,14 +72,14 @@ class Pair:
             queue.finish()
 
     def difference(self, _: object) -> str:
-        """Return what is wrong, and clear the target."""
+        """Return "" if the right bytes have arrived, else a message. Clears the target."""
         same = np.array_equal(self.found.to_host(), self.values)
         self.found.write(np.zeros_like(self.values))
         return "" if same else "other bytes arrived"
 
 
 def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
-    """Return all ways."""
+    """Return a contestant for each way that these devices may have."""
     found: list[Contestant[Any]] = []
 
     def add(name: str, pair: Pair, call: Callable[[], None]) -> None:
@@ -96,7 +96,7 @@ def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[
         if n_bytes == StagingShape().block_bytes:
             add("array", pair, pair.by_array)
     if devices[0].cl_device.platform != devices[1].cl_device.platform:
-        return found  # which no context can have both of
+        return found  # no context can have devices of two platforms
     pair = Pair(together(devices), values)
     add("one context", pair, pair.by_driver)
     add("one context, migrated", pair, pair.by_migration)
@@ -113,7 +113,7 @@ def main(run: Run, n_bytes: float) -> Rows:
     for one in ways(run.devices, values):
         try:
             one.call()
-        except Exception as error:  # a driver may not have a way at all
+        except Exception as error:  # a driver may not support a way
             failed.append(f"{one.name}: {type(error).__name__}: {error}".splitlines()[0])
             continue
         contestants.append(one)

@@ -1,22 +1,23 @@
-"""Minimum spanning trees of points: on a device, beside native programs, and what "auto" goes by.
+"""Minimum spanning trees of points: on a device, beside other programs, and the choice of "auto".
 
-    python -m benchmarks points trees 1e6,2 1e6,3 37e6,3,clusters
-    python -m benchmarks points dendrograms 1e6,2 37e6,3
-    python -m benchmarks points peers 1e6,2 1e6,3
-    python -m benchmarks points choice 500,2 1000,2 2000,16
+    python -m benchmarks points trees 1e6,2 1e6,3 37e6,3,clusters python -m benchmarks points
+    dendrograms 1e6,2 37e6,3 python -m benchmarks points peers 1e6,2 1e6,3 python -m benchmarks
+    points choice 500,2 1000,2 2000,16
 
-A set of points is ``NUMBER,DIMENSIONS[,KIND]``; its kind is "uniform", in a cube, or "clusters":
-200 of them, of standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
+A set of points is ``NUMBER,DIMENSIONS[,KIND]``. Its kind is "uniform", in a cube, or "clusters":
+200 clusters, with standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
 points. Seeds are fixed.
 
-``trees`` times `bvh-boruvka` on points that are on the device: the hierarchy is built anew each
-time, and the time ends when the tree's endpoints are there. Beside it stand the device memory that
-it takes a point, and a hash of the endpoints, which must be the same everywhere.
-``dendrograms`` times, beside such a tree, sorting its edges by weight and merging along them, all
-on the device. Up to 1,000,000 points its merges are compared with those of disjoint sets in Python;
-of more, every node must be a child once, and sizes must add up. A hash of them must be the same
-everywhere.
-``peers`` times what a user calls, from arrays to arrays, beside quitefastmst where it is installed.
+``trees`` times `bvh-boruvka` on points that are on the device. The hierarchy is built anew each
+time, and the time ends when the endpoints of the tree are there. The table also has the device
+memory per point, and a hash of the endpoints, which must be equal everywhere.
+
+``dendrograms`` also times sorting the edges of the tree by weight and merging along them, all on
+the device. For up to 1,000,000 points the merges are compared with the merges of disjoint sets in
+Python. For more points, every node must be a child once, and sizes must add up. A hash of the
+merges must be equal everywhere.
+
+``peers`` times the user's call, from arrays to arrays, beside quitefastmst if it is installed.
 ``choice`` times `bvh-boruvka` beside `dense`.
 """
 
@@ -34,7 +35,7 @@ import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case, installed
 from clmst import Device, Points, route
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.complete import facts_of_complete, way_of_tree
+from clmst.algorithms.complete import decide_tree, facts_of_complete
 from clmst.algorithms.dendrogram.merge import Merges, merge
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -59,7 +60,7 @@ class Sample:
 
     @classmethod
     def parse(cls, text: str) -> Sample:
-        """Return the sample of ``NUMBER,DIMENSIONS[,KIND]``."""
+        """Return the sample for ``NUMBER,DIMENSIONS[,KIND]``. Raises ValueError if malformed."""
         number, dimensions, *kinds = text.split(",")
         kind = kinds[0] if kinds else "uniform"
         if len(kinds) > 1 or kind not in ("uniform", "clusters"):
@@ -80,12 +81,12 @@ class Sample:
 
     @property
     def row(self) -> Row:
-        """The first cells of its row."""
+        """The first cells of the row of this sample."""
         return {"points": self.n, "dimensions": self.dimensions, "kind": self.kind}
 
 
 def parsed(_context: click.Context, _parameter: click.Parameter, texts: Any) -> tuple[Sample, ...]:
-    """Return the samples that texts mean."""
+    """Parse the samples of the command line. Raises a usage error if one is malformed."""
     try:
         return tuple(Sample.parse(text) for text in texts)
     except ValueError as error:
@@ -99,14 +100,14 @@ SAMPLES = click.argument("samples", nargs=-1, required=True, callback=parsed)
 
 
 class Resident:
-    """Points on a device, and what solves them there."""
+    """Points on a device, and their solve."""
 
     def __init__(self, sample: Sample, device: Device) -> None:
         self.device, self.n = device, sample.n
         self.matrix = DeviceMatrix.upload(Points(sample.draw()), device)
 
     def solve(self, launch: Launcher | None = None) -> DeviceForest:
-        """Build the hierarchy and solve."""
+        """Build the hierarchy, and solve."""
         for kept in self.matrix.caches:
             kept.clear()
         launch = launch or Launcher(self.device, self.device.queue)
@@ -114,12 +115,16 @@ class Resident:
 
 
 def endpoints_of(forest: DeviceForest) -> Array:
-    """Return the endpoints of a tree, read back."""
+    """Copy the endpoints of a tree to the host."""
     return forest.to_host().edges
 
 
 def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
-    """Raise unless merges are those of disjoint sets in Python, or of many points could be."""
+    """Raise WrongResultError if merges are wrong.
+
+    Up to 1,000,000 points they are compared with disjoint sets in Python. Merges of more points are
+    only checked to be consistent.
+    """
     n = forest.n_vertices
     if n <= _CHECKED_BY_HOST:
         right = merge_by_host(n, forest.edges, np.argsort(forest.weights, kind="stable"))
@@ -134,7 +139,7 @@ def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
 
 
 def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield what users call for a tree, from coordinates to edges."""
+    """Yield the calls that users make for a tree, from coordinates to edges, with their names."""
     coordinates = sample.draw()
     yield "clmst", lambda: clmst.minimum_spanning_forest(Points(coordinates)).weights
     if (peer := installed("quitefastmst")) is not None:
@@ -142,7 +147,7 @@ def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def ratios(run: Run, times: dict[str, list[float]]) -> dict[str, float]:
-    """Return the time of each contestant over that of the first."""
+    """Return the time of each contestant divided by the time of the first."""
     first, *others = times
     return {f"{name} / {first}": run.ratio(times, name, first) for name in others}
 
@@ -192,7 +197,9 @@ def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
         ) -> Merges:
             launch = Launcher(device, device.queue)
             order = argsort(weights, launch=launch)
-            return merge(n, ends, order, launch, serial=route.merges_serially(n, device.facts))
+            return merge(
+                n, ends, order, launch, serial=route.one_merges(n, alone=device.facts.alone)
+            )
 
         merges = merged()
         children, sizes = merges.children.to_host(), merges.sizes.to_host()
@@ -223,7 +230,7 @@ def peers(run: Run, samples: tuple[Sample, ...]) -> Rows:
 @main.add_command
 @case(SAMPLES, name="choice")
 def choose(run: Run, samples: tuple[Sample, ...]) -> Rows:
-    """Time `bvh-boruvka` beside `dense`, on the device, the hierarchy built anew."""
+    """Time `bvh-boruvka` beside `dense` on the device. The hierarchy is built anew each time."""
     for sample in samples:
         resident = Resident(sample, run.device)
         right = endpoints_of(resident.solve())
@@ -235,5 +242,5 @@ def choose(run: Run, samples: tuple[Sample, ...]) -> Rows:
             return "" if np.array_equal(endpoints_of(forest), right) else "another tree"
 
         times = run.turns({"bvh-boruvka": resident.solve, "dense": dense}, difference)
-        taken = way_of_tree(resident.matrix, facts_of_complete(resident.matrix), None)
-        yield sample.row | times | ratios(run, times) | {"auto": taken}
+        way, _ = decide_tree(resident.matrix, facts_of_complete(resident.matrix), None)
+        yield sample.row | times | ratios(run, times) | {"auto": way.record}

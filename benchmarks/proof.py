@@ -1,11 +1,11 @@
-"""What a proof costs beside the solve.
+"""The cost of a proof beside the solve.
 
     python -m benchmarks proof [NAME ...]
 
-A NAME is a surrogate graph or a file, as of ``clmst bench``, "path" (2**21 vertices, weights at
-random) or "doubles" (10 million random edges of 64-bit weights). Timed in turns are the solve of a
-graph that is on the device, the solve from the host's graph to the host's forest, and the proof.
-Ratios are medians over turns.
+A NAME is a surrogate graph or a file, as for ``clmst bench``, "path" (2**21 vertices with random
+weights) or "doubles" (10 million random edges with 64-bit weights). In turns are timed the solve of
+a graph on the device, the solve from the host's graph to the host's forest, and the proof. Ratios
+are medians over turns.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def graph_of(name: str) -> Graph:
 
 
 def refuted(found: Any) -> str:
-    """Return what is wrong with the verdict of a proof; nothing with a forest."""
+    """Return "the forest is refuted" if a proof says so, else ""."""
     return "" if getattr(found, "ok", True) else "the forest is refuted"
 
 

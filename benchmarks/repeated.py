@@ -1,15 +1,17 @@
-"""A graph under weights that change: `RepeatedSolver` beside one-shot solves.
+"""A graph whose weights change: `RepeatedSolver` beside one-shot solves.
 
     python -m benchmarks repeated GRAPH... [--share 0.05]
 
-GRAPH is a surrogate graph by name, ``clustered``, or a file. Rounds have random permutations of the
-graph's weights, in turn; those of "near" rounds differ from the graph's own by a random share of
-up to 5 % either way. From host to host, `minimum_spanning_forest` of a SciPy matrix that has the
-permuted ones already is timed beside `solve` of an array of them, beside `update` of a share of
-them, both without warm starts, and beside `solve` of near ones by a solver that has been at it for
-three rounds. On the device the public call for the graph as it is, with the weights it came with,
-beside `solve` of arrays on the device; forests stay there. Every round's forest is compared with
-the one-shot one's before anything is timed. Preparing is timed once.
+GRAPH is a surrogate graph by name, ``clustered``, or a file. Each round has a random permutation of
+the graph's weights. The weights of a "near" round differ from the graph's own by a random share of
+up to 5 % in either direction.
+
+From host to host, four ways are timed: `minimum_spanning_forest` of a SciPy matrix that already has
+the permuted weights, `solve` of an array of these weights, `update` of a share of them, both
+without warm starts, and `solve` of near weights by a solver that has done three rounds. On the
+device, the public call for the graph with its own weights is timed beside `solve` of arrays on the
+device, and forests stay there. Every round's forest is compared with the one-shot forest before
+anything is timed. Preparing is timed once.
 """
 
 from __future__ import annotations
@@ -35,16 +37,16 @@ from clmst.core.threads import in_threads, slices
 from clmst.generators import FAMILIES, surrogates
 
 CLUSTERED = "clustered"
-_SLOTS = 1 << 20  # that a thread weighs at a time
+_SLOTS = 1 << 20  # slots whose weights a thread copies at a time
 
 
 def load(name: str) -> clmst.Graph:
-    """Return the graph of a name, a family as in ``clustered:n=5000``, or a file; symmetric."""
+    """Return a symmetric graph: by name, of a family as in ``clustered:n=5000``, or from a file."""
     return as_it_comes(name).symmetrised()
 
 
 def as_it_comes(name: str) -> clmst.Graph:
-    """Return the graph of a name as of :func:`load`, its edges stored once or twice."""
+    """Return a graph as :func:`load` does, but with its edges stored once or twice."""
     if (file := real_file(name)) is not None:
         return clmst.Graph.read(file)
     if Path(name).is_file():
@@ -58,20 +60,20 @@ def as_it_comes(name: str) -> clmst.Graph:
 
 
 class Reweighted:
-    """A graph without loops, its edges stored twice, and matrices of it under other weights.
+    """A graph without loops, with its edges stored twice, and matrices of it with other weights.
 
     Attributes
     ----------
     graph : Graph
-        Symmetric.
+        The symmetric graph.
     own : ndarray, shape (m,)
-        The weights that it came with, one an edge in canonical order.
+        The original weights, one for each edge in canonical order.
     """
 
     def __init__(self, graph: clmst.Graph) -> None:
         u, v, self.own, _ = graph.edges()
         both = canonical.mirror(graph.n_vertices, u, v)
-        self._edges = both.positions  # of each slot
+        self._edges = both.positions  # the edge of each slot
         self.graph = graph.replace_unchecked(
             indptr=both.indptr, indices=both.indices, weights=self._by_slot(self.own),
             is_symmetric=True, edge_ids=None, n_input=both.indices.size,
@@ -88,19 +90,22 @@ class Reweighted:
         return found
 
     def matrix(self, weights: np.ndarray) -> Any:
-        """Return the SciPy matrix that has these weights, one an edge in canonical order."""
+        """Return the SciPy matrix with given weights, one for each edge in canonical order."""
         return as_matrix(self.graph.replace_unchecked(weights=self._by_slot(weights)))
 
     def permuted(self, number: int) -> np.ndarray:
-        """Return one of many permutations of the graph's own weights.
+        """Return the permutation with a number of the graph's own weights.
 
-        They are one random permutation, each turned by a random number of places.
+        All are rotations of one random permutation, by a random distance.
         """
         turned = np.random.default_rng(number).integers(max(self.own.size, 1))
         return np.roll(self._permuted, turned)
 
     def near(self, share: float, number: int) -> np.ndarray:
-        """Return one of many weights that differ from the own ones by up to a share of them."""
+        """Return weights that differ from the graph's own by up to a fraction `share` of them.
+
+        `number` is the seed.
+        """
         by = np.random.default_rng(number).uniform(-share, share, self.own.size)
         return (self.own * (1 + by)).astype(self.own.dtype)
 
@@ -116,15 +121,15 @@ Round = Callable[[int], object]
 
 
 def in_turn(solve: Round) -> Callable[[], object]:
-    """Return what solves rounds 0, 1, ..., and then the same again."""
+    """Return a function that solves rounds 0, 1, ... and then the same rounds again."""
     rounds = cycle(range(ROUNDS))
     return lambda: solve(next(rounds))
 
 
 def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any]) -> None:
-    """Raise unless a solver finds the one-shot forest of all weights, on the host and the device.
+    """Raise unless a solver finds the one-shot forest for all weights, on the host and the device.
 
-    `every` has pairs of the weights of a round, on the host and on the device.
+    `every` has a pair for each round: its weights on the host, and on the device.
     """
     for weights, there in every:
         expected = clmst.minimum_spanning_forest(reweighted.matrix(weights), device=there.device)
@@ -139,7 +144,7 @@ def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any
     click.option("--share", type=click.FloatRange(0, 1), default=0.05, help="Of edges changed."),
 )
 def main(run: Run, graphs: tuple[str, ...], share: float) -> Rows:
-    """Time solves of graphs whose weights change; ratios are to the one-shot solve beside them."""
+    """Time solves of graphs whose weights change. Ratios refer to the one-shot solve."""
     device = run.device
     for name in graphs:
         reweighted = Reweighted(load(name))
@@ -173,7 +178,10 @@ def _ways(
     run: Run, reweighted: Reweighted, share: float, cold: tuple[Any, Any, Any],
     hot: tuple[Any, Any, Any],
 ) -> dict[str, Round]:  # fmt: skip
-    """Return what solves round k in each way, by solvers without and with warm starts."""
+    """Return functions that solve round k, by name.
+
+    `cold` is without warm starts, and `hot` with.
+    """
     device, (solver, given, stored), (warm, near, stored_near) = run.device, cold, hot
     resident = clmst.to_device(reweighted.graph, device)
     matrices = [reweighted.matrix(weights) for weights in given]

@@ -1,13 +1,13 @@
-"""What rush hour makes of the minimum spanning tree of a road network, drawn.
+"""Draw how rush hour changes the minimum spanning tree of a road network.
 
     python -m benchmarks rush_hour [FILE] [--folder docs/images] [--title TITLE] [--device NAME]
 
-Without a file there is a generated network of 20,000 vertices. By night a road's weight is its
-length. At rush hour a car drives from every crossing to the middle of the map on the shortest path;
-a road takes longer with the square root of its number of cars, up to four times as long where most
-do. Both are solved by one `RepeatedSolver`. The pictures, ``rush_hour.png`` of all and
-``rush_hour_middle.png`` of the part round the middle, say in colour which edges of the tree stay,
-leave and enter. A graph without coordinates gets a layout.
+Without a file, a network with 20,000 vertices is generated. By night the weight of a road is its
+length. At rush hour a car drives from every crossing to the middle of the map on the shortest path.
+A road then takes longer with the square root of its number of cars, up to four times as long on the
+busiest road. Both are solved by one `RepeatedSolver`. The pictures show in colour which edges of
+the tree stay, leave and enter: ``rush_hour.png`` in the whole network, and ``rush_hour_middle.png``
+around the middle. A graph without coordinates gets a layout.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from benchmarks.runner import Reported
 from clmst.core.weight_keys import Array
 from clmst.drawing import draw_change, layout
 
-_SLOWEST = 4.0  # times as long
-_PART = (0.078, 0.035)  # of the map's width, drawn round the middle: across and up
+_SLOWEST = 4.0  # maximum slowdown of a road
+_PART = (0.078, 0.035)  # width and height of the detail, relative to the map's width
 _PIXELS = 1400  # width of a picture in a page
 
 
 def load(file: Path | None) -> clmst.Graph:
-    """Return a road network with coordinates, whose weight k is that of edge k."""
+    """Return a road network with coordinates, in which weight k belongs to edge k."""
     if file is None:
         return clmst.generate("road", n=20_000, seed=1)
     graph = clmst.Graph.read(file)
@@ -43,7 +43,10 @@ def load(file: Path | None) -> clmst.Graph:
 
 
 def middle_of(roads: clmst.Graph) -> int:
-    """Return the crossing of three roads or more that is nearest to the median of both axes."""
+    """Return the crossing nearest to the median of both axes.
+
+    A crossing has at least three roads, if the map has such vertices.
+    """
     u, v, _, _ = roads.edges()
     n_roads = np.bincount(np.concatenate([u, v]), minlength=roads.n_vertices)
     crossings = np.flatnonzero(n_roads >= min(3, n_roads.max()))
@@ -53,7 +56,7 @@ def middle_of(roads: clmst.Graph) -> int:
 
 
 def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
-    """Return how many cars use each edge if one drives from each vertex to the middle."""
+    """Return the number of cars on each edge if one drives from each vertex to the middle."""
     u, v, lengths, _ = roads.edges()
     u, v = u.astype(np.int32), v.astype(np.int32)
     matrix = sparse.csr_array((lengths, (u, v)), shape=(roads.n_vertices,) * 2)
@@ -61,7 +64,7 @@ def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
     (far,), (via,) = dijkstra(matrix, directed=False, indices=starts, return_predecessors=True)
     cars = np.ones(roads.n_vertices)
     for vertex in np.argsort(-far, kind="stable").tolist():
-        if via[vertex] >= 0:  # neither the middle itself, nor out of its reach
+        if via[vertex] >= 0:  # skips the middle itself, and what is not connected with it
             cars[via[vertex]] += cars[vertex]
     return np.where(via[v] == u, cars[v], np.where(via[u] == v, cars[u], 0.0))
 
@@ -75,7 +78,7 @@ def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
 )  # fmt: skip
 @click.option("--title", default="Rush hour", show_default=True, help="Of the whole.")
 def main(file: Path | None, device: str | None, folder: Path, title: str) -> None:
-    """Draw what rush hour makes of a spanning tree."""
+    """Draw how rush hour changes a spanning tree."""
     roads = load(file)
     assert roads.coordinates is not None
     lengths = roads.edges()[2]

@@ -1,4 +1,4 @@
-"""What the papers state in their text, for pictures that have it beside what was measured."""
+"""Numbers that the papers state in their text, for pictures and tables beside measurements."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ HYBRID, HYBRID_SIZE = 0.5, "49,152 vertices"
 
 
 def pma_speedups(variant: str, graphs: Sequence[str]) -> tuple[list[float], list[int]]:
-    """Return how many times as fast as Vineet a variant is in the paper, and on which graphs."""
+    """Return a variant's speedups over Vineet in the paper, and the indices of their graphs."""
     place = 1 + PMA_VARIANTS.index(variant) if variant in PMA_VARIANTS else 0
     found: dict[int, float] = {}
     for number, graph in enumerate(graphs):
@@ -141,7 +141,7 @@ LOOK: Mapping[str, Any] = {
 def mark(
     panel: Any, where: float, values: Mapping[str, float], whose: str, color: str = "#000000"
 ) -> None:
-    """Draw what a paper states of some machines at one place: a hollow star, a pentagon, ..."""
+    """Draw stated values of some machines at one x, each with a hollow marker of its own."""
     for marker, (name, value) in zip("*pd", values.items(), strict=False):
         look = {**LOOK, "marker": marker, "markeredgecolor": color}
         panel.plot([where], [value], label=f"{whose}, {name}", **look)

@@ -34,7 +34,7 @@ from benchmarks.timing import seconds_of
 from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import stream_sink
+from clmst.scale import sinks
 from clmst.scale.host_reducer import CycleFilter, reduce, without_loops
 from clmst.scale.source import EdgeSource
 
@@ -156,7 +156,7 @@ def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[st
     click.option("--without-files", is_flag=True),
     click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk."),
     click.option("--block", type=int, default=None, help="Edges of a block."),
-    click.option("--blocks", default=stream_sink.BLOCKS, show_default=True),
+    click.option("--blocks", default=sinks.BLOCKS, show_default=True),
     click.option("--checked", default=2e6, show_default=True),
     repetitions=3,
 )
@@ -165,9 +165,9 @@ def main(
     block: int | None, blocks: int, checked: float,
 ) -> Rows:  # fmt: skip
     """Time the bus, streams and their steps. Rates are computed from minimum times."""
-    stream_sink.BLOCKS = blocks
+    sinks.BLOCKS = blocks
     if block is not None:
-        stream_sink.ROWS[run.device.capabilities.kind] = block
+        sinks.ROWS[run.device.capabilities.kind] = block
     edges = _Edges(run.device, int(rows), int(vertices), chunk)
     check_some(edges, int(checked))
     right = edges.stream(edges.chunks(pinned=True))

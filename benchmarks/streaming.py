@@ -1,13 +1,13 @@
-"""What a stream costs beside a solve of the whole graph, and what a lost worker costs.
+"""The cost of a stream beside a solve of the whole graph, and the cost of a lost worker.
 
-    python -m benchmarks streaming chunks [--graph patents] [--chunks 8]
-    python -m benchmarks streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
-    python -m benchmarks streaming limits [--rows 40000000] [--vertices 1000000]
+    python -m benchmarks streaming chunks [--graph patents] [--chunks 8] python -m benchmarks
+    streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16] python -m benchmarks
+    streaming limits [--rows 40000000] [--vertices 1000000]
 
 `chunks` solves edge arrays in random order, as a whole, in chunks and by passes, in turns.
-`parquet` streams Parquet files in this process, and through a Dask cluster of two workers of which
-one is killed at work. `limits` times several numbers of edges a reduction. Every forest is compared
-before any time is printed.
+`parquet` streams Parquet files in this process, and through a Dask cluster of two workers, one of
+which is killed while it has a task. `limits` times reductions of several numbers of edges. Every
+forest is compared before any time is printed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from benchmarks.timing import wall_and_processor_seconds
 from clmst.bench.harness import CLOCKS
 from clmst.scale import capacity
 
-# Dask lets malloc give all memory back at once, so that each large array costs page faults. The GNU
-# C library takes no greater threshold than this one.
+# Dask lets malloc return all memory to the system at once, so that each large array costs page
+# faults. This threshold is the maximum that the GNU C library accepts.
 KEEP_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": 32 << 20, "MALLOC_TRIM_THRESHOLD_": 1 << 32,
     "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": 1,
@@ -45,19 +45,19 @@ Times = tuple[float, float]  # elapsed seconds, and seconds of all processors
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, Times]:
-    """Return what a call returns and how long it took."""
+    """Call a function once. Returns (result, (wall seconds, processor seconds))."""
     result, wall, cpu = wall_and_processor_seconds(call)
     return result, (wall, cpu)
 
 
 def check(found: clmst.Forest, right: clmst.Forest, name: str) -> None:
-    """Raise unless two forests are the same."""
+    """Raise unless two forests are equal. `name` is for the message."""
     if found != right:
         raise click.ClickException(f"{name}: another forest; it must be that of the whole graph")
 
 
 def limit_for(n: int, m: int, dtype: Any) -> int:
-    """Return the memory limit at which a reduction takes so many edges."""
+    """Return the memory limit at which a reduction takes `m` edges."""
     return capacity.bytes_of_reduction(clmst.get_device(), n, m, np.dtype(dtype))
 
 
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def pair_of(seconds: Times) -> Row:
-    """Return the cells of elapsed and of processor time."""
+    """Return the cells of wall time and of processor time."""
     return {"elapsed s": seconds[0], "processor s": seconds[1]}
 
 
@@ -128,7 +128,7 @@ def write_files(folder: Path, rows: int, n: int, files: int) -> None:
 
 
 def warm_up() -> None:
-    """Let a worker open its device."""
+    """Solve a tiny stream, so that a worker opens its device."""
     clmst.stream_minimum_spanning_forest([([0], [1], np.ones(1, np.float32))], 2)
 
 
@@ -148,7 +148,7 @@ def kill_one_at_work(client: Any, processes: dict[str, int]) -> None:
     repetitions=1,
 )
 def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
-    """Stream Parquet files, here and by two workers of which one is killed; least times."""
+    """Stream Parquet files, here and by two workers, one of which is killed. Times are minima."""
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-", dir=at) as name:
         folder = Path(name) / "edges"
         folder.mkdir()
@@ -172,9 +172,10 @@ def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
 
 
 def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.Forest, Times]:
-    """Return the forest by two workers, of which one is killed after so many seconds, and times.
+    """Solve with two workers, and return the forest and the times.
 
-    The seconds of processors are those of the cluster's processes, the killed one left out.
+    One worker is killed after `kill_after` seconds, unless that is None. The processor time is that
+    of the cluster's processes, without a killed one.
     """
     dask: Any = import_module("dask")
     distributed: Any = import_module("distributed")
@@ -207,7 +208,7 @@ def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.F
     repetitions=1,
 )
 def limits(run: Run, rows: int, n: int) -> Rows:
-    """Stream Parquet files with several limits: how many edges a reduction should take."""
+    """Stream Parquet files with several memory limits, to find the best size of reductions."""
     del run
     warm_up()
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as folder:

@@ -46,7 +46,7 @@ KINDS = ("code", "docstrings", "comments", "imports", "blank")
 
 
 def lines_of(path: Path) -> Counter[str]:
-    """Return the lines of a file: all, and those of each of KINDS."""
+    """Count the lines of a file: all lines, and the lines of each of KINDS."""
     text = path.read_text(encoding="utf-8")
     count = Counter(total=len(text.splitlines()))
     count["blank"] = sum(not line.strip() for line in text.splitlines())
@@ -79,7 +79,7 @@ def _comment_lines_of_kernels(text: str) -> int:
 
 
 def _docstring_lines(node: ast.AST) -> int:
-    """Return the lines of a node's docstring that are not blank."""
+    """Return the numbers of the lines of a node's docstring that are not blank."""
     if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return 0
     text = ast.get_docstring(node, clean=False)
@@ -218,14 +218,20 @@ print(json.dumps(visits))
 def solve_path(
     root: Path, n: int, algorithm: str, shape: str = "", *, device: str | None = None
 ) -> dict[str, Any]:
-    """Return the files that a solve goes through, in order, and the doors between them."""
+    """Trace a solve.
+
+    Returns its files in the order in which they are reached, and the calls between them.
+    """
     return files_of_call(_SOLVE, str(n), algorithm, shape, root=root, device=device)
 
 
 def files_of_call(
     code: str, *arguments: str, root: Path = HERE, device: str | None = None
 ) -> dict[str, Any]:
-    """Return the files that a call goes through; `code` makes the function `solve` that calls."""
+    """Trace a call; `code` makes the function `solve` that calls.
+
+    Returns its files in the order in which they are reached, and the calls between them.
+    """
     command = [sys.executable, "-c", _TRACED + code + _FOLLOWED, *arguments]
     environment = os.environ if device is None else {**os.environ, "CLMST_DEVICE": device}
     done = subprocess.run(
@@ -291,7 +297,7 @@ def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says."""
+    """Count, and print or write the result as the command line says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--root", type=Path, default=HERE, help="another clone of clmst")
     parser.add_argument("--before", metavar="COMMIT", help="an earlier commit, beside it")

@@ -117,7 +117,7 @@ def road(place: str, share: float) -> tuple[str, Make]:
 
 
 def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
-    """Return the contestants that texts such as ``pma gamma=64`` mean."""
+    """Return the contestants for texts such as ``pma gamma=64``, by text."""
     return {text: solving(graph, *read(text)) for text in texts}
 
 
@@ -172,7 +172,7 @@ def _numbers(name: str, default: tuple[float, ...], kind: Any, text: str) -> Any
 
 
 def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
-    """Draw times over a heading, a panel a family."""
+    """Draw times by the heading `over`, with a panel for each family."""
     families = list(dict.fromkeys(row["family"] for row in rows))
     size, title = (3.3 * len(families) + 1, 4.4), f"Time by {over}, {device}"
     with panels(path, len(families), size, title=title, share_y=True) as axes:
@@ -249,17 +249,17 @@ def roads(
 # ----------------------------------------------------------------------- small graphs
 
 SMALL = ("prim", "prim-boruvka", "boruvka", "filter-boruvka", "ecl")
-_DEGREE, _BLOCK = 8, 64  # vertices a component
+_DEGREE, _BLOCK = 8, 64  # average degree, and vertices of a component
 
 
 def weighted(u: np.ndarray, v: np.ndarray, n: int, rng: np.random.Generator) -> clmst.Graph:
-    """Return the graph with random weights of 30 bits, each edge stored once."""
+    """Return a graph with random weights of 30 bits, each edge stored once."""
     weights = rng.integers(0, 1 << 30, u.size).astype(np.uint32)
     return clmst.Graph.from_edges(u, v, weights, n_vertices=n)
 
 
 def small_graphs(most: int, seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
-    """Yield the graphs of so many vertices at most, each after its kind."""
+    """Yield the kinds and graphs with at most `most` vertices."""
     rng = np.random.default_rng(seed)
 
     def sizes(*every: int) -> Iterator[int]:

@@ -1,9 +1,9 @@
-"""How quickly text files are read, and how much memory that takes.
+"""How fast text files are read, and how much memory that takes.
 
     python -m benchmarks text_files --edges 10000000
 
-Each file is read in a process of its own, which has read a small one before: so libraries are
-loaded. Memory is what the process grows by at its peak, as a multiple of the graph's three arrays.
+Each file is read in a process of its own, which has read a small file before, so that libraries are
+loaded. Memory is the growth of the process at its peak, as a multiple of the graph's three arrays.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from benchmarks.runner import Cases, Run, show
 from clmst.bench.harness import CLOCKS
 from clmst.io import edge_text, file_edges, write_graph
 
-_SCATTERED = ".scattered.gr"  # arcs in random order, so that opposite ones stand apart
+_SCATTERED = ".scattered.gr"  # arcs in random order, so that opposite arcs are not adjacent
 FORMATS = (".gr", _SCATTERED, ".txt", ".mtx", ".csv", ".graph", ".egr")
 _WARM_VERTICES = 20_000
 
 
 def write(folder: Path, name: str, edges: int) -> None:
-    """Write a random graph in every format; the edges of an edge list are in no order."""
+    """Write a random graph in every format. The edges of the edge list are not sorted."""
     rng = np.random.default_rng(1)
     n = max(edges // 5, 2)
     u, v, w = rng.integers(0, n, edges), rng.integers(0, n, edges), rng.integers(1, 10**6, edges)
@@ -49,9 +49,12 @@ def write(folder: Path, name: str, edges: int) -> None:
 
 
 def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
-    """Return seconds and memory of reading one file in this process."""
+    """Return seconds and memory of reading one file in this process.
+
+    `own` switches off pyarrow.
+    """
     if own:
-        edge_text.ARROW_BYTES = 1 << 62  # no block is that long
+        edge_text.ARROW_BYTES = 1 << 62  # longer than any block
     clmst.read_graph(folder / f"small{suffix}")
     path = folder / f"large{suffix}"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -67,7 +70,7 @@ def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
 
 
 def own_process(*words: object) -> str:
-    """Return what a hidden command prints, in a process of its own."""
+    """Run a hidden command in a process of its own, and return its output."""
     command = [sys.executable, "-m", "benchmarks", "text_files", *map(str, words)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -80,7 +83,7 @@ def main(context: click.Context, edges: int) -> None:
     if context.invoked_subcommand is not None:
         return
     with tempfile.TemporaryDirectory(prefix="clmst-text-") as folder:
-        # Not in this process: a child's peak begins with what its parent has.
+        # Not in this process, because the peak of a child begins with the memory of its parent.
         own_process("write", folder, edges)
         rows = (
             {"file": suffix, "parser": way, **json.loads(own_process("read", folder, suffix, way))}
@@ -95,7 +98,7 @@ def main(context: click.Context, edges: int) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("edges", type=int)
 def write_files(folder: Path, edges: int) -> None:
-    """Write a small file and a large one of each format."""
+    """Write a small file and a large file of each format."""
     write(folder, "small", _WARM_VERTICES * 5)
     write(folder, "large", edges)
 
@@ -105,5 +108,5 @@ def write_files(folder: Path, edges: int) -> None:
 @click.argument("suffix")
 @click.argument("parser")
 def read_file(folder: Path, suffix: str, parser: str) -> None:
-    """Read a file, and print what that took."""
+    """Read a file, and print the time and memory."""
     click.echo(json.dumps(read(folder, suffix, own=parser == "own")))

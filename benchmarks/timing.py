@@ -16,13 +16,16 @@ def by_name(every: Sequence[Times[Any]]) -> dict[str, list[float]]:
 
 
 def seconds_of(call: Callable[[], object]) -> float:
-    """Return the seconds of a single call, with no warm-up."""
+    """Return the seconds of a single call, without a warm-up."""
     times: Times[object] = Times(contestant=Contestant(name="", call=call))
     return Harness(repetitions=1).clocked(times)[0]
 
 
 def wall_and_processor_seconds(call: Callable[[], T]) -> tuple[T, float, float]:
-    """Return what a single call returns, and its seconds by both clocks, with no warm-up."""
+    """Call a function once, without a warm-up.
+
+    Returns (result, wall seconds, processor seconds).
+    """
     wall, processor = CLOCKS["wall"], CLOCKS["cpu"]
     begun, used = wall(), processor()
     result = call()

@@ -73,6 +73,7 @@ PARTS = (
         purpose="the canonical CSR on the host, keys of weights, checks",
         files=("core/*",),
     ),
+    Part(name="router", purpose="decides the way from facts alone", files=("route/*",)),
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Graphs on which one algorithm or another does the most work: what ``worst_cases`` times.
+"""Graphs on which one algorithm or another does the most work, which ``worst_cases`` times.
 
-Each family is a function of a number of edges. It returns the edges with their weights, as
-:class:`Edges`, of about that many; what is random follows from fixed seeds.
+Each family is a function of a number of edges. It returns about that many edges with weights, as
+:class:`Edges`. Randomness follows from fixed seeds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from clmst import Graph
 Ints = npt.NDArray[np.int64]
 Family = Callable[[int], "Edges"]
 
-# The random graph beside a family has no more edges a vertex: among fewer vertices all its edges
-# would be parallel ones, and it a worst case itself.
+# Maximum number of edges per vertex of the random graph beside a family. Among fewer vertices
+# nearly all its edges would be parallel, which is itself a worst case.
 _MOST_EDGES_A_VERTEX = 32
 _CLIQUE = 32  # vertices of a clique, and of a path between two
 _SEED = 20261123
@@ -28,7 +28,7 @@ _SEED = 20261123
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edges (u, v) of weights w among n vertices, in the order in which they are given."""
+    """Edges (u, v) with weights w among n vertices, in the order in which they are given."""
 
     n: int
     u: Ints
@@ -36,7 +36,7 @@ class Edges:
     w: Ints
 
     def graph(self) -> Graph:
-        """Return the graph, each edge stored once."""
+        """Return the graph, with each edge stored once."""
         return Graph.from_edges(self.u, self.v, self.w.astype(np.int32), n_vertices=self.n)
 
     def renamed(self) -> Edges:
@@ -58,9 +58,9 @@ def _of(n: int, u: Ints, v: Ints, w: Ints | None = None) -> Edges:
 
 
 def random_graph(m: int, n: int) -> Edges:
-    """Return what a family is compared with: m edges among n vertices, both ends uniform.
+    """Return the random graph with which a family is compared: m edges with uniform ends.
 
-    Loops and parallel edges stay in; weights are uniform below 2**30. `n` is raised to m / 32.
+    Loops and parallel edges are kept, and weights are uniform below 2**30. `n` is raised to m / 32.
     """
     n = max(n, m // _MOST_EDGES_A_VERTEX, 2)
     u, v = _rng().integers(0, n, (2, m))
@@ -71,7 +71,7 @@ def random_graph(m: int, n: int) -> Edges:
 
 
 def _bit_reversed(m: int) -> Ints:
-    """Return the numbers below m in the order of their bits read backwards."""
+    """Return the numbers below m in the order of their reversed bits."""
     bits = max(m - 1, 1).bit_length()
     at = np.arange(1 << bits)
     backwards = np.zeros_like(at)
@@ -81,7 +81,7 @@ def _bit_reversed(m: int) -> Ints:
 
 
 def _ruler(m: int) -> Ints:
-    """Return how often 2 divides 1, 2, ..., m: every second component merges in each round."""
+    """Return how often 2 divides 1, 2, ..., m. With these weights components merge in pairs."""
     at = np.arange(1, m + 1)
     ruler: Ints = np.log2(at & -at).astype(np.int64)
     return ruler
@@ -106,20 +106,20 @@ def _path(m: int, weights: str) -> Edges:
 
 
 def _star(m: int, hub: float, weights: str = "shuffled") -> Edges:
-    """Return a star whose hub is the first vertex (0), the last (1), or between."""
+    """Return a star whose hub is the first vertex (0), the last (1), or one between."""
     centre = int(hub * m)
     leaves = np.delete(np.arange(m + 1), centre)
     return _of(m + 1, np.full(m, centre), leaves, WEIGHTS[weights](m))
 
 
 def two_hubs(m: int) -> Edges:
-    """Return vertices that all meet the same two."""
+    """Return a graph in which all vertices are joined to the same two hubs."""
     leaves = np.arange(2, 2 + m // 2)
     return _of(2 + leaves.size, np.repeat([0, 1], leaves.size), np.tile(leaves, 2))
 
 
 def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
-    """Return chains as long as there are chains, which begin at one vertex."""
+    """Return chains that begin at one hub, as many as each has edges."""
     k = isqrt(m)
     v = np.arange(1, k * k + 1)
     u = np.where((v - 1) % k == 0, 0, v - 1)
@@ -127,7 +127,7 @@ def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
 
 
 def _comb(m: int, tooth: Callable[[int], int] = isqrt, weights: str = "shuffled") -> Edges:
-    """Return a path whose every vertex begins another one, of a number of edges."""
+    """Return a path with another path of a number of edges at each vertex."""
     length = tooth(m)
     backbone = m // (length + 1)
     along = np.arange(backbone - 1)
@@ -137,7 +137,7 @@ def _comb(m: int, tooth: Callable[[int], int] = isqrt, weights: str = "shuffled"
 
 
 def caterpillar(m: int) -> Edges:
-    """Return a path whose every vertex has seven leaves."""
+    """Return a path with seven leaves at each vertex."""
     backbone = m // 8
     along, leaves = np.arange(backbone - 1), np.arange(backbone, 8 * backbone)
     u = np.concatenate([along, (leaves - backbone) // 7])
@@ -196,13 +196,13 @@ def _random(m: int, weights: str) -> Edges:
 
 
 def _parallel(m: int, n: int, weights: str = "shuffled") -> Edges:
-    """Return edges among few vertices, so that nearly all are parallel."""
+    """Return edges among so few vertices that nearly all are parallel."""
     u = _rng().integers(0, n, m)
     return _of(n, u, (u + 1 + _rng().integers(0, n - 1, m)) % n, WEIGHTS[weights](m))
 
 
 def parallel_along_a_path(m: int) -> Edges:
-    """Return a path whose every step is 64 parallel edges."""
+    """Return a path in which each step has 64 parallel edges."""
     u = np.repeat(np.arange(m // 64), 64)
     return _of(m // 64 + 1, u, u + 1)
 
@@ -211,7 +211,7 @@ def parallel_along_a_path(m: int) -> Edges:
 
 
 def pairs(m: int) -> Edges:
-    """Return as many components as edges."""
+    """Return a graph with as many components as edges."""
     u = 2 * np.arange(m)
     return _of(2 * m, u, u + 1)
 
@@ -224,7 +224,7 @@ def triangles(m: int) -> Edges:
 
 
 def isolated_vertices(m: int) -> Edges:
-    """Return a path on a tenth of the vertices; the others have no edge."""
+    """Return a path on a tenth of the vertices. All others are isolated."""
     return replace(_path(m, "shuffled"), n=10 * m)
 
 
@@ -232,9 +232,12 @@ def isolated_vertices(m: int) -> Edges:
 
 
 def hierarchy(m: int) -> Edges:
-    """Return edges of log n levels, as many of each; those of a level join halves of a block.
+    """Return edges on log n levels, equally many on each.
 
-    Lighter the lower the level: components merge by twos, and edges of all levels above stay.
+    An edge of a level joins halves of a block.
+
+    Edges of lower levels are lighter. So components merge in pairs, and the edges of all higher
+    levels remain.
     """
     bits = max((m // 8 - 1).bit_length(), 1)
     rng = _rng()
@@ -308,9 +311,9 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def matrices(n: int) -> dict[str, npt.NDArray[np.int32]]:
-    """Return symmetric matrices of weights of complete graphs of n vertices, by name.
+    """Return symmetric weight matrices of complete graphs with n vertices, by name.
 
-    The first is what the others are compared with: uniform weights below 2**30.
+    The others are compared with the first, which has uniform weights below 2**30.
     """
     rng, at = _rng(), np.arange(n)
     uniform = np.triu(rng.integers(0, 1 << 30, (n, n)), 1)

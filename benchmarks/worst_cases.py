@@ -36,7 +36,7 @@ _KEPT = 4  # random graphs, the last ones
 
 
 class Solves:
-    """A graph on the device, and its solves by one algorithm; right, and warmed up."""
+    """A graph on the device, and its verified and warmed up solves by one algorithm."""
 
     def __init__(
         self, graph: clmst.Graph | clmst.DenseGraph, algorithm: str, device: clmst.Device,
@@ -53,19 +53,19 @@ class Solves:
         self.stats = self.solve().to_host().stats
 
     def solve(self) -> clmst.DeviceForest:
-        """Solve, and leave the forest on the device."""
+        """Solve the graph, and leave the forest on the device."""
         return clmst.minimum_spanning_forest(
             self.resident, algorithm=self.algorithm, keep_on_device=True
         )
 
     def _forget(self) -> None:
-        """Drop what a graph's first solve leaves for the next."""
+        """Drop everything that a solve leaves with the graph for the next solve."""
         self.resident.device.queue.finish()
         self.resident.plans.clear()
 
     @property
     def edge_ns(self) -> float:
-        """Nanoseconds an edge, of the quickest turn."""
+        """Nanoseconds per edge in the fastest turn."""
         return 1e9 * min(self.times.seconds) / max(self.n_edges, 1)
 
 

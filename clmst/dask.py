@@ -15,7 +15,7 @@ from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
-from clmst.scale import partitions, rounds
+from clmst.scale import partitions, schedule
 from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
@@ -116,7 +116,7 @@ def minimum_spanning_forest(
         n_vertices=n_vertices, columns=columns, edge_id=edge_id, device=device,
         memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
-    split_every = rounds.check_split(split_every)
+    split_every = schedule.check_split(split_every)
     tasks = (dask.delayed(task, pure=False) for task in (_take, _merge, _ends))
     take, merge, ends = tasks
     parts, job = _parts(edges, job)
@@ -126,13 +126,13 @@ def minimum_spanning_forest(
         lane_of = lanes_of(parts, names)
         lanes = _lanes(job, by_device=lane_of is not None)
 
-        def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+        def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
             """Create the task that reduces one partition."""
             own = None if names is None or lane_of is not None else names[step.number]
             with _by_a_worker_of(lanes[step.lane], step.round):
                 return take(part, step, job, before, kept, names=own)
 
-        last = rounds.in_rounds(
+        last = schedule.in_rounds(
             parts,
             len(lanes),
             split_every,
@@ -213,7 +213,7 @@ def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
 
 def _take(
     data: Any,
-    step: rounds.LaneStep,
+    step: schedule.LaneStep,
     job: PartitionJob,
     before: PartitionForest | None,
     kept: PartitionForest | None,

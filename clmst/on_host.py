@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from clmst import route
 from clmst.core.coercion import as_graph, as_listed
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.graph import Graph
 from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
 from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
-
-# The maximum number of edges of a complete graph that the host lists, at 60 bytes each.
-_MOST_LISTED = 1 << 26
 
 
 def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
@@ -25,8 +23,9 @@ def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
     if forest is None:
         graph = as_graph(graph)
         if not isinstance(graph, Graph):
-            if graph.n_vertices**2 > 2 * _MOST_LISTED:
+            if not route.host_lists_complete(graph.n_vertices):
                 get_device()  # raises an error that says what to install
             graph = graph.to_graph()
         forest = kruskal(graph, maximum=maximum)
+    forest = routed(forest, route.Way(route.HOST, "there is no device"))
     return proved(as_listed(graph), forest) if verify else forest

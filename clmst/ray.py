@@ -14,7 +14,7 @@ from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
-from clmst.scale import partitions, rounds
+from clmst.scale import partitions, schedule
 from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
@@ -88,7 +88,7 @@ def minimum_spanning_forest(
         n_vertices=n_vertices, columns=columns, edge_id=edge_id, device=device,
         memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
-    split_every = rounds.check_split(split_every)
+    split_every = schedule.check_split(split_every)
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
     take, merge, ends = (ray.remote(task).options(**options) for task in (_take, _merge, _ends))
@@ -98,12 +98,12 @@ def minimum_spanning_forest(
         """Reduce all blocks, and return the result of the last merge."""
         lane_of = lanes_of(parts, names)
 
-        def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+        def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
             """Start the task that reduces one block."""
             own = None if names is None or lane_of is not None else names[step.number]
             return take.remote(part, step, job, before, [kept], names=own)
 
-        last = rounds.in_rounds(
+        last = schedule.in_rounds(
             parts,
             _n_tasks(ray, options, by_device=lane_of is not None),
             split_every,
@@ -193,7 +193,7 @@ def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:
 
 def _take(
     data: Any,
-    step: rounds.LaneStep,
+    step: schedule.LaneStep,
     job: PartitionJob,
     before: PartitionForest | None,
     kept: list[Any],

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from clmst import route
+from clmst.core import clusters
+from clmst.core.graph import Graph
 from clmst.route import (
     BOXES,
     EQUAL,
     HOST,
     LIMITS,
+    PASSES,
     PRIM_POINTS,
     RECORDS,
+    REDUCED,
+    REDUCED_ON_HOST,
     ROWS,
     SMALL,
     STEPS,
@@ -27,8 +34,10 @@ from clmst.route import (
     Limits,
     PointFacts,
     SparseFacts,
+    StreamFacts,
     Way,
 )
+from clmst.runtime import source
 from tests.helpers.bounds import bounds
 
 CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared", doubles=True)
@@ -59,9 +68,35 @@ def converted(m: int, device: DeviceFacts) -> Way:
     return Way("host" if on_host else "device", "")
 
 
+def either(decide: Callable[..., bool]) -> Callable[[int], Way]:
+    """Return a decision between two as a way: "yes" or "no"."""
+    return lambda size: Way("yes" if decide(size) else "no", "")
+
+
+def filters_sparse(n_edges: int) -> bool:
+    """Return whether light edges go first in a graph of degree 4 under a policy."""
+    return route.light_edges_first(
+        4, n_edges, filter_degree=2, dense_degree=8, filter_edges=1000
+    )  # fmt: skip
+
+
+def streamed(n_new: int, n_vertices: int = 10, **facts: Any) -> Way:
+    """Return the way of a stream of so many edges so far."""
+    known = {"n_forest": 0, **facts}
+    return route.way_of_stream(StreamFacts(n_new=n_new, n_vertices=n_vertices, **known))
+
+
 def yes(holds: bool) -> Way:
-    """Return a choice between two."""
+    """Return the answer to a question that is not about a record."""
     return Way("yes" if holds else "no", "")
+
+
+def is_dense_part(n: int) -> bool:
+    """Return whether a clique of so many vertices is a dense part, which one device solves."""
+    u, v = np.triu_indices(n, 1)
+    edges = Graph.from_edges(u, v, np.zeros(u.size), n_vertices=n)
+    cores = np.full(n, n - 1)
+    return clusters.dense_parts(edges, cores, least=LIMITS.dense_part, most=n).count == 1
 
 
 SPARSE, TREE, CORE = route.way_of_sparse, route.way_of_complete, route.way_of_core_distances
@@ -117,30 +152,80 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "listed_neighbours": (
         lambda k: CORE(points(10**6, neighbours=k)), LIMITS.listed_neighbours, BOXES, TILES,
     ),
-    "rounds_in_one_launch": (
-        lambda n: yes(route.takes_all_rounds_in_one_launch(n)), LIMITS.rounds_in_one_launch,
-        "yes", "no",
-    ),
-    "products": (
-        lambda d: yes(route.may_take_products(1 << 10, d, alone=False)),
-        (LIMITS.products >> 20) - 1, "no", "yes",
-    ),
-    "products_alone": (
-        lambda d: yes(route.may_take_products(1 << 10, d, alone=True)),
-        (LIMITS.products_alone >> 20) - 1, "no", "yes",
-    ),
-    "serial_merges": (
-        lambda n: yes(route.merges_serially(n, GPU)), LIMITS.serial_merges, "yes", "no",
-    ),
-    "condensed_tiles": (
-        lambda n: yes(route.condenses_in_one_launch(n, 256, GPU)), 256 * LIMITS.condensed_tiles,
-        "yes", "no",
-    ),
-    "device_sort": (
-        lambda m: yes(route.sorts_on_device(m, GPU)), LIMITS.device_sort - 1, "no", "yes",
-    ),
     "flat_dimensions": (
         lambda d: TREE(points(100, GPU, dimensions=d)), LIMITS.flat_dimensions, ROWS, TILES,
+    ),
+    "device_check": (either(route.device_checks), LIMITS.device_check - 1, "no", "yes"),
+    "device_order": (either(route.device_orders), LIMITS.device_order - 1, "no", "yes"),
+    "host_parallel": (either(route.host_merges_parallel), LIMITS.host_parallel, "no", "yes"),
+    "host_complete": (either(route.host_lists_complete), 11_585, "yes", "no"),
+    "networkx": (either(route.pays_for_networkx), LIMITS.networkx - 1, "no", "yes"),
+    "filter_sparse_times": (
+        either(filters_sparse), 1000 * LIMITS.filter_sparse_times - 1, "no", "yes",
+    ),
+    "one_launch": (either(route.in_one_launch), LIMITS.one_launch, "yes", "no"),
+    "products_alone": (
+        either(lambda d: route.long_enough_for_products(1024, d, alone=True)),
+        LIMITS.products_alone // 1024**2 - 1, "no", "yes",
+    ),
+    "products": (
+        either(lambda d: route.long_enough_for_products(1024, d, alone=False)),
+        LIMITS.products // 1024**2 - 1, "no", "yes",
+    ),
+    "device_sort": (
+        either(lambda m: route.device_sorts(m, alone=False)), LIMITS.device_sort - 1, "no", "yes",
+    ),
+    "serial_dendrogram": (
+        either(lambda n: route.one_merges(n, alone=False)), LIMITS.serial_dendrogram, "yes", "no",
+    ),
+    "condensed_tiles": (
+        either(lambda n: route.condenses_in_one_launch(n, 256, alone=False)),
+        256 * LIMITS.condensed_tiles, "yes", "no",
+    ),
+    "stream_on_device": (streamed, LIMITS.stream_on_device - 1, REDUCED_ON_HOST, REDUCED),
+    "vertices_per_edge": (
+        lambda n: streamed(1 << 20, n), LIMITS.vertices_per_edge << 20, REDUCED, REDUCED_ON_HOST,
+    ),
+    "stream_filter": (
+        lambda m: yes(route.filters_on_host(m, 1000)), 1000 * LIMITS.stream_filter - 1, "no", "yes",
+    ),
+    "streamed_part": (
+        lambda m: yes(route.streams_instead(m, 1000 * LIMITS.streamed_part)), 999, "no", "yes",
+    ),
+    "dense_part": (lambda n: yes(is_dense_part(n)), LIMITS.dense_part - 1, "no", "yes"),
+    "weights_on_host": (
+        lambda m: yes(route.checks_on_host(m)), LIMITS.weights_on_host - 1, "yes", "no",
+    ),
+    "warm_start": (
+        lambda m: yes(route.has_warm_starts(m, one_launch=False)), LIMITS.warm_start - 1,
+        "no", "yes",
+    ),
+    "warm_start_resident": (
+        lambda m: yes(route.has_warm_starts(m, one_launch=True)), LIMITS.warm_start_resident - 1,
+        "no", "yes",
+    ),
+    "warm_start_candidates": (
+        lambda k: yes(route.warm_start_pays(k, 100)), LIMITS.warm_start_candidates, "yes", "no",
+    ),
+    "series": (
+        lambda m: yes(route.looks_for_series(m, 1 << 30)), LIMITS.series - 1, "no", "yes",
+    ),
+    "series_density": (
+        lambda m: yes(route.looks_for_series(m, 1 << 20)), (LIMITS.series_density << 20) // 100,
+        "yes", "no",
+    ),
+    "series_candidates": (
+        lambda k: yes(route.series_pays(k, 100)), LIMITS.series_candidates, "yes", "no",
+    ),
+    "scan_one_launch": (
+        lambda n: yes(route.scanned_in_one_launch(n)), LIMITS.scan_one_launch, "yes", "no",
+    ),
+    "selection_one_launch": (
+        lambda n: yes(route.selected_in_one_launch(n, 256)), 256 * LIMITS.selection_one_launch,
+        "yes", "no",
+    ),
+    "selection_serial": (
+        lambda n: yes(route.selected_in_one_launch(n, 1)), LIMITS.selection_serial, "yes", "no",
     ),
 }  # fmt: skip
 
@@ -162,7 +247,91 @@ def test_the_page_has_the_limits() -> None:
     page = Path(__file__).parents[1] / "docs" / "algorithms.md"
     if not page.exists():
         pytest.skip("installed without the pages")
-    assert route.limits_table() in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert route.limits_table() in text
+    assert route.records_table() in text
+
+
+def test_only_the_router_knows_its_limits() -> None:
+    """No other file of the product reads a limit, so none can choose a way by one.
+
+    A message may say a limit. Kernels are built for the longest list of neighbours. The sizes of a
+    part of a stream and of a dense part are computed from a limit.
+    """
+    package = Path(route.__file__).parents[1]
+    may = {
+        "algorithms/bvh_boruvka/neighbours.py", "interop/networkx_backend.py",
+        "repeated/assignments.py", "scale/capacity.py", "scale/partitions.py",
+    }  # fmt: skip
+    readers, names = set(), {one.name for one in fields(Limits)}
+    for path in package.rglob("*.py"):
+        if path.parent.name == "route":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_name = isinstance(node, ast.Name) and node.id in ("LIMITS", "Limits")
+            is_field = isinstance(node, ast.Attribute) and node.attr in ("LIMITS", "Limits")
+            if is_name or is_field:
+                readers.add(path.relative_to(package).as_posix())
+    assert readers == may
+    compared = [
+        (name, node.lineno)
+        for name in sorted(may)
+        for node in ast.walk(ast.parse((package / name).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        and names & {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    ]
+    assert compared == []
+
+
+def test_numbers_of_the_router_have_no_double() -> None:
+    """A module with a limit of its own again, under the name of one that moved, would decide."""
+    package = Path(route.__file__).parents[1]
+    moved = {
+        "FROM_SLOTS", "FROM_EDGES", "ALONE", "_FEW", "_FEWEST_EDGES", "_MOST_LISTED",
+        "_LEAST_WORK", "_LEAST_WORK_ALONE", "_SERIAL_VERTICES", "_SORTED_BY_DEVICE_FROM",
+        "_SPARSE_TIMES", "_TILES_OF_FEW",
+    }  # fmt: skip
+    found = [
+        (path.name, node.id)
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in moved
+    ]
+    assert found == []
+
+
+def test_the_dendrogram_of_one_work_item_fits_its_kernel() -> None:
+    """The kernel has local memory for so many vertices, and no more."""
+    text = source.root().joinpath("algorithms/dendrogram/serial.cl").read_text(encoding="utf-8")
+    assert f"#define SERIAL_VERTICES {LIMITS.serial_dendrogram}\n" in text
+
+
+def test_ways_passed_over_say_why() -> None:
+    """Each rule that is passed over has a reason, with the limit if a size decided."""
+    sizes = sparse(LIMITS.small_list + 1, form="list")
+    reasons = dict(route.passed_over(sizes))
+    assert route.way_of_sparse(sizes).record == STEPS
+    assert set(reasons) == {HOST, EQUAL, SMALL}
+    large = points(10**6, GPU, dimensions=13)
+    assert dict(route.passed_over_complete(large)) == {
+        PRIM_POINTS: "13 dimensions > 12 (hierarchy_dimensions)",
+        BOXES: "13 dimensions > 12 (hierarchy_dimensions)",
+    }
+    near = dict(route.passed_over_core_distances(replace(large, neighbours=5)))
+    assert near[TURNS] == "1,000,000 points > 2,048 (one_work_group)"
+    unsure = replace(large, refused=frozenset({TILES}))
+    assert route.way_of_complete(unsure).record == ROWS
+    assert "self-test" in dict(route.passed_over_complete(unsure))[TILES]
+
+
+def test_the_last_rule_passed_over_is_followed_by_the_answer() -> None:
+    """What is passed over never has the answer, and every rule before the answer is there."""
+    for facts in every_sparse():
+        known = replace(facts, equal=False, canonical=True)
+        way, passed = route.way_of_sparse(known), route.passed_over(known)
+        assert all(why for _, why in passed)
+        if way.record == SMALL:
+            assert SMALL not in dict(passed)
 
 
 def test_limits_are_divided_among_compute_units() -> None:
@@ -237,6 +406,26 @@ def test_points_have_a_way_on_every_device() -> None:
                 assert near.record in RECORDS
     assert route.way_of_core_distances(points(9, replace(GPU, doubles=False))).record == HOST
     assert route.way_of_core_distances(points(9, boxed=False)).record == HOST
+
+
+def test_streams_have_a_way_whatever_is_known() -> None:
+    """A stream goes to the device once that pays, and is read several times if memory is short."""
+    n_new, n_forest = LIMITS.stream_on_device, LIMITS.stream_on_device + 1
+    assert streamed(n_new, n_forest=n_forest).record == REDUCED_ON_HOST
+    assert streamed(n_new, n_forest=n_forest, reduced=True).record == REDUCED
+    assert streamed(n_new, refused=True).record == REDUCED_ON_HOST
+    assert streamed(n_new, 0).record == REDUCED_ON_HOST
+    assert streamed(0, generated=True).record == REDUCED
+    assert streamed(0, generated=True, has_space=False).record == PASSES
+    assert {REDUCED, REDUCED_ON_HOST, PASSES} <= set(RECORDS)
+
+
+def test_primitives_read_their_input_once_where_that_pays() -> None:
+    """A scan by one lane group reads it once anyway, and so does a sort of one tile."""
+    most = LIMITS.scan_one_launch
+    assert [route.in_one_pass("scan", n) for n in (most, most + 1)] == [False, True]
+    assert [route.in_one_pass("sort", n) for n in (1, 2)] == [False, True]
+    assert all(route.in_one_pass("selection", n) for n in (0, 1, 100))
 
 
 def test_bounds_of_tests_may_end_in_any_order() -> None:

@@ -38,11 +38,11 @@ def sorted_runs(space: Workspace, size: int, mean_length: int) -> Array:
 
 
 def host_empty(size: int, dtype: Any) -> Array:
-    """Return memory for what NumPy writes; half a page off from where large arrays begin.
+    """Return memory into which NumPy writes, half a page away from where large arrays begin.
 
-    They all begin at the same place of a page, and processors hold back a load that seems to
-    depend on a store at the same place of another one: that costs `numpy.cumsum` up to a factor of
-    six, depending on where the two arrays happen to be.
+    Large arrays all begin at the same offset in a page, and processors hold back a load that seems
+    to depend on a store at the same offset in another page. That slows `numpy.cumsum` by a factor
+    of up to six, depending on where the two arrays happen to be.
     """
     dtype = np.dtype(dtype)
     half_page = 2048 // dtype.itemsize

@@ -70,7 +70,7 @@ def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
 def pyopencl_scan(
     space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
-    """Return what enqueues PyOpenCL's scan."""
+    """Return a function that enqueues PyOpenCL's scan."""
     from pyopencl.scan import ExclusiveScanKernel, InclusiveScanKernel
 
     kind = ExclusiveScanKernel if exclusive else InclusiveScanKernel
@@ -82,7 +82,7 @@ def pyopencl_scan(
 def pyopencl_generic_scan(
     space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
-    """Return what enqueues PyOpenCL's scan of expressions, as its users write it."""
+    """Return a function that enqueues PyOpenCL's scan of expressions, as its users write it."""
     from pyopencl.scan import GenericScanKernel
     from pyopencl.tools import dtype_to_ctype
 

@@ -69,7 +69,7 @@ class _Pairs:
     """Pairs of a random key and a rising index, with a few keys only, so that there are ties."""
 
     elements: Array  # of (key, index)
-    words: Array  # of uint64: the same, packed in the same order
+    words: Array  # the pairs packed into uint64, which order like the pairs
     index_bits: np.uint64  # lower bits of a word
 
     @classmethod
@@ -139,9 +139,10 @@ def _by_pyopencl(
 
 
 def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
-    """Return how NumPy can do it on pairs packed into words: nothing of it does segments as such.
+    """Return ways for NumPy, on pairs packed into words, since NumPy does not have segmented scans.
 
-    One segment is an accumulation; of many, NumPy gets only the minima of whole segments.
+    One segment is an accumulation. With many segments, NumPy only gets the minima of whole
+    segments.
     """
     out, starts = host_empty(words.size, words.dtype), _starts(flags)
     ends = np.append(starts[1:], flags.size) - 1
@@ -164,7 +165,7 @@ def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
 
 
 def _starts(flags: Array) -> Array:
-    """Return where segments begin; the first element begins one in any case."""
+    """Return the indices at which segments begin. The first element always begins one."""
     return np.flatnonzero(np.concatenate(([1], flags[1:])))
 
 

@@ -159,7 +159,7 @@ def unique_by_key(space: Workspace, size: int) -> Case:
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Callable[[], list[Any]]]:
-    """Return what makes PyOpenCL's `unique` with values, which PyOpenCL lacks."""
+    """Return a function that builds PyOpenCL's `unique` with values, which PyOpenCL lacks."""
 
     def make() -> Callable[[], list[Any]]:
         import pyopencl.array
@@ -219,5 +219,5 @@ def _to_host(array: Any) -> Array:
 def _numpy(
     call: Callable[[], list[Array]], traffic: int | None, expected: Sequence[Array]
 ) -> Method:
-    """Return NumPy's way, by a call that returns new arrays; their lengths are the counts."""
+    """Return NumPy's method, from a call that returns new arrays, whose lengths are the counts."""
     return returning("NumPy", lambda: call, traffic=traffic, expected=expected)

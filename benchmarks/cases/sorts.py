@@ -90,7 +90,7 @@ def _traffic(space: Workspace, n_passes: int, n_bytes: int) -> int:
 
 
 def _passes(key_bits: int) -> int:
-    """Return the passes of clmst; each counts the keys, then reads and writes everything."""
+    """Return the number of clmst's passes, each of which counts keys, then moves everything."""
     return -(-key_bits // _DIGIT_BITS)
 
 

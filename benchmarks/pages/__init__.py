@@ -47,7 +47,7 @@ _QUANTITY = re.compile(r"\d(?:[\d.,]*\d)? (?:ms|s|ns|GB/s|x|times|per cent|%)(?!
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a run has written."""
+    """The file that a run has written."""
 
     path: Path
     name: str  # the path below the folder of records, without ``.json``
@@ -108,7 +108,7 @@ class Record:
 
 
 def results_of(*records: Record) -> Results:
-    """Return what ``clmst bench`` has written in some records, as one."""
+    """Return the results of ``clmst bench`` in some records, merged."""
     return merged({one.path.name: Results.load(one.path) for one in records})
 
 
@@ -119,7 +119,10 @@ _PARTS: dict[str, tuple[tuple[str, ...], Make]] = {}
 
 
 def part(name: str, *records: str) -> Callable[[Make], Make]:
-    """Register what makes the part of a name from records, which are named without ``.json``."""
+    """Register a function that makes the part with a name from records.
+
+    Records are named without ``.json``.
+    """
 
     def register(make: Make) -> Make:
         _PARTS[name] = records, make
@@ -146,7 +149,7 @@ def _load() -> None:
 
 
 def made(name: str, page: Path, docs: Path = DOCS) -> str:
-    """Return the Markdown of a part, as a page has it."""
+    """Return the Markdown of a part."""
     _load()
     if name not in _PARTS:
         raise ValueError(f"no part is called {name!r}; there are {', '.join(_PARTS)}")
@@ -169,18 +172,18 @@ def pages(docs: Path = DOCS) -> Iterator[Path]:
 
 
 def rendered(page: Path, docs: Path = DOCS) -> str:
-    """Return the text of a page with all parts made anew from their records."""
+    """Return the text of a page with all parts made again from their records."""
     text = page.read_text(encoding="utf-8")
     return filled(text, KIND, lambda name: made(name, page, docs))
 
 
 def stale(docs: Path = DOCS) -> list[str]:
-    """Return the names of pages that do not say what their records say."""
+    """Return the names of pages whose parts differ from what their records give."""
     return [page.name for page in pages(docs) if rendered(page, docs) != page.read_text("utf-8")]
 
 
 def unplaced(docs: Path = DOCS) -> set[str]:
-    """Return the names of parts that no page has."""
+    """Return the names of parts that are on no page."""
     found = {name for page in pages(docs) for name in names_in(page.read_text("utf-8"), KIND)}
     return set(names()) - found
 
@@ -225,7 +228,7 @@ def _is_of_paper(text: str) -> bool:
 
 
 def digits(value: float, significant: int = 4) -> str:
-    """Return a number with so many significant digits, with commas from a thousand on."""
+    """Format a number with a number of significant digits, and with commas from a thousand on."""
     if value == 0:
         return "0"
     decimals = max(0, significant - 1 - math.floor(math.log10(abs(value))))
@@ -239,7 +242,7 @@ def of(row: Row, heading: str) -> float:
 
 
 def span(values: Sequence[float], significant: int = 3) -> str:
-    """Return the least and the greatest of some numbers."""
+    """Format the minimum and the maximum of some numbers."""
     return f"{digits(min(values), significant)} to {digits(max(values), significant)}"
 
 
@@ -249,10 +252,10 @@ def mean(values: Sequence[float], significant: int = 3) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words as a list in a sentence."""
+    """Join words to a list in a sentence."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
 def wrapped(text: str) -> str:
-    """Return a paragraph in lines of 100 characters at most."""
+    """Wrap a paragraph to lines of at most 100 characters."""
     return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)

@@ -1,6 +1,6 @@
 // Decoupled look-back: how a work-group finds the sum of all tiles before its own.
 //
-// LOOKERS lanes of the work-group look together, each at a few consecutive states:
+// LOOK_BACK_LANES lanes of the work-group look together, each at a few consecutive states:
 //
 //     tile       8        9        10       11       12       13       14       15       16
 //     state      prefix   total    prefix   total    total    none     total    total    own tile
@@ -29,12 +29,12 @@
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
 // Lanes that look back for their work-group: the first ones, or one work-item if there are no lanes
 // (quirk: pocl-grid-barrier).
-#define LOOKERS (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
+#define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
-// Return whether a work-item is one of the lookers. It is written as a quotient, from which the
-// compiler sees that all lanes of a lane group have the same result.
-static inline bool is_looker(void) {
-  return get_local_id(0) / LOOKERS == 0;
+// Return whether a work-item is one of the look-back lanes. It is written as a quotient, from which
+// the compiler sees that all lanes of a lane group have the same result.
+static inline bool is_look_back_lane(void) {
+  return get_local_id(0) / LOOK_BACK_LANES == 0;
 }
 
 typedef union {
@@ -82,10 +82,10 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
   return kind;
 }
 
-// Return the minimum of the values of all lookers.
+// Return the minimum of the values of all look-back lanes.
 //
-// Scope    all lookers; result in each of them, as below.
-static inline uint lookers_min(uint value) {
+// Scope    all look-back lanes; result in each of them, as below.
+static inline uint look_back_min(uint value) {
 #if LANES_IMPL == LANES_LOCAL
   return value;
 #else
@@ -93,8 +93,8 @@ static inline uint lookers_min(uint value) {
 #endif
 }
 
-// Return the combination of the values of all lookers, in order.
-static inline LOOK_T lookers_combine(LOOK_T value) {
+// Return the combination of the values of all look-back lanes, in order.
+static inline LOOK_T look_back_combine(LOOK_T value) {
 #if LANES_IMPL != LANES_LOCAL
   look_parts_t own, other;
   own.words[0] = 0;
@@ -110,18 +110,19 @@ static inline LOOK_T lookers_combine(LOOK_T value) {
   return value;
 }
 
-// Look once at the states of the LOOKERS * LOOK_ITEMS tiles before tile `next`, or of a few less.
+// Look once at the states of the LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`, or of a few
+// less.
 //
 // Out      *sum: the combination of the totals of the tiles behind the nearest tile that does not
 //          publish a total. If that tile publishes a prefix, *sum includes it.
-// Scope    all lookers; *sum and the result are the same in each of them.
+// Scope    all look-back lanes; *sum and the result are the same in each of them.
 // Ensures  returns 2 d if tile `next` - d is that tile and publishes a prefix, and 2 d + 1 if it
 //          publishes nothing, or was not looked at.
-static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T *sum) {
+static inline uint look_back_once(volatile global uint *states, uint next, LOOK_T *sum) {
   const uint edge = (next + LOOK_ITEMS - 1) / LOOK_ITEMS;
-  const uint back = LOOKERS - get_local_id(0);
+  const uint back = LOOK_BACK_LANES - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
-  const uint unseen = (edge - LOOKERS) * LOOK_ITEMS - 1;
+  const uint unseen = (edge - LOOK_BACK_LANES) * LOOK_ITEMS - 1;
   // Combine the states from the nearest one back to the first that is not a total.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
@@ -137,26 +138,26 @@ static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T 
       }
     }
   }
-  const uint nearest = lookers_min(min(stop, 2 * (next - unseen) + 1));
+  const uint nearest = look_back_min(min(stop, 2 * (next - unseen) + 1));
   // Lanes all of whose tiles lie before the tile that stops the search are left out.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
-  *sum = lookers_combine(counts ? run : LOOK_IDENTITY);
+  *sum = look_back_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
 }
 
 // Continue to look back, until `at` is whole or the state of tile `next - 1` is not published in
 // time. Return whether `at` is whole. If not, the caller computes that tile's total, and passes it
-// to lookers_take.
+// to look_back_take.
 //
 // In-out   states; *at: at first, `next` is the own tile's number, `after` is the identity, and
 //          is_whole is false.
-// Scope    all lookers; *at and the result are the same in each of them.
-static inline bool lookers_find(volatile global uint *states, look_t *at) {
+// Scope    all look-back lanes; *at and the result are the same in each of them.
+static inline bool look_back_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
   uint looks = 0;
 #pragma unroll 1
   while (!at->is_whole && looks < LOOK_PATIENCE) {
-    const uint stop = lookers_look(states, at->next, &sum);
+    const uint stop = look_back_once(states, at->next, &sum);
     at->after = LOOK_COMBINE(sum, at->after);
     at->is_whole = stop % 2 == 0;
     at->next -= stop / 2 - 1;
@@ -167,8 +168,8 @@ static inline bool lookers_find(volatile global uint *states, look_t *at) {
 
 // Publish the total of tile `at->next - 1`, which the caller has computed, and continue before it.
 //
-// Scope    all lookers.
-static inline void lookers_take(volatile global uint *states, look_t *at, LOOK_T total,
+// Scope    all look-back lanes.
+static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,
                                 bool is_prefix) {
   at->next -= 1;
   at->is_whole = is_prefix || at->next == 0;

@@ -206,7 +206,7 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits. The contract is that of RANK_COUNTERS above.
+// Rank the items of a tile by their digits, by the contract of wg_rank for RANK_COUNTERS above.
 //
 // Scope    the whole work-group.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {

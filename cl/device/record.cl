@@ -20,7 +20,7 @@
 #define VALUE_WORDS 0
 #endif
 
-// Records are arrays of chunks, the widest pieces that their alignment allows. Compilers keep such
+// Records are arrays of chunks, the widest pieces that their alignment allows. Compilers keep these
 // arrays in registers, unlike structs of three words.
 #if RECORD_UNIT < 4
 #define RECORD_CHUNKS RECORD_WORDS

@@ -106,7 +106,7 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 
 #if RESERVATION_HAS_TIES
-// Return whether the edge of one reservation word is lighter than that of another with an equal
+// Return whether the edge of one reservation word is lighter than the edge of another with an equal
 // leading word.
 static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
   const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
@@ -230,7 +230,7 @@ static inline bool reservation_holds(const global uint *reservations, uint n, ui
 
 // Set component c's reservation to "no edge yet".
 //
-// Scope    one work-item; it, or others storing the same, are the only writers.
+// Scope    one work-item; it, or work-items that store equal words, are the only writers.
 static inline void reservation_reset(global uint *reservations, uint n, uint c) {
 #if ATOMIC64
   ((global ulong *)reservations)[c] = ULONG_MAX;

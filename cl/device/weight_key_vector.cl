@@ -1,5 +1,5 @@
 // Compute the keys of several consecutive weights at once, for compilers that do not vectorise
-// loops. The keys are those of weight_key.
+// loops. They equal the keys of weight_key.
 #include "device/weight_key.cl"
 
 // How many keys are computed at once: as many as fit 64 bytes, with 64 bits for 64-bit weights and

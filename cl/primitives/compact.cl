@@ -39,7 +39,7 @@ static inline size_t range_begin(uint n, ulong range) {
 //
 // In       records[n]: unless KEEP_FLAGGED; flags[n]: KEEP_FLAGGED only; range: the number of
 //          records of a lane group, a multiple of TILE.
-// Out      counts: those of work-groups are not scanned, and those of lane groups are scanned
+// Out      counts: work-groups' counts are not scanned, and lane groups' counts are scanned
 //          within each work-group.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.

@@ -27,12 +27,12 @@
 
 // Return the number of records that a tile keeps.
 //
-// Scope    all lookers; result in each of them.
-static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
+// Scope    all look-back lanes; result in each of them.
+static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
   const size_t begin = tile * CHAIN_TILE, end = min(begin + CHAIN_TILE, (size_t)n);
   uint count = 0;
 #pragma unroll 1
-  for (size_t i = begin + get_local_id(0); i < end; i += LOOKERS) {
+  for (size_t i = begin + get_local_id(0); i < end; i += LOOK_BACK_LANES) {
 #if KEEP == KEEP_FLAGGED
     count += of->flags[i] != 0;
 #else
@@ -42,20 +42,20 @@ static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
     count += (KEEP == KEEP_HEADS && i == 0) || rule_keeps(of, i, record, previous);
 #endif
   }
-  return lookers_combine(count);
+  return look_back_combine(count);
 }
 
 // Return the number of records that all tiles before `tile` keep.
 //
 // In-out   states.
-// Scope    all lookers; result in each of them.
-static inline uint lookers_prefix(const selection_t *of, volatile global uint *states, uint tile,
+// Scope    all look-back lanes; result in each of them.
+static inline uint look_back_prefix(const selection_t *of, volatile global uint *states, uint tile,
                                   uint n) {
   look_t at = {0, tile, tile == 0};
 #pragma unroll 1
-  while (!lookers_find(states, &at)) {
-    const uint count = lookers_count(of, at.next - 1, n);
-    lookers_take(states, &at, count, false);
+  while (!look_back_find(states, &at)) {
+    const uint count = look_back_count(of, at.next - 1, n);
+    look_back_take(states, &at, count, false);
   }
   return at.after;
 }
@@ -68,10 +68,10 @@ static inline uint lookers_prefix(const selection_t *of, volatile global uint *s
 // Scope    the whole work-group; result in each work-item. Ends with a barrier.
 static inline uint wg_kept_before(const selection_t *of, volatile global uint *states, uint tile,
                                   uint own, uint n, global uint *count, local uint *before) {
-  if (is_looker()) {
+  if (is_look_back_lane()) {
     const bool speaks = get_local_id(0) == 0 && !state_is_starved(tile);
     if (speaks) look_publish(states, tile, tile == 0 ? STATE_PREFIX : STATE_TOTAL, own);
-    const uint kept = lookers_prefix(of, states, tile, n);
+    const uint kept = look_back_prefix(of, states, tile, n);
     if (speaks && tile > 0) look_publish(states, tile, STATE_PREFIX, kept + own);
     if (get_local_id(0) == 0) {
       *before = kept;

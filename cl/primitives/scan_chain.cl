@@ -1,6 +1,6 @@
 // Scan in a single pass: every element is read once and written once. It requires an operator whose
-// result does not depend on the grouping, and an output other than the input; scan.cl has no such
-// requirements.
+// result does not depend on the grouping, and an output other than the input; scan.cl does not
+// require this.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //
@@ -43,15 +43,15 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
   }
 }
 
-// Compute the total of in[begin, end). Each looker takes one element at a time, because the
+// Compute the total of in[begin, end). Each look-back lane takes one element at a time, because the
 // function is called seldom, and must not take registers.
 //
-// Scope    all lookers; *total is the same in each of them.
-static inline void lookers_reduce(const global element_t *in, const global uchar *flags,
+// Scope    all look-back lanes; *total is the same in each of them.
+static inline void look_back_reduce(const global element_t *in, const global uchar *flags,
                                   size_t begin, size_t end, partial_t *total) {
   partial_clear(total);
 #pragma unroll 1
-  for (size_t i = begin; i < end; i += LOOKERS) {
+  for (size_t i = begin; i < end; i += LOOK_BACK_LANES) {
     partial_t own, all;
     partial_clear(&own);
     const size_t mine = i + get_local_id(0);
@@ -68,16 +68,16 @@ static inline void lookers_reduce(const global element_t *in, const global uchar
 // Return the combination of all tiles before `tile`, since the last head.
 //
 // In-out   states.
-// Scope    all lookers; result in each of them.
-static inline T lookers_prefix(const global element_t *in, const global uchar *flags, uint n,
+// Scope    all look-back lanes; result in each of them.
+static inline T look_back_prefix(const global element_t *in, const global uchar *flags, uint n,
                                volatile global uint *states, uint tile) {
   look_t at = {IDENTITY, tile, tile == 0};
 #pragma unroll 1
-  while (!lookers_find(states, &at)) {
+  while (!look_back_find(states, &at)) {
     const size_t begin = (at.next - 1) * CHAIN_TILE;
     partial_t total;
-    lookers_reduce(in, flags, begin, min(begin + CHAIN_TILE, (size_t)n), &total);
-    lookers_take(states, &at, total.sum, total.head);
+    look_back_reduce(in, flags, begin, min(begin + CHAIN_TILE, (size_t)n), &total);
+    look_back_take(states, &at, total.sum, total.head);
   }
   return at.after;
 }
@@ -118,11 +118,11 @@ kernel void scan_chain_tiles(const global element_t *in, const global uchar *fla
     if (g == lane_group_id()) left = all;
     partial_append(&all, next);
   }
-  if (is_looker()) {
+  if (is_look_back_lane()) {
     const bool is_alone = tile == 0 || all.head, is_speaker = get_local_id(0) == 0;
     if (is_speaker && !state_is_starved(tile))
       look_publish(states, tile, is_alone ? STATE_PREFIX : STATE_TOTAL, all.sum);
-    const partial_t prefix = {lookers_prefix(in, flags, n, states, tile), false};
+    const partial_t prefix = {look_back_prefix(in, flags, n, states, tile), false};
     if (is_speaker) *before_tile = prefix.sum;
     partial_prepend(&all, prefix);
     if (is_speaker && !is_alone && !state_is_starved(tile))

@@ -11,6 +11,7 @@ from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
 from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.core.forest import routed
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
@@ -35,8 +36,12 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     )
 
 
-def way_of_tree(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> str:
-    """Return the record of the way of a tree: the router's first that the device is trusted with.
+def decide_tree(
+    matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
+) -> tuple[Way, PointFacts]:
+    """Return the way of a tree, the router's first one that the device is trusted with; and why.
+
+    The facts that are returned have the ways that the device is not trusted with.
 
     Rows of cells are never refused here: the caller asks whether the device is trusted with these.
     """
@@ -56,25 +61,34 @@ def spanning_tree(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str = "auto", options: object = None,
     maximum: bool = False,
 ) -> FoundTree:  # fmt: skip
-    """Find the spanning tree of a complete graph, the way that the router says."""
-    facts = facts_of_complete(
-        matrix, maximum=maximum, automatic=algorithm == "auto" and options is None
-    )
+    """Find the spanning tree of a complete graph, the way that the router says.
+
+    Options of another algorithm than "dense" raise InvalidArgumentError.
+    """
+    automatic = algorithm == "auto" and options is None
+    facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
     if options is None or isinstance(options, DenseOptions):
-        way = way_of_tree(matrix, facts, options)
+        way, _ = decide_tree(matrix, facts, options)
     else:
-        way = route.ROWS  # where options of another algorithm raise
-    if way == route.PRIM_POINTS:
+        way = Way(route.ROWS, "")  # options of another algorithm raise there
+    return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)
+
+
+def _tree_by(
+    record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
+) -> FoundTree:
+    """Solve a complete graph with the method that has this name."""
+    if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 
         return prim.solve(matrix, launch)
-    if way == route.BOXES:
+    if record == route.BOXES:
         from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 
         return bvh_boruvka.solve(matrix, launch)
     from clmst.algorithms.dense import solve as dense
 
-    if way == route.TILES:
+    if record == route.TILES:
         return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
@@ -113,7 +127,7 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
         return families.points_refusal(matrix, capacity_for(k))
 
     facts = facts_of_complete(matrix, neighbours=k)
-    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST)
+    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST)[0].record
 
 
 def _trusted(
@@ -122,10 +136,10 @@ def _trusted(
     refusal: Callable[[str], str | None],
     *,
     last: str,
-) -> str:
-    """Return the first record that the router chooses and that is not refused, or the last one."""
+) -> tuple[Way, PointFacts]:
+    """Return the first way that the router chooses and that is not refused, or the last one."""
     while True:
-        record = choose(facts).record
-        if record == last or refusal(record) is None:
-            return record
-        facts = replace(facts, refused=facts.refused | {record})
+        way = choose(facts)
+        if way.record == last or refusal(way.record) is None:
+            return way, facts
+        facts = replace(facts, refused=facts.refused | {way.record})

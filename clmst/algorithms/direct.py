@@ -18,7 +18,7 @@ from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import EQUAL_WEIGHTS, SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.kruskal import (
@@ -58,18 +58,34 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         return None
     while True:
         way, facts = _decide(facts, graph, device, maximum=maximum)
-        if way.record == route.SMALL:
-            return _in_one_launch(facts, graph, device, maximum=maximum)
-        if way.record == route.HOST and isinstance(graph, Graph):
-            return kruskal(graph, maximum=maximum)
-        if way.record == route.HOST:
-            return forest_of_matrix(graph, maximum=maximum)
         if way.record == route.STEPS:
             return None
-        found = equal_weights.solve(graph, device, maximum=maximum)
-        if found is not None:
-            return found
-        facts = replace(facts, refused=facts.refused | {route.EQUAL})  # a row far from sorted
+        found: Forest | None
+        if way.record == route.EQUAL:
+            found = equal_weights.solve(graph, device, maximum=maximum)
+            if found is None:  # a row far from sorted
+                facts = replace(facts, refused=facts.refused | {route.EQUAL})
+                continue
+        elif way.record == route.SMALL:
+            found = _in_one_launch(facts, graph, device, maximum=maximum)
+        elif isinstance(graph, Graph):
+            found = kruskal(graph, maximum=maximum)
+        else:
+            found = forest_of_matrix(graph, maximum=maximum)
+        return None if found is None else routed(found, way)
+
+
+def decided(
+    graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
+) -> tuple[Way, SparseFacts] | None:
+    """Return the way that :func:`forest_of` would take, with the facts about the graph.
+
+    None if the router has no shorter way for such a graph.
+    """
+    if device is not None:
+        graph = _in_csr_form(graph, device)
+    facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    return None if facts is None else _decide(facts, graph, device, maximum=maximum)
 
 
 def _in_one_launch(

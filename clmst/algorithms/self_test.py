@@ -62,8 +62,7 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     for size in SIZES[:2]:
         forest, of = known_graph(size).forest(maximum=False), f"of the known graph {size!r}"
         n, order = forest.n_vertices, np.argsort(forest.weights, kind="stable")
-        by_device = not few and device.policy.work_group_size > 1
-        found_order = rising_order(forest.weights, launch, by_device=by_device)
+        found_order = rising_order(forest.weights, launch, by_device=not few)
         yield f"places of sorted edges {of}", found_order.to_host(), order
         ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
         for given in (order, order[::-1]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clmst import route
 from clmst.algorithms import families
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import Solve, options_for
@@ -18,8 +19,9 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     logger,
 )
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.graph_checks import MAX_VERTICES
+from clmst.route import Way
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import gigabytes
@@ -93,20 +95,20 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
     raise NoFamilyLeftError(device, f"no algorithm passed its self-test ({'; '.join(reasons)})")
 
 
-def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:
+def in_order(device: Device, graph: DeviceGraph | None, *, n_vertices: int = 0) -> Iterator[str]:
     """Yield the algorithms that "auto" may be, the quickest first, as far as is known.
 
-    Without a graph, they are for a large sparse one. Complete graphs, which list no edges, do not
-    come here: dense solves them.
+    Without a graph, they are for a large sparse one of `n_vertices`. Complete graphs, which list no
+    edges, do not come here: dense solves them.
     """
-    policy, n_vertices = device.policy, 0 if graph is None else graph.n_vertices
+    policy, n = device.policy, n_vertices if graph is None else graph.n_vertices
     ranked = []
     for record in ALGORITHMS.values():  # one plain loop: every solve pays for it
         rank = record.rank
         if rank is not None:
             ranked.append((rank(policy, graph) if callable(rank) else rank, record.name))
     for _, name in sorted(ranked):
-        if ALGORITHMS[name].takes(device, n_vertices):
+        if ALGORITHMS[name].takes(device, n):
             yield name
 
 
@@ -138,20 +140,22 @@ def solve_graph(
     Without `wait`, the forest may be on the host already.
     """
     name, solve = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
+    way = way_of_steps(name, graph, algorithm=algorithm, options=options)
     try:
         at_once = not wait and comes_at_once(graph, launch)
         if at_once:
             found = _begun(name, graph, launch, options=options, maximum=maximum)
             if found is not None:
-                return found
+                return routed(found, way)
         solution = solve(graph, launch, maximum=maximum, options=options)
         if solution.graph is not graph:  # a solve may bring the graph into another form
             at_once = at_once and comes_at_once(solution.graph, launch)
         if at_once:
             found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)
             if found is not None:
-                return found
-        return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
+                return routed(found, way)
+        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
+        return routed(forest, way)
     except OutOfDeviceMemoryError as error:
         raise with_needs(error, graph, name) from error.__cause__
 
@@ -173,9 +177,21 @@ def solve_unread(
         return None
     name, _ = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
     try:
-        return _begun(name, graph, launch, options=options, maximum=maximum, verdict=verdict)
+        found = _begun(name, graph, launch, options=options, maximum=maximum, verdict=verdict)
     except OutOfDeviceMemoryError as error:
         raise with_needs(error, graph, name) from error.__cause__
+    if found is None:
+        return None
+    return routed(found, way_of_steps(name, graph, algorithm=algorithm, options=options))
+
+
+def way_of_steps(name: str, graph: DeviceGraph, *, algorithm: str, options: object) -> Way:
+    """Return the way of a graph that is on a device, and is solved by the algorithm of a name."""
+    given = algorithm if algorithm != "auto" else None if options is None else "options"
+    return route.way_of_steps(
+        name, given, n_vertices=graph.n_vertices, n_slots=graph.n_slots,
+        symmetric=graph.graph.is_symmetric, alone=graph.device.policy.work_group_size == 1,
+    )  # fmt: skip
 
 
 def _begun(

@@ -83,7 +83,7 @@ json_option: Callable[[_Command], _Command] = click.option(
 
 columns_option: Callable[..., Any] = click.option(
     "--columns", metavar="NAMES", callback=lambda context, _option, text: (
-        _names(text) if context.params.get("metric") else _ends(_names(text))
+        _names(text) if _are_points(context) else _ends(_names(text))
     ),
     help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
     "these, with commas between.",
@@ -137,6 +137,11 @@ def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
         if not word.isdecimal() or int(word) == 0:
             raise click.BadParameter(f"{word!r} is no positive number")
     return tuple(dict.fromkeys(map(int, words)))
+
+
+def _are_points(context: click.Context) -> bool:
+    """Return whether columns are those of coordinates: a metric is named, or --points given."""
+    return bool(context.params.get("metric") or context.params.get("points"))
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:

@@ -14,6 +14,7 @@ from clmst import __version__
 from clmst.cli.bench import bench
 from clmst.cli.cluster import cluster
 from clmst.cli.devices import devices
+from clmst.cli.explain import explain
 from clmst.cli.failure import reported, warnings_in_one_line
 from clmst.cli.generate import convert, generate
 from clmst.cli.solve import solve
@@ -45,7 +46,7 @@ def _show_versions(context: click.Context, _: click.Parameter, wanted: bool) -> 
 @click.group(
     name="clmst",
     cls=_Reporting,
-    commands=[solve, cluster, verify, convert, generate, devices, bench],
+    commands=[solve, cluster, verify, explain, convert, generate, devices, bench],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(

@@ -127,7 +127,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option(
         "--vertices", metavar="N", type=click.IntRange(min=0),
-        help="The number of vertices of a file that is read in parts; by default it is read twice.",
+        help="The number of vertices of a file that is read in parts; by default they are counted.",
     )  # fmt: skip
     @wraps(command)
     def packed(

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,25 @@ from clmst.core.graph_checks import MAX_VERTICES, check_labels
 from clmst.core.lazy import LazyField
 from clmst.core.vertex_names import as_tuple, hashable_labels
 from clmst.core.weight_keys import Array, check_dtype, is_float
+from clmst.route import Way
 
 if TYPE_CHECKING:
     from clmst.core.paths import RootedForest
     from clmst.core.verification import Verification
+
+
+# A Forest, one that is on a device, or a tree that a forest is made of.
+AnyForest = TypeVar("AnyForest")
+
+
+def routed(forest: AnyForest, way: Way) -> AnyForest:
+    """Let the statistics of a forest say which way it was found, and return it.
+
+    The forest is new, and its statistics are a dictionary of its own.
+    """
+    found: Any = forest
+    found.stats["route"] = way.as_stats()
+    return forest
 
 
 def _check_array(name: str, array: object) -> None:
@@ -60,7 +75,8 @@ class Forest:
         Whether this is a maximum spanning forest.
     stats : mapping
         Facts about the solve, such as `algorithm`, `device` and `rounds`; with profiling also
-        `profile`.
+        `profile`. `route` says how the forest was found: the name of the way (`record`), its form
+        (`variant`), and the facts that decided (`because`). docs/algorithms.md lists the ways.
     vertex_labels : sequence or None
         The caller's names of the vertices, or None if they are 0 to n - 1.
 
@@ -200,8 +216,8 @@ class Forest:
     def path(self, u: Hashable, v: Hashable) -> list[Hashable]:
         """Return the vertices on the path from u to v in their tree, both ends included.
 
-        The path is a bottleneck path: its heaviest edge is as light as that of any path between u
-        and v in the graph. In a maximum spanning forest its lightest edge is as heavy as possible.
+        The path is a bottleneck path: no other path of the graph between u and v has a lighter
+        heaviest edge. In a maximum spanning forest no other path has a heavier lightest edge.
 
         Parameters
         ----------

@@ -23,6 +23,7 @@ from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array, weight_kind_or_none
+from clmst.route import host_merges_parallel
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -31,7 +32,6 @@ _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph uses int32 indices
 CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 _PROBES = 4  # entries of a matrix that are looked at to guess whether it is canonical
-_FEW = 512  # up to this many entries, parallel entries are left to the solve
 _WORD = 63  # bits of an int64 without its sign
 
 
@@ -236,7 +236,7 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     entries = words & ((1 << entry_bits) - 1)
     words >>= entry_bits
     pairs = words
-    if m > _FEW:  # for few entries, the solve itself finds the lightest of each pair
+    if host_merges_parallel(m):  # for few entries, the solve finds the lightest of each pair
         repeats = np.zeros(m, np.bool_)
         np.equal(words[1:], words[:-1], out=repeats[1:])
         if repeats.any():

@@ -18,7 +18,7 @@ class LazyProperty(cached_property[T]):
     """A cached property that is computed only once, even if several threads read it first.
 
     The object must have a reentrant `lock`, which is held during the computation. It must be
-    reentrant because one such property may read another. ``functools.cached_property`` does not
+    reentrant because one property may read another. ``functools.cached_property`` does not
     lock since Python 3.12, so two threads could get two different queues. If the function raises,
     the next read calls it again.
     """

@@ -12,7 +12,6 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.drawing.layout import Points
-from clmst.drawing.page import Page
 from clmst.drawing.picture import (
     DrawnGraph,
     branch_sizes,
@@ -23,6 +22,7 @@ from clmst.drawing.picture import (
     what_is_shown,
 )
 from clmst.drawing.sheet import Target, checked_title
+from clmst.drawing.styled_axes import StyledAxes
 
 # Colours that are distinct for every kind of colour vision (Okabe and Ito, 2008). The first one is
 # a little darker than theirs.
@@ -118,25 +118,26 @@ def draw_change(
     hanging = np.zeros(len(ends), np.int64)
     hanging[remains] = branch_sizes(after)
     if window is None:
-        page = Page.map_around(target, points)
+        drawing = StyledAxes.map_around(target, points)
     else:
         corners = _corners(window)
         visible = ((points >= corners[0]) & (points <= corners[1])).all(axis=1)
-        page = Page.map_around(target, corners, int(visible.sum()))
-        page.frame()
+        drawing = StyledAxes.map_around(target, corners, int(visible.sum()))
+        drawing.frame()
         low, high = points[ends].min(axis=1), points[ends].max(axis=1)
-        shown_low, shown_high = page.corners  # an edge may be visible if its box meets the window
+        # An edge may be visible if its box meets the window.
+        shown_low, shown_high = drawing.corners
         seen = ((low <= shown_high) & (high >= shown_low)).all(axis=1)
         ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]
     stays, changes = was & remains, was != remains
     others = ends[~was & ~remains]
     shown = even_choice(others, drawn.max_edges)
 
-    page.draw_others(points[shown])
-    page.draw_branches(points[ends[stays]], hanging[stays])
-    page.draw_marked(points[ends[changes]], (LEAVES, ENTERS), remains[changes].astype(np.int64))
+    drawing.draw_others(points[shown])
+    drawing.draw_branches(points[ends[stays]], hanging[stays])
+    drawing.draw_marked(points[ends[changes]], (LEAVES, ENTERS), remains[changes].astype(np.int64))
     sizes = (len(points), "vertex", "vertices"), (drawn.n_edges, "edge", "edges")
-    page.write(
+    drawing.write(
         f"What changes in the {kind_of(after)}" if title is None else title,
         ("" if window is None else "A part of ") + " · ".join(counted(*size) for size in sizes),
         what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges).replace(
@@ -144,14 +145,14 @@ def draw_change(
         ),
     )
     if legend:
-        page.draw_legend(
+        drawing.draw_legend(
             (
                 (f"{(was & ~remains).sum():,} leave", LEAVES),
                 (f"{(remains & ~was).sum():,} enter", ENTERS),
                 (f"{stays.sum():,} stay", None),
             )
         )
-    return page.finish()
+    return drawing.finish()
 
 
 def _corners(window: Window) -> Points:

@@ -14,10 +14,10 @@ from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import projected
-from clmst.drawing.page import Page
 from clmst.drawing.palette import PALETTE
 from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
+from clmst.drawing.styled_axes import StyledAxes
 
 
 @lasting("drawing clusters")
@@ -86,17 +86,17 @@ def draw_clusters(
     clusters = DrawnClusters.of(labels, len(places))
     has_place = np.asarray(np.isfinite(places).all(axis=1))
     edges = edges_of(forest, has_place)
-    page = Page.map_around(target, places[has_place])
+    drawing = StyledAxes.map_around(target, places[has_place])
     if tree:
-        page.draw_others(places[edges], fade=True)
+        drawing.draw_others(places[edges], fade=True)
     is_noise = clusters.of_point < 0
-    page.draw_noise(places[is_noise & has_place])
+    drawing.draw_noise(places[is_noise & has_place])
     in_cluster = ~is_noise & has_place
-    page.draw_vertices(places[in_cluster], clusters.of_point[in_cluster])
-    page.write(title or "Clusters", clusters.caption, without_place(has_place))
+    drawing.draw_vertices(places[in_cluster], clusters.of_point[in_cluster])
+    drawing.write(title or "Clusters", clusters.caption, without_place(has_place))
     if legend:
-        page.list_hues(*clusters.listed())
-    return page.finish()
+        drawing.list_hues(*clusters.listed())
+    return drawing.finish()
 
 
 def without_place(has_place: Array) -> str:

@@ -11,9 +11,9 @@ from clmst.core.arguments import as_array, check_bools, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
-from clmst.drawing.page import Page
 from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
+from clmst.drawing.styled_axes import StyledAxes
 
 _FIELDS = ("parent", "child", "value", "cluster_size")
 
@@ -89,22 +89,22 @@ def draw_condensed_tree(
     birth[own], size[own] = rows["value"][is_cluster], rows["cluster_size"][is_cluster]
     middle = _left_edges(parent, size) + size / 2
     top = float(rows["value"][np.isfinite(rows["value"])].max(initial=0)) or 1.0
-    page = Page.chart(target, n_points, "density: 1 / height")
+    drawing = StyledAxes.chart(target, n_points, "density: 1 / height")
     order = np.argsort(rows["parent"], kind="stable")
     starts = np.searchsorted(rows["parent"][order], root + np.arange(count + 1))
     for cluster in range(count):
         leaves = rows[order[starts[cluster] : starts[cluster + 1]]]
         outline = _outline(leaves, birth[cluster], int(size[cluster]), top)
         hue = chosen.index(root + cluster) if root + cluster in chosen else -1
-        page.draw_column(middle[cluster], outline[:, 1] / 2, outline[:, 0], hue)
-    page.draw_levels(top, downwards=True)
+        drawing.draw_column(middle[cluster], outline[:, 1] / 2, outline[:, 0], hue)
+    drawing.draw_levels(top, downwards=True)
     caption = f"{counted(n_points, 'point', 'points')} · "
     caption += f"{counted(count, 'cluster', 'clusters')}, {len(chosen):,} selected"
-    page.write(title or "Condensed tree", caption)
+    drawing.write(title or "Condensed tree", caption)
     if legend and chosen:
         names = [f"{k} ({int(size[c - root]):,})" for k, c in enumerate(chosen)]
-        page.list_hues(range(len(chosen)), names)
-    return page.finish()
+        drawing.list_hues(range(len(chosen)), names)
+    return drawing.finish()
 
 
 def _checked(tree: Any) -> Array:

@@ -13,9 +13,9 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.clusters import DrawnClusters
-from clmst.drawing.page import Page
 from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
+from clmst.drawing.styled_axes import StyledAxes
 
 _MANY = 200_000  # maximum number of merges; more lines would be indistinguishable
 _NAMED = 60  # up to this number of points each is named
@@ -82,18 +82,18 @@ def draw_dendrogram(
     check_bools(legend=legend)
     shape = DrawnTree.of(linkage, labels, names)
     n = shape.clusters.of_point.size
-    page = Page.chart(target, max(n - 1, 1), "height of a merge", inside=0.5)
-    page.draw_lines(*shape.lines())
-    page.draw_levels(shape.top, infinite=shape.above if shape.has_infinite else None)
+    drawing = StyledAxes.chart(target, max(n - 1, 1), "height of a merge", inside=0.5)
+    drawing.draw_lines(*shape.lines())
+    drawing.draw_levels(shape.top, infinite=shape.above if shape.has_infinite else None)
     if names is not None or n <= _NAMED:
-        page.name_places(shape.x[:n], shape.names)
+        drawing.name_places(shape.x[:n], shape.names)
     if labels is None:
-        page.write(title or "Dendrogram, single linkage", counted(n, "point", "points"))
+        drawing.write(title or "Dendrogram, single linkage", counted(n, "point", "points"))
     else:
-        page.write(title or "Dendrogram, single linkage", shape.clusters.caption)
+        drawing.write(title or "Dendrogram, single linkage", shape.clusters.caption)
     if legend and labels is not None:
-        page.list_hues(*shape.clusters.listed())
-    return page.finish()
+        drawing.list_hues(*shape.clusters.listed())
+    return drawing.finish()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

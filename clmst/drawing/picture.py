@@ -22,8 +22,8 @@ from clmst.core.paths import RootedForest
 from clmst.core.points import Points as PointSet
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points, layout, projected
-from clmst.drawing.page import Page
 from clmst.drawing.sheet import Target, checked_title
+from clmst.drawing.styled_axes import StyledAxes
 
 _DOTTED = 3_000  # up to this size each vertex gets a dot, above only isolated ones
 _OTHERS = 300_000  # default maximum number of edges outside the forest
@@ -117,24 +117,24 @@ def draw_forest(
     shown = even_choice(others, drawn.max_edges)
     labels, sizes = _trees_by_size(forest)
 
-    page = Page.map_around(target, points)
-    page.draw_others(points[shown])
+    drawing = StyledAxes.map_around(target, points)
+    drawing.draw_others(points[shown])
     hanging = branch_sizes(forest)
-    page.draw_branches(points[forest.edges], hanging, labels[forest.edges[:, 0]])
+    drawing.draw_branches(points[forest.edges], hanging, labels[forest.edges[:, 0]])
     dotted = graph.n_vertices <= _DOTTED
     visible = np.arange(graph.n_vertices) if dotted else np.flatnonzero(sizes[labels] == 1)
-    page.draw_vertices(points[visible], labels[visible], below=True)
+    drawing.draw_vertices(points[visible], labels[visible], below=True)
     if graph.n_vertices <= _NAMED:
-        page.draw_names(points, names_of(graph), labels)
-    page.write(
+        drawing.draw_names(points, names_of(graph), labels)
+    drawing.write(
         kind_of(forest).capitalize() if title is None else title,
         caption(graph.n_vertices, drawn.n_edges, forest),
         what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges),
     )
     if legend:
-        page.draw_key(int(hanging.max(initial=0)))
-        page.list_hues(*_listed(sizes))
-    return page.finish()
+        drawing.draw_key(int(hanging.max(initial=0)))
+        drawing.list_hues(*_listed(sizes))
+    return drawing.finish()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from clmst import peeling
+from clmst import peeling, route
 from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
@@ -48,9 +48,6 @@ _POSITIONS = {
     "minimum_spanning_edges": (1, 2),
     "maximum_spanning_edges": (1, 2),
 }
-# With at least this many edges a first call, conversion included, is faster than NetworkX.
-# docs/networkx.md has the measurement.
-_FEWEST_EDGES = 2000
 
 
 # For mypy the class of NetworkX is Any, because NetworkX is not typed.
@@ -87,10 +84,10 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     The reason may also be that only NetworkX can do it, for example without a device.
     """
     G = _graph(args, kwargs)
-    if len(G) < _FEWEST_EDGES:
+    if not route.pays_for_networkx(len(G)):
         edges = sum(len(row) for _, row in G.adjacency()) // (1 if G.is_directed() else 2)
-        if edges < _FEWEST_EDGES:
-            return f"the graph has {edges} edges; from {_FEWEST_EDGES} on it pays"
+        if not route.pays_for_networkx(edges):
+            return f"the graph has {edges} edges; from {route.LIMITS.networkx} on it pays"
     if name in _POSITIONS:
         weight = _argument("weight", _POSITIONS[name][1], args, kwargs, "weight")
         value = next(iter(G.edges(data=weight, default=1)), (0, 0, 1))[-1]

@@ -122,9 +122,9 @@ def read_forest(source: SourceFile) -> ForestEdges:
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
     """Check the counts of a header that clmst wrote, and return its number of vertices.
 
-    Returns None if the comment is another one. Raises :class:`FileFormatError` if the counts are
-    missing or wrong. For a forest the number of vertices is not compared, because the file does not
-    list isolated vertices.
+    Returns None if the comment is not a header of clmst. Raises :class:`FileFormatError` if the
+    counts are missing or wrong. For a forest the number of vertices is not compared, because the
+    file does not list isolated vertices.
     """
     if not comment.startswith(_HEADER):
         return None

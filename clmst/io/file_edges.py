@@ -300,7 +300,10 @@ def _check_weights(listed: ForestEdges, weights: Array) -> None:
 
 
 def _equals(listed: Array, weights: Array) -> Array:
-    """Compare weights from a file with weights of a graph, rounded to the dtype of the graph."""
+    """Compare weights from a file with weights of a graph, after rounding to the graph's dtype.
+
+    Returns a mask of the equal ones.
+    """
     if weights.dtype.kind == "f":
         return np.asarray(np.asarray(listed).astype(weights.dtype) == weights)
     return np.asarray(listed == weights)

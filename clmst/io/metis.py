@@ -70,7 +70,9 @@ class _VertexLines:
         self._degrees, self._columns, self._weights = (GrowingArray() for _ in range(3))
 
     def add(self, lines: list[bytes], at: Sequence[int]) -> None:
-        """Collect some lines, each of which is a vertex. `at` has their line numbers.
+        """Collect some lines, each of which lists the neighbours of a vertex.
+
+        `at` has the line numbers.
 
         Raises :class:`FileFormatError` if a line is wrong, or if there are more lines than
         vertices.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from os import PathLike
@@ -130,16 +129,10 @@ SUFFIXES = (".npy", ".parquet", ".pq")
 
 _ROWS = 1 << 20  # rows of a Parquet file that are read at once
 
-Rows: TypeAlias = tuple[Array, Array, Array | None]
-"""Arrays (u, v, weights) of consecutive rows; weights is None if each is 1."""
+Rows: TypeAlias = tuple[int, Array, Array, Array | None]
+"""The number of the first of some consecutive rows, and their arrays (u, v, weights).
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePart:
-    """Consecutive rows of a file, which one thread can read while others read other parts."""
-
-    first_row: int
-    read: Callable[[], Iterator[Rows]]  # yields some rows at a time
+The weights are None if each is 1."""
 
 
 def listed(path: str | PathLike[str]) -> list[Path]:
@@ -192,19 +185,20 @@ def n_rows(path: Path, columns: Any = None) -> int:
     return int(_parquet(path).metadata.num_rows)
 
 
-def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
-    """Yield the parts of a file that can be read independently.
+def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[Rows]]]:
+    """Yield a reader of each part of a file, whose rows come some at a time.
 
-    The parts of a Parquet file are its row groups, with small ones joined. An ``.npy`` file is one
-    part. `columns` names source, target and, optionally, weight, as in :func:`clmst.read_graph`.
-    Raises :class:`FileFormatError` if the file is damaged, a column is missing, or a value is
-    missing. Some of these errors are raised only when a part is read.
+    Several threads may read a part each. The parts of a Parquet file are its row groups, with small
+    ones joined. An ``.npy`` file is one part. `columns` names source, target and, optionally,
+    weight, as in :func:`clmst.read_graph`. Raises :class:`FileFormatError` if the file is damaged,
+    a column is missing, or a value is missing. Some of these errors are raised only when a part is
+    read.
     """
     if path.suffix == ".npy":
         array, chosen = _mapped(path, columns)
         weights = None if chosen.weight is None else array[chosen.weight]
         rows = array[chosen.source], array[chosen.target], weights
-        yield FilePart(first_row=0, read=lambda: iter([rows]))
+        yield lambda: iter([(0, *rows)])
         return
     file = _parquet(path)
     chosen = _chosen(path, file.schema_arrow.names, columns)
@@ -214,8 +208,7 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
         groups.append(group)
         n_rows += file.metadata.row_group(group).num_rows
         if n_rows >= _ROWS or group + 1 == file.num_row_groups:
-            read = partial(_read_groups, path, chosen, groups, first_row, file.metadata)
-            yield FilePart(first_row=first_row, read=read)
+            yield partial(_read_groups, path, chosen, groups, first_row, file.metadata)
             groups, first_row, n_rows = [], first_row + n_rows, 0
 
 
@@ -270,7 +263,7 @@ def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
                 f"{path}: row {row} of column {name!r} is missing; each needs a value"
             )
         arrays.append(None if column is None else column.to_numpy(zero_copy_only=False))
-    return arrays[0], arrays[1], arrays[2]
+    return first_row, arrays[0], arrays[1], arrays[2]
 
 
 @contextmanager

@@ -81,7 +81,7 @@ def made_of_edges(
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
-        serial = route.merges_serially(forest.n_vertices, found.facts)
+        serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
         case = FEW_VERTICES if serial else MANY_VERTICES
         found.trust.require(families.DENDROGRAM, case)
         with found.lock, Guard(found):
@@ -99,7 +99,7 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
     order = rising_order(forest.weights, launch)
     if heights.size > order.size:
         order = DeviceArray.from_host(with_joined(order.to_host(), heights), device)
-    serial = route.merges_serially(n, device.facts)
+    serial = route.one_merges(n, alone=device.facts.alone)
     return merge(n, device.upload(edges.reshape(-1)), order, launch, serial=serial)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
+from clmst import route
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Memory
@@ -34,12 +36,16 @@ def chains_by_itself(device: Device) -> bool:
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
 
-def is_taken(device: Device, pays: Callable[[], bool] = lambda: True) -> bool:
-    """Return whether to work in a single pass: if the device does so, and ``pays()`` is true.
+def is_taken(
+    device: Device,
+    primitive: Literal["scan", "selection", "sort"],
+    n_tiles: Callable[[], int] = lambda: 0,
+) -> bool:
+    """Ask the router whether to work in a single pass, if the device does so.
 
     The caller has checked that a single pass gives correct results.
     """
-    return chains_by_itself(device) and pays()
+    return chains_by_itself(device) and route.in_one_pass(primitive, n_tiles())
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:

@@ -11,8 +11,8 @@ from functools import wraps
 from typing import Any
 
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_check import DeferredCheck
 from clmst.runtime.kernel_family import KernelFamily
-from clmst.runtime.pending import PendingCheck
 
 # For each family: a description of its kernels, and the public functions that launch them.
 _TABLE = {
@@ -46,7 +46,7 @@ FAMILY_OF = {
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a primitive so that it raises unless the device has passed the family's self-test.
 
-    The device is that of the first array among the arguments. The results inherit the pending
+    The device of the first array among the arguments counts. The results inherit the pending
     checks of the arguments. For example, if the device finds a fault in the offsets of some flags,
     every result that was computed with these flags raises that error when it is read.
     """
@@ -64,7 +64,7 @@ def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     return primitive
 
 
-def _with_checks(result: Any, checks: tuple[PendingCheck, ...]) -> Any:
+def _with_checks(result: Any, checks: tuple[DeferredCheck, ...]) -> Any:
     """Add checks to the results of a primitive, except those that a result has already."""
     if isinstance(result, tuple):
         return tuple(_with_checks(one, checks) for one in result)

@@ -1,6 +1,6 @@
 """Functions of an element, written in OpenCL C, with arguments that are given at each call.
 
-Predicates, maps and generated edges are such functions. Apart from operators (:class:`Monoid`),
+Predicates, maps and generated edges are built from them. Apart from operators (:class:`Monoid`),
 this is the only way in which a caller's expression gets into a kernel. Host side of
 ``cl/device/function.cl``.
 """
@@ -152,7 +152,7 @@ class Function(Parametric):
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
         """Raise unless the function can be applied to `elements`.
 
-        Its dtype must be that of the elements, its arguments must be given, and it must not read an
+        Its dtype must be the elements' dtype, its arguments must be given, and it must not read an
         array in `written`, the outputs by name.
         """
         if self.dtype != elements.dtype:

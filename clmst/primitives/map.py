@@ -88,8 +88,8 @@ def map(
     values : DeviceArray, shape (n,)
         The elements.
     function : Map
-        The function, whose `dtype` is that of `values`. If it has arguments, give them by a call:
-        ``function(limit=3)``.
+        The function, whose `dtype` must be the dtype of `values`. If it has arguments, give
+        them by a call: ``function(limit=3)``.
     out : DeviceArray, shape (n,) or more, optional
         Output of the function's result dtype. It may be `values` itself, if the two dtypes have the
         same size.

@@ -61,7 +61,7 @@ class Monoid:
     commutative : bool
         Whether combine(a, b) == combine(b, a). Commutative operators are somewhat faster.
     exact : bool, optional
-        Whether the result is the same, bit for bit, however consecutive elements are grouped. If
+        Whether results are bit for bit equal however consecutive elements are grouped. If
         so, a scan may take a single pass, in which the grouping depends on timing. By default it is
         True if all fields are integers and neither `combine` nor `preamble` mentions a
         floating-point type or number.
@@ -242,7 +242,7 @@ def _commutative(
             f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
             "Monoid that says what becomes of each)"
         )
-    if element_of(dtype).is_struct:  # the number of fields is not that of a vector
+    if element_of(dtype).is_struct:  # vectors do not have this number of fields
         fields = dtype.names or ()
         each = (combine.replace("(a)", f"a.{one}").replace("(b)", f"b.{one}") for one in fields)
         combine = f"record({', '.join(each)})"

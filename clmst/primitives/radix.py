@@ -106,7 +106,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The sizes of work-groups, tiles and launches for a device and a size of elements."""
+    """The parameters of radix passes: sizes of work-groups, digits, tiles and launches.
+
+    They depend on the device and on the size of the elements.
+    """
 
     # Macros of the kernels, which have the same names. The first is WG_SIZE.
     work_group_size: int

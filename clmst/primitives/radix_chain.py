@@ -31,7 +31,7 @@ _COUNTING_GROUPS = 4
 def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
     """Return whether passes in a single sweep are correct and fastest."""
     is_right = not shape.is_serial and record_words <= MOST_WORDS and length <= _MOST_RECORDS
-    return is_right and chain.is_taken(device, lambda: shape.tile < length)
+    return is_right and chain.is_taken(device, "sort", lambda: -(-length // shape.tile))
 
 
 def chain_defines(

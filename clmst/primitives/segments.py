@@ -24,9 +24,9 @@ from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.primitives.sweeps import checked_monoid
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_check import DeferredCheck
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.pending import PendingCheck
 
 SOURCE = "primitives/segments.cl"
 
@@ -89,7 +89,7 @@ def head_flags(
         launch.fill(out.memory, 0, length, np.uint8)
     if not n_segments:
         return out[:length]
-    check = PendingCheck.begin(launch, partial(_offsets_error, offsets, length))
+    check = DeferredCheck.begin(launch, partial(_offsets_error, offsets, length))
     program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
     launch.for_each(
         program, "segments_mark_heads", n_segments, offsets, out, check.word, n_segments, length

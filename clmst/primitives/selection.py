@@ -7,6 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from clmst import route
 from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import chain
@@ -36,10 +37,6 @@ CHAIN_SOURCE = "primitives/compact_chain.cl"
 
 # ROWS of cl/primitives/compact_masks.cl, and the maximum number of lanes in a lane group there.
 _ROWS, _MOST_LANES = 16, 32
-# The maximum number of records for which one work-group is faster than three launches: per
-# work-item of a work-group, and in all for a work-group of one work-item.
-_RECORDS_ONE_GROUP = 64
-_RECORDS_SERIAL = 1 << 14
 # Bytes of records and values that a work-item loads at once, in a work-group and in a work-group of
 # one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes, in 1.077 ms with
 # 64 and in 1.017 ms with 16.
@@ -89,8 +86,7 @@ def divide(
     lane_group = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
     lane_groups, tile = work_group // lane_group, _ROWS * lane_group
     n_tiles = max(-(-length // tile), 1)
-    few = _RECORDS_SERIAL if work_group == 1 else _RECORDS_ONE_GROUP * work_group
-    if strategy == "sequential" or length <= few:
+    if strategy == "sequential" or route.selected_in_one_launch(length, work_group):
         share = -(-n_tiles // lane_groups) * tile
         return Shares(groups=1, lane_groups=lane_groups, share=share, alone=True)
     resident = device.capabilities.compute_units * tuning.compact_shares_per_compute_unit
@@ -202,7 +198,7 @@ class Selection:
         """Enqueue the launches of a strategy without checks, in a queue of the arrays' context."""
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
-        if strategy == "parallel" and suits_chain and chain.is_taken(device):
+        if strategy == "parallel" and suits_chain and chain.is_taken(device, "selection"):
             # For few records, too, so that a solve needs one program only.
             self.launch_chain(launch)
             return

@@ -1,4 +1,7 @@
-"""Self-tests of primitives: their results must equal NumPy's, bit for bit."""
+"""Self-tests of primitives: their results must equal NumPy's, bit for bit.
+
+Each test yields answers: a name, what the device computed, and what NumPy computes.
+"""
 
 from __future__ import annotations
 

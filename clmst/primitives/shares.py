@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from clmst import route
 from clmst.core.arguments import check_choice, shown
 from clmst.primitives.element import WORD_BYTES
 from clmst.runtime.device import Device
@@ -17,8 +18,6 @@ _CHUNK_BYTES = 16  # bytes of a vector load
 # Bytes that a work-item loads from each tile. An H200 scans 2**28 uint32 in 0.819 ms with 64 bytes,
 # in 0.812 ms with 128 and in 0.827 ms with 32.
 BYTES_PER_ITEM = Constant("shares.BYTES_PER_ITEM", 64)
-# The maximum number of tiles for which one lane group is faster than three launches.
-_TILES_FOR_ONE_LANE_GROUP = 4
 
 
 def check_strategy(strategy: str, known: tuple[str, ...] = STRATEGIES) -> None:
@@ -87,7 +86,7 @@ class Shares:
             device, element_bytes, strategy, bytes_per_item=bytes_per_item, work_group=work_group
         )
         n_tiles = max(-(-length // tile), 1)
-        if strategy == "sequential" or n_tiles <= _TILES_FOR_ONE_LANE_GROUP:
+        if strategy == "sequential" or route.scanned_in_one_launch(n_tiles):
             return cls(groups=1, lane_groups=lane_groups, share=n_tiles * tile, alone=True)
         resident = device.capabilities.compute_units * device.policy.shares_per_compute_unit
         return cls.spread(n_tiles, tile=tile, lane_groups=lane_groups, most_groups=resident)

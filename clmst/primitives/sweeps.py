@@ -84,7 +84,7 @@ def _bytes_per_item(most: int, segments: Segments) -> int:
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl``, except those of the operator."""
+    """Return the macros of ``scan.cl``, without the operator's."""
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
@@ -101,7 +101,7 @@ def chain_defines(
     segments: Segments,
     exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl``, except those of the operator.
+    """Return the macros of ``scan_chain.cl``, without the operator's.
 
     Elements of several words are scanned by half as many work-items, without a limit on registers
     (docs/performance_log.md).
@@ -153,13 +153,14 @@ class Scan:
         """Return whether a single pass gives correct, reproducible results, and pays."""
         device, item_bytes = self.values.device, self.monoid.held_bytes
 
-        def pays() -> bool:
-            size = self.values.size
+        def n_tiles() -> int:
             loaded = _bytes_per_item(BYTES_PER_ITEM.under(device.policy), self.segments)
-            return not Shares.divide(device, size, item_bytes, bytes_per_item=loaded).alone
+            tile, _ = tile_and_lane_groups(device, item_bytes, bytes_per_item=loaded)
+            return -(-self.values.size // tile)
 
         is_right = bool(self.monoid.exact) and not out.is_at(self.values)
-        return is_right and item_bytes <= _MOST_CHAINED_BYTES and chain.is_taken(device, pays)
+        is_right = is_right and item_bytes <= _MOST_CHAINED_BYTES
+        return is_right and chain.is_taken(device, "scan", n_tiles)
 
     def _enqueue_chain(self, launch: Launcher, out: DeviceArray, total: DeviceArray | None) -> None:
         values, (program, tile) = self.values, self.chain

@@ -1,4 +1,4 @@
-"""The executor of a solver of points: each round has other coordinates, and begins anew."""
+"""Rounds of points: each has other coordinates, and begins anew."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from clmst.algorithms.complete import spanning_tree
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.core.weight_keys import Encoding
 from clmst.intake import check_takes_complete
-from clmst.repeated.single_device import OneDevice
+from clmst.repeated.rounds import OneDevice, RoundOptions
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import has_finished
@@ -30,16 +30,15 @@ def points_of(graph: Any) -> Points | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """Checked coordinates of a round, on the host, for the executor that owns them."""
+    """Checked coordinates of a round, on the host."""
 
     is_on_device: ClassVar[bool] = False
 
     points: Points
-    owner: Any
 
 
-class PointsExecutor(OneDevice):
-    """An executor: one device that solves points at other coordinates each time.
+class PointsOnDevice(OneDevice):
+    """One device that solves points at other coordinates each time.
 
     Number, dimensions and metric are the same in all rounds.
     """
@@ -59,19 +58,11 @@ class PointsExecutor(OneDevice):
                 f"{len(devices)} devices are given for points; points are solved on one device"
             )
         device = devices[0]
-        super().__init__(device)
-        self._like, self._maximum = points, maximum
+        super().__init__(device, maximum=maximum)
+        self._like = points
         self._algorithm, self._options = algorithm, options
 
-    @property
-    def encoding(self) -> Encoding | None:
-        """Raise: no round has weights."""
-        raise InvalidArgumentError(
-            "the solver is made of points, whose edges have no weights to change; solve() takes "
-            "the coordinates of all points"
-        )
-
-    def close(self) -> None:
+    def free(self) -> None:
         """Do nothing: a round keeps no memory."""
 
     def forget(self) -> None:
@@ -96,14 +87,24 @@ class PointsExecutor(OneDevice):
         else:
             points = Points(given if queues is None else np.array(given), like.metric)
         _check_alike(points, like)
-        return StagedPoints(points=points, owner=self)
+        return StagedPoints(points=points)
 
     def release(self, staged: StagedPoints) -> None:
         """Release nothing: the garbage collector frees coordinates."""
 
+    def update(
+        self, edge_ids: Any, weights: Any, *, options: RoundOptions
+    ) -> DeviceForest | Forest:
+        """Raise: no round has weights."""
+        self.opened()
+        raise InvalidArgumentError(
+            "the solver is made of points, whose edges have no weights to change; solve() takes "
+            "the coordinates of all points"
+        )
+
     # ---------------------------------------------------------------------------- rounds
 
-    def solve(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
+    def solve_staged(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
         """Solve points at these coordinates."""
         with self.device.lock, self.guard(self.device):
             launch = self._launcher(profile=profile)
@@ -112,7 +113,7 @@ class PointsExecutor(OneDevice):
             try:
                 tree = spanning_tree(
                     matrix, launch, algorithm=self._algorithm, options=self._options,
-                    maximum=self._maximum,
+                    maximum=self.maximum,
                 )  # fmt: skip
                 forest = tree.on_device(launch)
             except BaseException:

@@ -17,8 +17,7 @@ from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
-from clmst.repeated.session import RoundOptions, Session
-from clmst.repeated.single_device import SingleDevice
+from clmst.repeated.rounds import RoundOptions, SingleDevice
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer, Case
 
@@ -27,7 +26,10 @@ _SEED = 9
 
 
 def _answers(
-    known: KnownGraph, case: Case, session: Session, rounds: Iterable[tuple[Array, Array | None]]
+    known: KnownGraph,
+    case: Case,
+    solver: SingleDevice,
+    rounds: Iterable[tuple[Array, Array | None]],
 ) -> Iterator[Answer]:
     """Yield the forests of rounds of a known graph, each compared with the oracle's.
 
@@ -38,10 +40,10 @@ def _answers(
         if changed is None:
             weights = np.zeros(known.ranks.n_input, by_slot.dtype)  # 0 for edges left out
             weights[slice(None) if ids is None else ids] = by_slot
-            found: Any = session.solve(weights, options=options)
+            found: Any = solver.solve(weights, options=options)
         else:
             edges = changed if ids is None else ids[changed]
-            found = session.update(edges, by_slot[changed], options=options)
+            found = solver.update(edges, by_slot[changed], options=options)
         graph = known.ranks.replace_unchecked(weights=by_slot)
         expected, host = kruskal(graph, maximum=bool(case.maximum)), found.to_host()
         yield f"edges of a round of {known.name!r}", host.edge_ids, expected.edge_ids
@@ -52,23 +54,23 @@ def _weights(known: KnownGraph, case: Case) -> Array:
     return weights_of(known.ranks.weights, case.dtype)
 
 
-def _session(
+def _on_device(
     known: KnownGraph, device: Device, case: Case, *, warm_start: bool, always: bool = False
-) -> Session:
-    """Return a session of one device, whose warm starts take any graph.
+) -> SingleDevice:
+    """Return the rounds of a graph on a device, whose warm starts take any graph.
 
     `always`: use series contraction, even if it is slow.
     """
     edges, maximum = topology.edges_once(known.ranks), bool(case.maximum)
-    executor = SingleDevice(
+    found = SingleDevice(
         edges, device, algorithm=case.algorithm or "auto", options=case.options, maximum=maximum,
         warm_start=False,
     )  # fmt: skip
     if warm_start:
-        executor.warm = WarmStart(maximum=maximum, always=True)
+        found.warm = WarmStart(maximum=maximum, always=True)
     if always:
-        executor.series = SeriesContraction(maximum=maximum, always=True)
-    return Session(edges, executor, maximum=maximum)
+        found.series = SeriesContraction(maximum=maximum, always=True)
+    return found
 
 
 def rounds(device: Device, case: Case) -> Iterator[Answer]:
@@ -76,12 +78,12 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
     is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
     for size in SIZES[1:2] if is_slow else SIZES[1:]:
         known, rng = known_graph(size), np.random.default_rng(_SEED)
-        with closing(_session(known, device, case, warm_start=False)) as session:
+        with closing(_on_device(known, device, case, warm_start=False)) as solver:
             weights = _weights(known, case)
             changed = rng.choice(weights.size, _CHANGED, replace=False)
             after = weights.copy()
             after[changed] = rng.permutation(weights[changed])
-            yield from _answers(known, case, session, [(weights, None), (after, changed)])
+            yield from _answers(known, case, solver, [(weights, None), (after, changed)])
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:
@@ -89,16 +91,16 @@ def series(device: Device, case: Case) -> Iterator[Answer]:
     known = known_graph("large")
     gpu = FilterBoruvkaOptions(shape="gpu")
     by_filter = replace(case, algorithm="filter-boruvka", options=gpu)
-    session = _session(known, device, by_filter, warm_start=False, always=True)
-    yield from _answers(known, case, session, [(_weights(known, case), None)])
+    solver = _on_device(known, device, by_filter, warm_start=False, always=True)
+    yield from _answers(known, case, solver, [(_weights(known, case), None)])
 
 
 def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     """Solve with weights that hardly change: the third round is a warm start."""
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
-    with closing(_session(known, device, case, warm_start=True)) as session:
+    with closing(_on_device(known, device, case, warm_start=True)) as solver:
         rounds = drifting(known.ranks.n_slots, case.dtype, rng)
-        yield from _answers(known, case, session, ((weights, None) for weights in rounds))
+        yield from _answers(known, case, solver, ((weights, None) for weights in rounds))
 
 
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:

@@ -23,8 +23,8 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import TaskThread
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.repeated import families
-from clmst.repeated.single_device import GraphExecutor, lost_error
-from clmst.repeated.strategies import Assignment, DevicePlan
+from clmst.repeated.assignments import Assignment, DevicePlan
+from clmst.repeated.rounds import GraphRounds, lost_error
 from clmst.repeated.weights import Changes, StagedWeights, bring, closed_error, nan_error, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -170,8 +170,8 @@ def _named(method: Call) -> Call:
     return named  # type: ignore[return-value]
 
 
-class SeveralDevices(GraphExecutor):
-    """An executor: two devices or more, their parts of the graph, and their threads.
+class SeveralDevices(GraphRounds):
+    """Two devices or more, their parts of the graph, and their threads.
 
     A device that fails ends the round by an error that names it.
     """
@@ -179,8 +179,8 @@ class SeveralDevices(GraphExecutor):
     guard = staticmethod(failures_of)
 
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
-        self.plan, self.maximum, self.edges = plan, maximum, plan.edges
-        self.device = plan.device  # of the last pass
+        super().__init__(plan.device, maximum=maximum)  # that of the last pass
+        self.plan, self.edges = plan, plan.edges
         self._prepare()
         self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
         self._times_renewed = [device.times_renewed for device in self.devices]
@@ -199,7 +199,7 @@ class SeveralDevices(GraphExecutor):
             parts.extend(worker.parts)
         self.parts = parts
 
-    def close(self) -> None:
+    def free(self) -> None:
         """End the threads."""
         self._solving, self._uploading = [], []
 
@@ -227,7 +227,6 @@ class SeveralDevices(GraphExecutor):
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them to all devices at once if there are queues."""
         staged = stage(weights, self.edges, self.plan.devices, keeps=queues is not None)
-        staged.owner = self
         if staged.array is not None:
             self._read_for_others(staged)
         if queues is not None:
@@ -265,7 +264,7 @@ class SeveralDevices(GraphExecutor):
     # --------------------------------------------------------------------- rounds
 
     @_named
-    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+    def solve_staged(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
         """Solve with weights, which become the present ones."""
         self.forget()
 
@@ -276,7 +275,7 @@ class SeveralDevices(GraphExecutor):
         return self._round(take, staged.encoding, profile=profile)
 
     @_named
-    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+    def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
         """Solve with some of the present weights changed."""
         present, ids = self.encoding, changes.ids
         assert present is not None

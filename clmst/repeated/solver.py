@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
-from typing import Any, Literal, overload
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from functools import cached_property
+from typing import Any, Literal, get_args, overload
 
 from clmst.algorithms import solving
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.ecl import check_for_edges_once
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
-from clmst.core.arguments import check_bools
+from clmst.core.arguments import check_bool, check_bools, check_choice, errors_as, has, shown
+from clmst.core.coercion import as_listed
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
-from clmst.repeated.points import PointsExecutor, points_of
-from clmst.repeated.prepared import Prepared, devices_of, graph_of, rounds_of
-from clmst.repeated.session import RoundOptions, Session
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+from clmst.intake import check_same_device
+from clmst.repeated.assignments import Strategy, plan
+from clmst.repeated.points import PointsOnDevice, points_of
+from clmst.repeated.rounds import RoundOptions, Rounds, SingleDevice
 from clmst.repeated.several_devices import SeveralDevices
-from clmst.repeated.single_device import SingleDevice
-from clmst.repeated.strategies import Strategy, plan
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import check_one_of, named_devices
+from clmst.runtime.discovery import get_device
 
 
-class RepeatedSolver(Prepared):
+class RepeatedSolver:
     """Minimum spanning forests of one graph whose weights change.
 
     All that depends only on the edges is prepared once: the device stores each edge once, and has
@@ -92,6 +103,9 @@ class RepeatedSolver(Prepared):
     [5, 7]
     """
 
+    _graph: Graph | Points
+    _rounds: Rounds
+
     @lasting("preparing a graph for repeated solves")
     def __init__(
         self,
@@ -110,28 +124,105 @@ class RepeatedSolver(Prepared):
         solving.check_named(algorithm, options)  # before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
-        found, points = devices_of(graph, device, devices, strategy), points_of(graph)
+        found, points = _devices_of(graph, device, devices, strategy), points_of(graph)
         of_solves: dict[str, Any] = {"algorithm": algorithm, "options": options}
         if points is not None:
             check_bools(symmetrize=symmetrize)
             self._graph = points
-            of_points = PointsExecutor(points, found, maximum=maximum, **of_solves)
-            self._session = Session(points, of_points, maximum=maximum)
+            self._rounds = PointsOnDevice(points, found, maximum=maximum, **of_solves)
         else:
             of_solves["warm_start"] = warm_start
-            listed = graph_of(graph, found[0], symmetrize=symmetrize)
+            listed = _graph_of(graph, found[0], symmetrize=symmetrize)
             edges = self._graph = topology.edges_once(listed)
-            executor: SingleDevice | SeveralDevices | None = None
+            several: SeveralDevices | None = None
             if len(found) > 1:
                 parts = plan(
                     strategy or "split", edges, found, algorithm=algorithm, options=options
                 )
                 found = [one.device for one in parts.assignments]
                 if len(found) > 1:
-                    executor = SeveralDevices(parts, maximum=maximum)
-            executor = executor or SingleDevice(edges, found[0], maximum=maximum, **of_solves)
-            self._session = Session(edges, executor, maximum=maximum)
-        self._session.prepare_ms = 1e3 * (time.perf_counter() - began)
+                    several = SeveralDevices(parts, maximum=maximum)
+            self._rounds = several or SingleDevice(edges, found[0], maximum=maximum, **of_solves)
+        self._rounds.prepare_ms = 1e3 * (time.perf_counter() - began)
+
+    @property
+    def device(self) -> Device:
+        """The device that keeps forests: of several, the one that runs the last pass."""
+        return self._rounds.device
+
+    @property
+    def maximum(self) -> bool:
+        """Whether forests are maximum spanning forests."""
+        return self._rounds.maximum
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self._graph.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        """Number of weights that a solve takes, m; of points, the number of pairs."""
+        return self._graph.n_edges if isinstance(self._graph, Points) else self._graph.n_input
+
+    @cached_property
+    def edges(self) -> Array:
+        """The edge that each weight belongs to, shape (m, 2), the lesser endpoint first.
+
+        For a graph from lists of edges, or from NetworkX, in the order of those lists; a weight
+        whose row is (-1, -1) belongs to none (a self-loop, or an edge that was merged into a
+        parallel one) and is never looked at. For any other graph in canonical order: by lesser
+        endpoint, then by greater one. O(m) the first time. A solver of points raises: it lists no
+        edges.
+        """
+        return topology.endpoints(self._listed)
+
+    @property
+    def _listed(self) -> Graph:
+        """The graph, or an error if it lists no edges."""
+        if isinstance(self._graph, Points):
+            raise InvalidArgumentError(
+                "the solver is made of points, which list no edges; forest.edges has the ends of "
+                "a forest's edges, and points.to_graph() lists all pairs"
+            )
+        return self._graph
+
+    def __repr__(self) -> str:
+        state = "closed" if self._rounds.is_closed else f"on {self.device.description}"
+        return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
+
+    def weights_of(self, matrix: Any, *, symmetrize: bool = False) -> Array:
+        """Return the weights of a SciPy matrix in the order of :attr:`edges`.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse array or matrix, or Graph, shape (n, n)
+            Its entries must be those of the matrix that the solver was made of, or their mirror
+            images. Where both ``A[i, j]`` and ``A[j, i]`` are stored, the lesser is the weight.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+
+        Raises
+        ------
+        InvalidGraphError
+            It is malformed, or its pattern is another one.
+        InvalidArgumentError
+            The solver was made of a list of edges, whose order no matrix has; or of points.
+
+        Notes
+        -----
+        O(n + n_slots).
+        """
+        edges = self._listed
+        if edges.edge_ids is not None:
+            raise InvalidArgumentError(
+                "the solver was made of a list of edges, whose order a matrix does not have; "
+                "give weights in the order of that list"
+            )
+        graph = _graph_of(matrix, self.device, symmetrize=symmetrize)
+        return topology.weights_in_order(graph, edges)
 
     # ----------------------------------------------------------------------- solving
 
@@ -202,7 +293,7 @@ class RepeatedSolver(Prepared):
         that is exact; those on the device are not.
         """
         options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._session.solve(weights, options=options)
+        return self._rounds.solve(weights, options=options)
 
     @overload
     def update(
@@ -266,7 +357,7 @@ class RepeatedSolver(Prepared):
         were narrowed to 32 bits become 64 bits wide, O(m), when a new one does not fit 32 bits.
         """
         options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._session.update(edge_ids, weights, options=options)
+        return self._rounds.update(edge_ids, weights, options=options)
 
     @overload
     def solve_many(
@@ -359,9 +450,9 @@ class RepeatedSolver(Prepared):
         the next weights are late
         7
         """
-        self._session.opened()
+        self._rounds.opened()
         options = RoundOptions(keep_on_device=keep_on_device, verify=verify)
-        return self._session.solve_many(*rounds_of(weights, progress), options)
+        return self._rounds.solve_many(*_rounds_of(weights, progress), options)
 
     # ------------------------------------------------------------------------ closing
 
@@ -371,11 +462,65 @@ class RepeatedSolver(Prepared):
         ``solver.device.release_memory()`` then gives it back to the device. Closing twice is no
         error; any other call that needs the device raises from then on.
         """
-        self._session.close()
+        self._rounds.close()
 
     def __enter__(self) -> RepeatedSolver:
-        self._session.opened()
+        self._rounds.opened()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[Device]:
+    """Return the devices of a solver, or raise; by default that of the graph, if it is on one."""
+    if strategy is not None:
+        fact = f"no strategy is called {shown(strategy)}; there are"
+        check_choice("strategy", strategy, get_args(Strategy), fact=fact)
+    check_one_of(device, devices)
+    several = isinstance(devices, Iterable) and not isinstance(devices, str)
+    devices = devices if device is None else device
+    resident = isinstance(graph, DeviceGraph | DeviceMatrix)
+    if resident and not several:
+        check_same_device(graph, devices)
+        found = [graph.device]
+    else:
+        found = named_devices(devices) if several else [get_device(devices)]
+    if resident and not any(one is graph.device for one in found):
+        raise InvalidArgumentError(
+            f"the graph is on {graph.device.description}, which is none of the devices; "
+            "name that one as well, or give the graph itself"
+        )
+    if strategy is not None and len(found) == 1:
+        raise InvalidArgumentError(
+            f"strategy {strategy!r} is for several devices, and there is one, "
+            f"{found[0].description}; leave the strategy out"
+        )
+    return found
+
+
+def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
+    """Return an iterator over the weights of rounds, and a function that calls `progress`."""
+    with errors_as(
+        lambda _: InvalidArgumentError(f"weights are {shown(weights)}; they must be iterable")
+    ):
+        given: Any = weights if isinstance(weights, Iterable | Sized) else None
+        each: Iterator[Any] = iter(given)
+        total = len(weights) if isinstance(weights, Sized) else None
+    if progress is not None and not callable(progress):
+        raise InvalidArgumentError(f"progress is {shown(progress)}; it must be callable")
+
+    def on_progress(done: int) -> None:
+        if progress is not None:
+            progress(done, total)
+
+    return each, on_progress
+
+
+def _graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
+    """Return a graph whose edges do not depend on its weights."""
+    check_bool("symmetrize", symmetrize)
+    if has(graph, "tocsr"):
+        canonical = put_matrix(graph, device, arrange=False)
+        return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
+    return as_listed(graph, symmetrize=symmetrize)

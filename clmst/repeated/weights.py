@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
 from clmst.core import weight_keys
 from clmst.core.arguments import as_array, check_row, has
@@ -29,9 +30,6 @@ from clmst.runtime.device import Device
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
-# The host checks smaller host arrays for NaN before the upload; devices check the others.
-DEVICE_CHECKS_FROM = 1 << 16
-
 
 @dataclass(slots=True, kw_only=True)
 class StagedWeights:
@@ -43,7 +41,6 @@ class StagedWeights:
     array: DeviceArray | None = None  # the weights, if they are on a device
     # The kernel arguments, by the number of a part of the graph.
     parts: dict[int, DeviceWeights] = field(default_factory=dict)
-    owner: Any = None  # the executor on whose devices they are
 
     @property
     def is_on_device(self) -> bool:
@@ -90,7 +87,7 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
     # What narrows 64-bit weights takes no NaN.
-    is_checked = values.size < DEVICE_CHECKS_FROM or values.dtype.itemsize == 8
+    is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
     if is_checked and (nan := first_nan(values)) is not None:
         raise nan_error(nan, edges)
     encoded = encode(values)

@@ -5,7 +5,6 @@ the name of a record, and the reason in words. Some choices depend on the data, 
 weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
 data, reads that fact and asks again. So no fact is read that does not matter.
 
-============= =======================================================================
 `limits`      the numbers that decide, each with its unit and what was measured
 `facts`       what the router is told, and the form of its answer
 `records`     the names of the ways, each with what it stands for
@@ -13,88 +12,163 @@ data, reads that fact and asks again. So no fact is read that does not matter.
 `complete`    points and complete matrices
 `dendrograms` dendrograms of forests
 ============= =======================================================================
+=======
+============ ========================================================================
+`limits`     the numbers that decide, each with its unit and what was measured
+`facts`      what the router knows, the form of its answer, and how rules are asked
+`records`    the names of the ways, each with what it stands for
+`sparse`     graphs that list their edges
+`steps`      graphs that are on a device: algorithms and their variants
+`complete`   points and complete matrices: trees, and core distances
+`dendrogram` who sorts and who merges the edges of a forest
+`streams`    streams of edges
+`repeated`   rounds of one graph under other weights
+`primitives` one pass or several, one launch or three
+============ ========================================================================
 """
 
 from __future__ import annotations
 
 from clmst.route.complete import (
-    in_one_work_group as in_one_work_group,
+    in_one_launch,
+    in_one_work_group,
+    long_enough_for_products,
+    passed_over_complete,
+    passed_over_core_distances,
+    way_of_complete,
+    way_of_core_distances,
 )
-from clmst.route.complete import (
-    may_take_products as may_take_products,
-)
-from clmst.route.complete import (
-    takes_all_rounds_in_one_launch as takes_all_rounds_in_one_launch,
-)
-from clmst.route.complete import (
-    way_of_complete as way_of_complete,
-)
-from clmst.route.complete import (
-    way_of_core_distances as way_of_core_distances,
-)
-from clmst.route.dendrograms import (
-    condenses_in_one_launch as condenses_in_one_launch,
-)
-from clmst.route.dendrograms import (
-    merges_serially as merges_serially,
-)
-from clmst.route.dendrograms import (
-    sorts_on_device as sorts_on_device,
+from clmst.route.dendrogram import (
+    condenses_in_one_launch,
+    device_sorts,
+    one_merges,
 )
 from clmst.route.facts import (
-    DeviceFacts as DeviceFacts,
+    DeviceFacts,
+    Form,
+    PointFacts,
+    SparseFacts,
+    StreamFacts,
+    Way,
 )
-from clmst.route.facts import (
-    Form as Form,
+from clmst.route.limits import (
+    LIMITS,
+    Limits,
+    limits_table,
 )
-from clmst.route.facts import (
-    PointFacts as PointFacts,
-)
-from clmst.route.facts import (
-    SparseFacts as SparseFacts,
-)
-from clmst.route.facts import (
-    Way as Way,
-)
-from clmst.route.limits import LIMITS as LIMITS
-from clmst.route.limits import Limits as Limits
-from clmst.route.limits import limits_table as limits_table
-from clmst.route.records import (
-    BOXES as BOXES,
+from clmst.route.primitives import (
+    in_one_pass,
+    scanned_in_one_launch,
+    selected_in_one_launch,
 )
 from clmst.route.records import (
-    EQUAL as EQUAL,
+    BOXES,
+    DEVICES,
+    EQUAL,
+    HOST,
+    PASSES,
+    PRIM_POINTS,
+    RECORDS,
+    REDUCED,
+    REDUCED_ON_HOST,
+    ROWS,
+    SMALL,
+    STEPS,
+    TILES,
+    TURNS,
+    records_table,
 )
-from clmst.route.records import (
-    HOST as HOST,
-)
-from clmst.route.records import (
-    PRIM_POINTS as PRIM_POINTS,
-)
-from clmst.route.records import (
-    RECORDS as RECORDS,
-)
-from clmst.route.records import (
-    ROWS as ROWS,
-)
-from clmst.route.records import (
-    SMALL as SMALL,
-)
-from clmst.route.records import (
-    STEPS as STEPS,
-)
-from clmst.route.records import (
-    TILES as TILES,
-)
-from clmst.route.records import (
-    TURNS as TURNS,
+from clmst.route.repeated import (
+    checks_on_host,
+    has_warm_starts,
+    looks_for_series,
+    series_pays,
+    warm_start_pays,
 )
 from clmst.route.sparse import (
-    converts_on_host as converts_on_host,
+    converts_on_host,
+    device_checks,
+    device_orders,
+    host_lists_complete,
+    host_merges_parallel,
+    passed_over,
+    pays_for_networkx,
+    way_of_sparse,
 )
-from clmst.route.sparse import (
-    prefers_prim as prefers_prim,
+from clmst.route.steps import (
+    launches_of_rounds,
+    light_edges_first,
+    prefers_prim,
+    prim_first,
+    shape_of_rounds,
+    way_of_steps,
 )
-from clmst.route.sparse import (
-    way_of_sparse as way_of_sparse,
+from clmst.route.streams import (
+    filters_on_host,
+    is_sparse_part,
+    streams_instead,
+    way_of_stream,
 )
+
+__all__ = [
+    "BOXES",
+    "DEVICES",
+    "EQUAL",
+    "HOST",
+    "LIMITS",
+    "PASSES",
+    "PRIM_POINTS",
+    "RECORDS",
+    "REDUCED",
+    "REDUCED_ON_HOST",
+    "ROWS",
+    "SMALL",
+    "STEPS",
+    "TILES",
+    "TURNS",
+    "DeviceFacts",
+    "Form",
+    "Limits",
+    "PointFacts",
+    "SparseFacts",
+    "StreamFacts",
+    "Way",
+    "checks_on_host",
+    "condenses_in_one_launch",
+    "converts_on_host",
+    "device_checks",
+    "device_orders",
+    "device_sorts",
+    "filters_on_host",
+    "has_warm_starts",
+    "host_lists_complete",
+    "host_merges_parallel",
+    "in_one_launch",
+    "in_one_pass",
+    "in_one_work_group",
+    "is_sparse_part",
+    "launches_of_rounds",
+    "light_edges_first",
+    "limits_table",
+    "long_enough_for_products",
+    "looks_for_series",
+    "one_merges",
+    "passed_over",
+    "passed_over_complete",
+    "passed_over_core_distances",
+    "pays_for_networkx",
+    "prefers_prim",
+    "prim_first",
+    "records_table",
+    "scanned_in_one_launch",
+    "selected_in_one_launch",
+    "series_pays",
+    "shape_of_rounds",
+    "streams_instead",
+    "warm_start_pays",
+    "way_of_complete",
+    "way_of_core_distances",
+    "way_of_sparse",
+    "way_of_steps",
+    "way_of_stream",
+]

@@ -95,21 +95,6 @@ class Limits:
         2048, "vertices of a complete graph on a GPU",
         "An H200: one work-group takes all rounds in one launch (algorithms/dense/one_group.py)",
     )  # fmt: skip
-    rounds_in_one_launch: int = _limit(
-        512, "vertices of a complete graph, by one work-group of a GPU",
-        "An H200: all rounds in one launch; of more vertices all work-groups read cells again, in "
-        "a launch of their own for each round",
-    )  # fmt: skip
-    products: int = _limit(
-        1 << 32, "pairs times dimensions of points on a GPU",
-        "An H200, trees by products of coordinates instead of differences: 50,000 x 256 138 ms "
-        "instead of 170. A sample is looked at first, which a short solve does not make up for",
-    )  # fmt: skip
-    products_alone: int = _limit(
-        1 << 27, "pairs times dimensions of points, where work-items are alone",
-        f"{_TWO_CORES}: 5,000 x 64 takes 0.76 of the processor time by products; HDBSCAN of "
-        "1,000 x 256 14.0 ms instead of 16.8",
-    )  # fmt: skip
     turns: int = _limit(
         1 << 16, "points times neighbours",
         "An H200: core distances of few points by one launch, one neighbour after the other",
@@ -117,27 +102,140 @@ class Limits:
     listed_neighbours: int = _limit(
         256, "neighbours of a point", "The longest list that a search of a hierarchy is built for"
     )
-    serial_merges: int = _limit(
-        5120, "vertices of a dendrogram on a GPU, by one work-item",
-        "An H200: so many clusters fit local memory; 5,000 points take 0.81 ms instead of 2.1 to "
-        "3.4 level by level",
-    )  # fmt: skip
-    condensed_tiles: int = _limit(
-        8, "tiles of vertices of a dendrogram",
-        "5,000 points condensed in the launch that merges take one launch and one read instead of "
-        "7 and 5 (docs/performance_log.md)",
-    )  # fmt: skip
-    device_sort: int = _limit(
-        1 << 16, "edges of a forest on a GPU",
-        "An H200: a dendrogram of 37,000,000 points takes three quarters of the time if the device "
-        "sorts its edges; fewer are sorted by the host before they are uploaded",
-    )  # fmt: skip
     flat_dimensions: int = _limit(
         3, "dimensions", "A pair of so few coordinates is compared as quickly without a filter"
     )
     hierarchy_dimensions: int = _limit(
         12, "dimensions", "In more, boxes overlap so much that all pairs are compared anyway"
     )
+    device_check: int = _limit(
+        1 << 14, "slots of a matrix, from which on the device checks it",
+        "The host has checked fewer before a device has answered. An H100 takes 0.5 ms less than "
+        "its host for 39,994.",
+    )  # fmt: skip
+    device_order: int = _limit(
+        1 << 16, "edges or entries, from which on the device brings them into canonical order",
+        "The host has sorted fewer before a device has built the kernels",
+    )  # fmt: skip
+    host_parallel: int = _limit(
+        512, "entries, from which on the host merges parallel edges before it solves",
+        "Of fewer entries the solve finds the lightest of a pair sooner than a pass looks for it",
+    )  # fmt: skip
+    host_complete: int = _limit(
+        1 << 26, "edges of a complete graph that the host lists where there is no device",
+        "60 bytes each: 4 GB for 11,585 vertices",
+    )  # fmt: skip
+    networkx: int = _limit(
+        2000, "edges of a NetworkX graph, from which on clmst is quicker than NetworkX",
+        "A first call includes the conversion (docs/networkx.md)",
+    )  # fmt: skip
+    filter_sparse_times: int = _limit(
+        4, "times the edges from which light edges go first in a dense graph",
+        "A sparse graph has fewer edges within components when the first window is done. The "
+        "degree and the edges of a dense graph are in the device's policy (runtime/policy.py)",
+    )  # fmt: skip
+    one_launch: int = _limit(
+        512, "vertices of a complete graph on a GPU, all rounds of which are one launch",
+        "An H200: for 1,000 points one work-group took 0.56 ms, nearly all for cells that it read "
+        "again. Beyond the limit all work-groups read these",
+    )  # fmt: skip
+    products_alone: int = _limit(
+        1 << 27, "pairs of points times coordinates, by products, with work-groups of one",
+        "Two cores, 5,000 points of 64 and of 384 dimensions: products take 0.76 and 0.72 of the "
+        'processor time (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
+    )  # fmt: skip
+    products: int = _limit(
+        1 << 32, "pairs of points times coordinates, by products, on a GPU",
+        "An H200: a tree of 50,000 points of 256 dimensions takes 138 ms by products, 170 by "
+        'differences (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
+    )  # fmt: skip
+    device_sort: int = _limit(
+        1 << 16, "edges of a forest, from which on a GPU sorts them for a dendrogram",
+        "The host sorts fewer before a GPU has built the kernels of a radix sort",
+    )  # fmt: skip
+    serial_dendrogram: int = _limit(
+        5120, "vertices whose edges one work-item of a GPU merges",
+        "An H200, 5,000 points: 0.81 ms in local memory, 2.1 to 3.4 level by level "
+        '(docs/performance_log.md, "Points by tiles"). It is SERIAL_VERTICES of dendrogram/'
+        "serial.cl: more do not fit",
+    )  # fmt: skip
+    condensed_tiles: int = _limit(
+        8, "tiles of vertices of a dendrogram",
+        "5,000 points condensed in the launch that merges take one launch and one read instead of "
+        "7 and 5 (docs/performance_log.md)",
+    )  # fmt: skip
+    stream_on_device: int = _limit(
+        1 << 20, "edges of a stream so far",
+        f"{_TWO_CORES}, processor time of the device's way to the host's: 0.42 to 0.78 for thirty "
+        "million edges and up to a million vertices, 1.29 for four million edges and two million "
+        "vertices (docs/scaling.md)",
+    )  # fmt: skip
+    vertices_per_edge: int = _limit(
+        8, "vertices of the graph for each edge of a part of it",
+        "In sparser parts, arrays of all vertices cost more than a search for those that occur; "
+        "not in docs/performance_log.md",
+    )  # fmt: skip
+    stream_filter: int = _limit(
+        2, "edges a vertex still to come, from which the host filters a stream",
+        f"{_TWO_CORES}, forty million rows: 17.8 s of processor time with reductions of 2 edges a "
+        "vertex, too few for a filter, 7.9 with 3, 6.8 with 4, 7.3 with 6 (docs/scaling.md)",
+    )  # fmt: skip
+    streamed_part: int = _limit(
+        16, "solves of a graph that the memory of its device would hold side by side",
+        "A solve that takes a lesser part of the memory did not fail because of the graph's size; "
+        "not measured",
+    )  # fmt: skip
+    dense_part: int = _limit(
+        256, "vertices of a part with half of its pairs",
+        "Ma and Wan, section 4.2, call a part of n vertices dense from n**2 / 2 edges on; in their "
+        "Table 4 a matrix pays off from 4,096 vertices on",
+    )  # fmt: skip
+    weights_on_host: int = _limit(
+        1 << 16, "weights of a round, or changed ones, that the host checks for NaN",
+        "Beyond it the kernel that takes the weights checks them, too; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    warm_start: int = _limit(
+        1 << 16, "edges of a graph whose rounds may be warm starts",
+        "Smaller graphs are solved in the time that checking their weights takes",
+    )  # fmt: skip
+    warm_start_resident: int = _limit(
+        1 << 19, "edges, where a whole solve is one launch",
+        "An H200, time of near rounds to that of others: 1.06 to 1.19 and 1.02 to 1.06 with 0.19 "
+        "and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to 0.97 with 1.07 million "
+        "(docs/performance_log.md)",
+    )  # fmt: skip
+    warm_start_candidates: int = _limit(
+        35, "candidates for 100 edges, above which a warm start does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md",
+    )  # fmt: skip
+    series: int = _limit(
+        1 << 18, "edges of a graph whose degree-2 paths are contracted for rounds",
+        "Smaller graphs are solved in the time that launches take",
+    )  # fmt: skip
+    series_density: int = _limit(
+        250, "edges for 100 vertices, above which paths are not looked for",
+        "Denser graphs have few degree-2 paths; not in docs/performance_log.md",
+    )  # fmt: skip
+    series_candidates: int = _limit(
+        70, "candidates for 100 edges, above which a contraction does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md. Of road_usa rounds "
+        "take 0.54 to 0.60 of the time",
+    )  # fmt: skip
+    scan_one_launch: int = _limit(
+        4, "tiles of an array that one lane group scans",
+        "One launch of one lane group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_one_launch: int = _limit(
+        64, "records for each work-item of a work-group",
+        "One launch of one work-group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_serial: int = _limit(
+        1 << 14, "records that one work-item of a CPU selects alone",
+        "One launch is quicker than three; not in docs/performance_log.md",
+    )  # fmt: skip
 
 
 LIMITS = Limits()

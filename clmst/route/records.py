@@ -5,6 +5,8 @@ from __future__ import annotations
 HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
 PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
 TURNS = "turns"
+DEVICES = "devices"
+REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -20,6 +22,20 @@ RECORDS = {
     TILES: "points of many dimensions: Borůvka's algorithm by tiles of pairs in float32, the "
     "nearest ones again in float64 (algorithms/dense/tiles.py)",
     ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
+    DEVICES: "parts of a graph on the devices that the call names, and the union of their forests "
+    "(scale/several.py)",
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
     "(algorithms/dense/one_group.py)",
+    REDUCED_ON_HOST: "a stream whose edges wait on the host, and are put on the device for each "
+    "reduction (scale/host_reducer.py)",
+    REDUCED: "a stream whose edges the device checks, filters and reduces "
+    "(algorithms/edge_stream/reducer.py)",
+    PASSES: "a stream that is read once for each round of Borůvka's algorithm, where memory is "
+    "short (algorithms/edge_stream/passes.py)",
 }
+
+
+def records_table() -> str:
+    """Return the records as a table in Markdown, for docs/algorithms.md."""
+    rows = [f"| `{name}` | {what} |" for name, what in RECORDS.items()]
+    return "\n".join(["| way | what it is |", "|---|---|", *rows])

@@ -2,66 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from clmst.route.facts import DeviceFacts, SparseFacts, Way, ask
+from clmst.route.facts import DeviceFacts, Passed, Rule, SparseFacts, Way, ask, first_answer
+from clmst.route.facts import passed_over as _passed_over
 from clmst.route.limits import LIMITS
 from clmst.route.records import EQUAL, HOST, SMALL, STEPS
 
 
 def way_of_sparse(facts: SparseFacts) -> Way:
-    """Return the way of a graph that lists its edges, or of a small complete graph.
-
-    The first rule that has an answer decides.
-    """
-    rules = _TREE_RULES if facts.by_entry else _FOREST_RULES
-    for rule in rules:
-        way = rule(facts)
-        if way is not None:
-            return way
-    return Way(STEPS, f"{facts.n_entries:,} edges or entries")
+    """Return the way of a graph that lists its edges, or of a small complete graph."""
+    found = first_answer(_rules(facts), facts, facts.refused)
+    return found or Way(STEPS, f"{facts.n_entries:,} edges or entries: no shorter way takes them")
 
 
-def _without_device(facts: SparseFacts) -> Way | None:
+def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
+    """Return the ways that were looked at before :func:`way_of_sparse` had its answer, and why."""
+    return _passed_over(_rules(facts), facts, facts.refused)
+
+
+def _without_device(facts: SparseFacts) -> Way | Passed:
     """Take the host if there is nothing else."""
-    return Way(HOST, "there is no device") if facts.device is None else None
+    if facts.device is None:
+        return Way(HOST, "there is no device", facts.form)
+    return ("there is a device",)
 
 
-def _equal_weights(facts: SparseFacts) -> Way | None:
+def _equal_weights(facts: SparseFacts) -> Way | Passed:
     """Take one launch for a matrix of equal weights, if one work-item reads the host's arrays."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
-    if facts.form != "matrix" or device is None or EQUAL in facts.refused:
-        return None
-    if not device.alone or device.host_arrays != "shared" or size > LIMITS.equal_weights:
-        return None
+    if facts.form != "matrix" or device is None:
+        return ("it is for SciPy matrices, and this is a {}", facts.form)
+    if not device.alone or device.host_arrays != "shared":
+        return ("the device does not work in the host's memory by one work-item",)
+    if size > LIMITS.equal_weights:
+        return ("{:,} entries > {:,} (equal_weights)", size, LIMITS.equal_weights)
     if facts.equal is None:
         return ask("equal")
-    return Way(EQUAL, f"{facts.n_entries:,} entries of equal weights") if facts.equal else None
+    if not facts.equal:
+        return ("the weights differ",)
+    return Way(EQUAL, f"{facts.n_entries:,} entries of equal weights", facts.form)
 
 
-def _one_launch(facts: SparseFacts) -> Way | None:
+def _one_launch(facts: SparseFacts) -> Way | Passed:
     """Take one launch for what one work-item solves sooner than all compute units together."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
-    if device is None or not device.serial or SMALL in facts.refused or facts.n_entries == 0:
-        return None
-    most = _for_units(_serial_limit(facts), device)
-    if size <= most:
-        return Way(SMALL, f"{size:,} of at most {most:,} for one work-item")
-    most = _for_units(LIMITS.small_unsorted_matrix, device)
-    if facts.form != "matrix" or size > most:
-        return None
+    if device is None or not device.serial:
+        return ("the device does not work in the host's memory by one work-item",)
+    if facts.n_entries == 0:
+        return ("there are no edges",)
+    name, limit = _serial_limit(facts)
+    most = _for_units(limit, device)
+    if size > most:
+        return ("{:,} > {:,} ({}, {} compute units)", size, most, name, device.compute_units)
+    return Way(SMALL, f"{size:,} of at most {most:,} for one work-item", facts.form)
+
+
+def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
+    """Take one launch for a larger matrix, too, if it would have to be sorted first."""
+    device, size = facts.device, max(facts.n_entries, facts.n_vertices)
+    if device is None or not device.serial or facts.form != "matrix" or facts.n_entries == 0:
+        return ("it is for SciPy matrices, on a device that works in the host's memory",)
+    most, units = _for_units(LIMITS.small_unsorted_matrix, device), device.compute_units
+    if size > most:
+        return ("{:,} > {:,} (small_unsorted_matrix, {} compute units)", size, most, units)
     if facts.canonical is None:
         return ask("canonical")
-    reason = f"{size:,} in any order, of at most {most:,} for one work-item"
-    return None if facts.canonical else Way(SMALL, reason)
+    if facts.canonical:
+        return ("the entries seem to be in canonical order",)
+    return Way(SMALL, f"{size:,} in any order, of at most {most:,} for one work-item", facts.form)
 
 
-def _serial_limit(facts: SparseFacts) -> int:
-    """Return the limit for one work-item beside two compute units."""
+def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
+    """Return the limit for one work-item beside two compute units, after its name."""
     if facts.form == "list":
-        return LIMITS.small_list
-    return LIMITS.small_complete if facts.form == "complete" else LIMITS.small_matrix
+        return "small_list", LIMITS.small_list
+    if facts.form == "complete":
+        return "small_complete", LIMITS.small_complete
+    return "small_matrix", LIMITS.small_matrix
 
 
 def _for_units(limit: int, device: DeviceFacts) -> int:
@@ -69,46 +85,66 @@ def _for_units(limit: int, device: DeviceFacts) -> int:
     return 2 * limit // min(max(device.compute_units, 2), LIMITS.serial_compute_units)
 
 
-def _small_on_host(facts: SparseFacts) -> Way | None:
+def _small_on_host(facts: SparseFacts) -> Way | Passed:
     """Take the host for what is too small for a device that has a memory of its own."""
     device = facts.device
-    by_device = device is not None and device.serial and SMALL not in facts.refused
-    if not facts.host_allowed or by_device or facts.form == "complete":
-        return None
+    if not facts.host_allowed:
+        return ("the caller, or CLMST_DEVICE, names a device",)
+    if device is not None and device.serial and SMALL not in facts.refused:
+        return ("the device works in the host's memory by one work-item",)
+    if facts.form == "complete":
+        return ("a complete graph would have to be listed",)
     return _few_entries(facts)
 
 
-def _few_entries(facts: SparseFacts) -> Way | None:
+def _few_entries(facts: SparseFacts) -> Way | Passed:
     """Take the host for few entries."""
     m, most = facts.n_entries, LIMITS.host
-    return Way(HOST, f"{m:,} of at most {most:,} for the host") if 0 < m <= most else None
+    if 0 < m <= most:
+        return Way(HOST, f"{m:,} of at most {most:,} for the host", facts.form)
+    return ("{:,} entries > {:,} (host)", m, most) if m else ("there are no edges",)
 
 
-def _unsorted_tree(facts: SparseFacts) -> Way | None:
+def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
     """Take the host for entries that a device would have to sort."""
     m, most = facts.n_entries, LIMITS.host_unsorted_tree
     if m >= most:
-        return None
+        return ("{:,} entries >= {:,} (host_unsorted_tree)", m, most)
     if facts.canonical is None:
         return ask("canonical")
-    return None if facts.canonical else Way(HOST, f"{m:,} in any order, of fewer than {most:,}")
+    if facts.canonical:
+        return ("the entries seem to be in canonical order",)
+    return Way(HOST, f"{m:,} in any order, of fewer than {most:,}", facts.form)
 
 
-def _equal_tree(facts: SparseFacts) -> Way | None:
+def _equal_tree(facts: SparseFacts) -> Way | Passed:
     """Take the host for equal weights."""
-    m = facts.n_entries
-    if m >= LIMITS.host_equal_tree:
-        return None
+    m, most = facts.n_entries, LIMITS.host_equal_tree
+    if m >= most:
+        return ("{:,} entries >= {:,} (host_equal_tree)", m, most)
     if facts.equal is None:
         return ask("equal")
-    return Way(HOST, f"{m:,} entries of equal weights, which need no sort") if facts.equal else None
+    if not facts.equal:
+        return ("the weights differ",)
+    return Way(HOST, f"{m:,} entries of equal weights, which need no sort", facts.form)
 
 
-_Rule: TypeAlias = Callable[[SparseFacts], Way | None]
-_FOREST_RULES: tuple[_Rule, ...] = (_without_device, _equal_weights, _one_launch, _small_on_host)
-_TREE_RULES: tuple[_Rule, ...] = (
-    _without_device, _equal_weights, _one_launch, _few_entries, _unsorted_tree, _equal_tree,
+_FOREST_RULES: tuple[Rule[SparseFacts], ...] = (
+    (HOST, _without_device), (EQUAL, _equal_weights), (SMALL, _one_launch),
+    (SMALL, _one_launch_unsorted), (HOST, _small_on_host),
 )  # fmt: skip
+_TREE_RULES: tuple[Rule[SparseFacts], ...] = (
+    (HOST, _without_device), (EQUAL, _equal_weights), (SMALL, _one_launch),
+    (SMALL, _one_launch_unsorted), (HOST, _few_entries), (HOST, _unsorted_tree),
+    (HOST, _equal_tree),
+)  # fmt: skip
+
+
+def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
+    return _TREE_RULES if facts.by_entry else _FOREST_RULES
+
+
+# ------------------------------------------------- what the host does before and in a solve
 
 
 def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> bool:
@@ -124,10 +160,26 @@ def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> boo
     return n_entries <= LIMITS.host_conversion
 
 
-def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> bool:
-    """Return whether prim comes first of all algorithms, as one work-item soon has the forest."""
-    if not alone:
-        return False
-    if symmetric:
-        return n_vertices <= LIMITS.prim
-    return 2 * n_vertices <= LIMITS.prim and n_slots <= LIMITS.prim_once
+def device_checks(n_slots: int) -> bool:
+    """Return whether the device, not the host, finds out whether a CSR is well formed."""
+    return n_slots >= LIMITS.device_check
+
+
+def device_orders(n_edges: int) -> bool:
+    """Return whether the device, not the host, brings edges or entries into canonical order."""
+    return n_edges >= LIMITS.device_order
+
+
+def host_merges_parallel(n_entries: int) -> bool:
+    """Return whether the host looks for parallel edges before it solves a matrix."""
+    return n_entries > LIMITS.host_parallel
+
+
+def host_lists_complete(n_vertices: int) -> bool:
+    """Return whether the host lists the edges of a complete graph where there is no device."""
+    return n_vertices**2 <= 2 * LIMITS.host_complete
+
+
+def pays_for_networkx(n_edges: int) -> bool:
+    """Return whether a graph of NetworkX is worth its conversion."""
+    return n_edges >= LIMITS.networkx

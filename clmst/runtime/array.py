@@ -12,13 +12,13 @@ import numpy.typing as npt
 from clmst.core.arguments import as_array, check_dtype, check_integer, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
+from clmst.runtime.deferred_check import NO_FAULT, DeferredCheck
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.handles import Buffer, Memory, Queue
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.pending import NO_FAULT, PendingCheck
 from clmst.runtime.transfer import Transfer
 
 
@@ -60,7 +60,7 @@ class DeviceArray:
     offset: int = 0
     # Checks that kernels make while they compute the array. If one has found a fault, to_host
     # raises its error.
-    checks: tuple[PendingCheck, ...] = field(default=(), init=False, repr=False)
+    checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the dtype, and that the memory is in the device's context and large enough."""
@@ -94,6 +94,13 @@ class DeviceArray:
             The size is negative, or the dtype holds Python objects.
         OutOfDeviceMemoryError
             The device has too little free memory.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> array = clmst.DeviceArray.empty(3, "u4")
+        >>> len(array), array.nbytes
+        (3, 12)
         """
         device = get_device(device)
         return cls.unchecked(check_integer("size", size, low=0), _checked_dtype(dtype), device)
@@ -117,6 +124,13 @@ class DeviceArray:
         The copy has the dtype of `values`. `device` is passed to :func:`clmst.get_device`. Raises
         InvalidArgumentError if `values` are not one-dimensional, hold Python objects, or are on a
         device already.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> import numpy as np
+        >>> clmst.DeviceArray.from_host(np.array([1.5, 2.5])).to_host()
+        array([1.5, 2.5])
         """
         if isinstance(values, cls):
             raise InvalidArgumentError("values are a DeviceArray; from_host takes a host array")
@@ -269,7 +283,7 @@ class DeviceArray:
         launch.read_all(*reads, *(Transfer(buffer=one.word, array=word) for one, word in pairs))
         return [int(word[0]) for word in words]
 
-    def checked_by(self, checks: tuple[PendingCheck, ...]) -> DeviceArray:
+    def checked_by(self, checks: tuple[DeferredCheck, ...]) -> DeviceArray:
         """Return a view of the array with more checks, whose errors :meth:`to_host` raises."""
         if not checks:
             return self
@@ -347,7 +361,18 @@ class DeviceArray:
         )  # fmt: skip
 
     def view(self, dtype: npt.DTypeLike) -> DeviceArray:
-        """Return a view of the array's bytes as elements of another dtype."""
+        """Return a view of the array's bytes as elements of another dtype.
+
+        Raises InvalidArgumentError if the size in bytes is not a multiple of the dtype's.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> import numpy as np
+        >>> array = clmst.DeviceArray.from_host(np.zeros(2, np.uint64))
+        >>> array.view("u4").size
+        4
+        """
         dtype = _checked_dtype(dtype)
         if self.nbytes % dtype.itemsize:
             raise InvalidArgumentError(

@@ -51,7 +51,7 @@ class Capabilities:
         return self.lanes == "ptx"
 
     def groups_at_once(self, most: int, local_memory: int) -> int:
-        """Return how many work-groups fit a compute unit at once, limited by their local memory.
+        """Return the number of work-groups that fit a compute unit together, by their local memory.
 
         `local_memory` is the use of one work-group in bytes. The result is at most `most`, and it
         is `most` if the size of the compute unit's memory is unknown.

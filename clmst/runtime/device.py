@@ -328,7 +328,7 @@ class Device(forking.OfOneProcess):
     ) -> Program:
         """Return the program of a file below ``cl/``, built for this device on first use and kept.
 
-        The macros are `defines` and those of the device (`specialise`). If work-groups of the
+        The macros are `defines` and the device's own (`specialise`). If work-groups of the
         requested size do not fit a kernel, the program has smaller ones (`program.fitting`). So
         divide work by the program's own `work_group_size`.
 

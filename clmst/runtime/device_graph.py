@@ -157,6 +157,20 @@ class DeviceGraph:
         cases: if there are fewer than 2**14 slots, because the host checks these faster; if they
         are refused, to name the fault; and if an algorithm needs both directions of each edge of an
         upper triangle.
+
+        Examples
+        --------
+        The path 0 - 1 - 2, with weights 5 and 3:
+
+        >>> import clmst
+        >>> import numpy as np
+        >>> arrays = [[0, 1, 2, 2], [1, 2], [5, 3]]
+        >>> indptr, indices, weights = (
+        ...     clmst.DeviceArray.from_host(np.array(one, np.uint32)) for one in arrays
+        ... )
+        >>> graph = clmst.DeviceGraph.from_arrays(indptr, indices, weights)
+        >>> clmst.minimum_spanning_forest(graph).total_weight
+        8
         """
         from clmst.algorithms.csr_validation.device_arrays import graph_of
 

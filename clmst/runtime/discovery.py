@@ -143,7 +143,7 @@ def get_device(device: Any = None) -> Device:
     Raises
     ------
     UnsupportedDeviceError
-        There is no usable device, or the named device failed its trial. The message says what to
+        No device is usable, or the named device failed its trial. The message says what to
         install.
     OutOfDeviceMemoryError
         Other processes use all memory of the device. No other device is taken instead.
@@ -234,7 +234,7 @@ def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
 
 
 def _failure(device: Device) -> str | None:
-    """Return why names must not resolve to a device, or None if they may. Runs its trial."""
+    """Return the reason why names must not resolve to a device, or None. Runs its trial."""
     reasons = [reason for other, reason in _passed_over if _is_same(other, device)]
     return f"cannot be used: {reasons[0]}" if reasons else device.trial_failure
 
@@ -245,7 +245,7 @@ def _is_same(one: Device, other: Device) -> bool:
 
 
 def _failure_now(device: Device) -> str | None:
-    """Return why a device cannot be used now, or None if it can.
+    """Return the reason why a device cannot be used now, or None if it can.
 
     Unlike :func:`_failure`, it returns a reason if other processes use all of the device's memory.
     """

@@ -111,7 +111,7 @@ def _device_of(given: Sequence[Any]) -> Device | None:
     """
     for one in given:
         if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
-            return cast("Device", one.device)  # no other such class is called `device`
+            return cast("Device", one.device)  # only a Device is called `device`
     return None
 
 
@@ -131,7 +131,7 @@ def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -
 
     Blocks until the device's work has ended.
 
-    `queues` are those to wait for, by default those of the device. The returned error is in clmst's
+    `queues` are waited for, by default the queues of the device. The returned error is in clmst's
     terms.
     """
     if forking.is_child():

@@ -25,7 +25,7 @@ ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):
-    """The result of a self-test: why it failed, or None; whether it is final; its seconds."""
+    """The result of a self-test: a failure's reason or None, whether to keep it, its seconds."""
 
     reason: str | None
     lasts: bool  # False if another attempt may have another result, so that it must not be kept

@@ -52,9 +52,9 @@ class Profile:
         return _totals((phase, event) for _, phase, event in self._events if phase is not None)
 
     def span(self) -> tuple[float, float] | None:
-        """Return the start of the first event and the end of the last, in the device's seconds.
+        """Return the start of the first event and the end of the last, by the device's clock.
 
-        Returns None if there are no events.
+        Both are in seconds. Returns None if there are no events.
         """
         times = [(event.profile.start, event.profile.end) for _, _, event in self._events]
         if not times:

@@ -53,7 +53,7 @@ rusticl-libclc (Mesa's rusticl with LLVM 22's own libclc, darktable 21662): some
     call them fail their self-tests, and are refused. clmst/runtime/trust.py,
     tests/faults/test_vendors.py::test_compiler_that_cannot_build
 pyopencl-argument-types (PyOpenCL): setting the arguments of a kernel takes twenty times as long
-    until PyOpenCL is told their types. `Program.kernel` does so. clmst/runtime/program.py
+    until PyOpenCL knows their types. `Program.kernel` sets them first. clmst/runtime/program.py
 """
 
 from __future__ import annotations

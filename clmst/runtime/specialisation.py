@@ -98,7 +98,7 @@ class Specialisation:
         return f'{types}#line 1 "{prelude.name}"\n{prelude.text}\n{composed}'
 
     def for_work_items(self, most: int) -> Specialisation | None:
-        """Return what to build next if a device allows only `most` work-items per work-group.
+        """Choose the next specialisation to build if work-groups may have only `most` work-items.
 
         The first attempt keeps the size, and lets each kernel declare it, so that the compiler
         limits its registers accordingly. After that, the size is the largest power of two that
@@ -158,8 +158,8 @@ def specialise(
 ) -> Specialisation:
     """Combine a source with the macros for a device. Only this function turns traits into macros.
 
-    Macros in `defines` override the device's own. A work-group of one work-item has no lanes. A
-    trait that the source does not mention is left out, so that devices that differ only in this
+    Macros in `defines` override the device's own. A work-group of one work-item does without lanes.
+    A trait that the source does not mention is left out, so that devices that differ only in this
     trait share a cached binary.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))

@@ -44,8 +44,8 @@ def failure(device: Device) -> str | None:
     """Run the trial of a device. Return why it cannot be used, or None if all results were right.
 
     A device that fails is tried again without lanes, and then also without 64-bit atomics. If it
-    passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if there is no memory
-    for a context at present.
+    passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if other processes leave
+    too little memory for a context at present.
     """
     can, first = device.capabilities, None
     for names in _ways(device):
@@ -102,7 +102,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
 
 
 def _lanes(device: Device) -> int:
-    """Return how many lanes the device's kernels use as a group, or 0 if they use none."""
+    """Return the number of lanes that kernels of the device use as a group, or 0 for none."""
     can, alone = device.capabilities, device.policy.work_group_size == 1
     return 0 if can.lanes == "local" or alone else can.lane_width
 

@@ -133,7 +133,7 @@ class Trust:
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of a family.
 
-        The self-test runs if there is no verdict yet.
+        The self-test runs now unless it has run before.
         """
         if (reason := self.refusal(family, case)) is not None:
             raise UnsupportedDeviceError(
@@ -142,9 +142,9 @@ class Trust:
             )
 
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
-        """Return why the device may not use a family in a case, or None if it may.
+        """Return the reason why the device may not use a family in a case, or None if it may.
 
-        The self-test runs if there is no verdict yet. The result is always None while a self-test
+        The self-test runs now unless it has run before. The result is always None while a self-test
         runs, since the test of one family may use others.
         """
         key, reasons = (family.name, case), self._record.reasons
@@ -173,7 +173,7 @@ class Trust:
             raise KernelBuildError(program.label, self._device.name, reason)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
-        """Run a family's self-test again, even if there is a verdict, and return the new one.
+        """Run a family's self-test, even if there is a verdict already, and return the new verdict.
 
         With `apart` it runs in a child process. A family that cannot run on the device is not
         tested, and the verdict says so.

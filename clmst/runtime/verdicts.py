@@ -11,7 +11,7 @@ and their cases are tested again. The same can happen if one process appends a l
 removes one.
 
 Old folders are removed when the folder of a new combination is created: those not used for
-`UNUSED_DAYS`, and those of an older edition.
+`UNUSED_DAYS`, and folders of an older edition.
 
 While a process runs a test, it holds a lock on a marker file in the folder. A marker file that is
 not empty and not locked shows that processes have ended in the middle of this test, for whatever

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.solving import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
-
-VERTICES_PER_EDGE = 8
-"""Vertices of the graph for each edge of a part, above which the part is renumbered: then arrays of
-all vertices would cost more than the search for the vertices that occur."""
 
 LEAST_SHARE = 16
 """A reduction brings at least a sixteenth as many edges as the forest has."""
@@ -36,6 +33,11 @@ def default_limit(device: Device) -> int:
     """Return the bytes that a stream may use on a device if its caller sets no limit."""
     memory = device.capabilities.global_memory
     return int(memory * (_SHARE if device.capabilities.host_arrays == "copied" else _SHARE_OF_HOST))
+
+
+def host_share() -> int:
+    """Return the bytes of the host's memory that edges of a stream may take; 0 if it is unknown."""
+    return int(_SHARE_OF_HOST * (physical_memory() or 0))
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
@@ -65,11 +67,11 @@ def most_edges(
         an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
     if not on_device:
-        if most * VERTICES_PER_EDGE < n_vertices:  # vertices are renumbered, two an edge at most
-            most = min(limit // (an_edge + 2 * a_vertex), n_vertices // VERTICES_PER_EDGE)
-        host = physical_memory()
-        if host is not None:
-            most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
+        if route.is_sparse_part(n_vertices, most):  # vertices are renumbered, two an edge at most
+            sparse = n_vertices // route.LIMITS.vertices_per_edge
+            most = min(limit // (an_edge + 2 * a_vertex), sparse)
+        if host := host_share():
+            most = min(most, host // _HOST_BYTES_PER_EDGE)
     return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints of a stream: the present forest, and how far the stream has been read."""
+"""The state of a stream: its present forest, how far it has been read, and files that keep both."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.weight_keys import Array, check_dtype
+
+if TYPE_CHECKING:
+    from clmst.scale.host_reducer import CycleFilter
 
 VERSION = 2
 _MAGIC = b"clmst stream checkpoint\n"
@@ -40,62 +43,79 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
-    """The state of a stream: the forest of all edges up to a position.
+class StreamState:
+    """What a stream has found up to a position, for a checkpoint or for another stream.
 
-    After a number of passes over the whole stream the edges are some of its forest; `passes` is 0
-    where one reading is enough.
+    The `forest` is of the edges so far, but for those that are `waiting` for the next reduction. It
+    is None before the first one. After a number of `passes` over the whole stream it has some of
+    the edges of the stream's forest; `passes` is 0 if one reading is enough. A filter by the forest
+    is kept if it has paid.
     """
 
-    n_vertices: int
-    maximum: bool
-    position: Position
-    forest: EdgePart
+    forest: EdgePart | None
+    waiting: tuple[EdgePart, ...] = ()
+    position: Position = Position()
     passes: int = 0
+    by_forest: CycleFilter | None = None
 
-    def write(self, path: Path) -> None:
-        """Replace a file by this checkpoint, on the disk and as a whole, or raise and leave it."""
-        forest = self.forest
-        header = {
-            "version": VERSION,
-            "n_vertices": self.n_vertices,
-            "maximum": self.maximum,
-            "position": asdict(self.position),
-            "passes": self.passes,
-            "dtype": forest.weights.dtype.str,
-            "n_forest_edges": forest.size,
-        }
-        checksum = 0
-        with replacing(path) as stream:
-            for block in (
-                _MAGIC, json.dumps(header).encode() + b"\n", *map(_bytes, forest.columns),
-            ):  # fmt: skip
-                checksum = zlib.crc32(block, checksum)
-                stream.write(block)
-            stream.write(checksum.to_bytes(4, "little"))
+    @property
+    def parts(self) -> list[EdgePart]:
+        """The forest, if there is one, and what waits."""
+        return [*self.waiting] if self.forest is None else [self.forest, *self.waiting]
 
-    @classmethod
-    def read(cls, path: Path, *, n_vertices: int, maximum: bool) -> Checkpoint | None:
-        """Read the checkpoint of a stream of a graph; None if there is no such file.
+    @property
+    def size(self) -> int:
+        """Number of edges."""
+        return sum(part.size for part in self.parts)
 
-        Raise for a file that is none, or of another version, or not whole, or of another graph.
-        """
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
+
+def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum: bool) -> None:
+    """Replace a file by a state in which no edge waits, or raise and leave the file as it is.
+
+    The checkpoint is on the disk, as a whole, when this returns.
+    """
+    forest = state.forest
+    assert forest is not None, "there was a reduction"
+    assert not state.waiting, "what waits was reduced"
+    header = {
+        "version": VERSION,
+        "n_vertices": n_vertices,
+        "maximum": maximum,
+        "position": asdict(state.position),
+        "passes": state.passes,
+        "dtype": forest.weights.dtype.str,
+        "n_forest_edges": forest.size,
+    }
+    checksum = 0
+    with replacing(path) as stream:
+        for block in (_MAGIC, json.dumps(header).encode() + b"\n", *map(_bytes, forest.columns)):
+            checksum = zlib.crc32(block, checksum)
+            stream.write(block)
+        stream.write(checksum.to_bytes(4, "little"))
+
+
+def read_checkpoint(path: Path, *, n_vertices: int, maximum: bool) -> StreamState | None:
+    """Read the checkpoint of a stream of a graph; None if there is no such file.
+
+    Raise if the file is not a checkpoint, or is of another version, or not whole, or of another
+    graph.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"the checkpoint {path} cannot be read: {error.strerror}"
+        ) from error
+    header, state = _parsed(path, content)
+    for name, wanted in (("n_vertices", n_vertices), ("maximum", maximum)):
+        if header[name] != wanted:
             raise InvalidArgumentError(
-                f"the checkpoint {path} cannot be read: {error.strerror}"
-            ) from error
-        checkpoint = _parsed(path, content)
-        for name, wanted in (("n_vertices", n_vertices), ("maximum", maximum)):
-            if getattr(checkpoint, name) != wanted:
-                raise InvalidArgumentError(
-                    f"the checkpoint {path} is of a stream with {name} = "
-                    f"{getattr(checkpoint, name)}, not {wanted}; delete it, or name another file"
-                )
-        return checkpoint
+                f"the checkpoint {path} is of a stream with {name} = "
+                f"{header[name]}, not {wanted}; delete it, or name another file"
+            )
+    return state
 
 
 def _bytes(array: Array) -> Any:
@@ -103,7 +123,7 @@ def _bytes(array: Array) -> Any:
     return np.ascontiguousarray(array).view(np.uint8).data
 
 
-def _parsed(path: Path, content: bytes) -> Checkpoint:
+def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
     if not content.startswith(_MAGIC):
         raise FileFormatError(f"{path} is not a checkpoint of a stream; name another file")
     end = content.find(b"\n", len(_MAGIC))
@@ -128,11 +148,10 @@ def _parsed(path: Path, content: bytes) -> Checkpoint:
             at += k * kind.itemsize
         u, v, weights, edge_ids = arrays
         position = header["position"]
-        return Checkpoint(
-            n_vertices=header["n_vertices"],
-            maximum=header["maximum"],
-            position=Position(n_edges=position["n_edges"], checksums=tuple(position["checksums"])),
+        graph = {name: header[name] for name in ("n_vertices", "maximum")}
+        return graph, StreamState(
             forest=EdgePart(u=u, v=v, weights=weights, edge_ids=edge_ids),
+            position=Position(n_edges=position["n_edges"], checksums=tuple(position["checksums"])),
             passes=int(header["passes"]),
         )
     except (ValueError, KeyError, TypeError) as error:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -21,16 +22,21 @@ from clmst.core.errors import (
 )
 from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork
+from clmst.route import StreamFacts
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.scale.capacity import NoSpaceForReductionError
-from clmst.scale.checkpoint import Checkpoint, Position
-from clmst.scale.host_reducer import ROWS, StreamSnapshot
+from clmst.scale.checkpoint import (
+    Position,
+    StreamState,
+    read_checkpoint,
+    write_checkpoint,
+)
+from clmst.scale.host_reducer import ROWS
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
-from clmst.scale.sinks import Reductions
+from clmst.scale.sinks import PassSink, ReductionSink
 from clmst.scale.source import EdgeSource
-from clmst.scale.stream_sink import Passes
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
 
@@ -115,14 +121,15 @@ class _StreamRun:
     ) -> None:
         self._source, self._settings, self._path = source, settings, settings.checkpoint
         self._n_edges = source.n_edges
-        self._saved: Checkpoint | None = None
+        self._saved: StreamState | None = None
         if self._path is not None:
-            self._saved = Checkpoint.read(
+            self._saved = read_checkpoint(
                 self._path, n_vertices=source.n_vertices, maximum=settings.maximum
             )
         if self._saved is not None and source.generated is not None:
             self._check_same(self._saved.position.checksums == source.generated.checksums)
         if self._saved is not None and self._saved.passes:
+            assert self._saved.forest is not None, "a checkpoint has a forest"
             by_passes = self._saved.forest.weights.dtype
         elif by_passes is not None:
             self._saved = None  # its forest is of a part of the stream
@@ -138,23 +145,26 @@ class _StreamRun:
         self._is_ahead = False  # whether the caller knows of edges that had not been taken
         self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
-    def _new_sink(self, by_passes: np.dtype[Any] | None) -> Reductions | Passes:
+    def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
             "n_vertices": self._source.n_vertices, "device": settings.device,
             "limit": settings.limit, "maximum": settings.maximum,
             "has_checksums": self._path is not None,
         }  # fmt: skip
-        if by_passes is None:
-            return Reductions(**given, n_edges=self._n_edges)
-        return Passes(
+        facts = StreamFacts(
+            n_vertices=self._source.n_vertices, n_new=0, n_forest=0, has_space=by_passes is None
+        )
+        if by_passes is None or route.way_of_stream(facts).record != route.PASSES:
+            return ReductionSink(**given, n_edges=self._n_edges)
+        return PassSink(
             **given, dtype=by_passes, is_generated=self._source.generated is not None,
             known=saved.forest if saved else None, n_passes=saved.passes if saved else 0,
         )  # fmt: skip
 
     @property
     def is_by_passes(self) -> bool:
-        return isinstance(self._sink, Passes)
+        return isinstance(self._sink, PassSink)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -164,7 +174,7 @@ class _StreamRun:
         sink, source = self._sink, self._source
         try:
             while not self._is_found():
-                assert isinstance(sink, Passes), "one reading is enough for reductions"
+                assert isinstance(sink, PassSink), "one reading is enough for reductions"
                 self._n_read += sink.position.n_edges
                 sink.begin_again()
             stats = {
@@ -285,7 +295,7 @@ class _StreamRun:
     ) -> StreamPiece | GeneratedPiece:
         """Pass by some edges that the checkpoint has; return those behind them."""
         assert self._saved is not None
-        assert isinstance(self._sink, Reductions)
+        assert isinstance(self._sink, ReductionSink)
         n, saved = min(piece.size, self._resumed_at - self._passed.n_edges), self._saved.position
         if isinstance(piece, GeneratedPiece):
             self._passed = saved  # the edges follow from what was compared at once
@@ -294,7 +304,7 @@ class _StreamRun:
             self._passed = self._passed.after(piece.rows(0, n).checked(self._source.n_vertices))
         if not self._is_resuming:
             self._check_same(self._passed == saved, f", up to {piece.chunk},")
-            self._sink.go_on_from(StreamSnapshot(forest=self._saved.forest), saved)
+            self._sink.go_on_from(self._saved)
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
@@ -315,7 +325,7 @@ class _StreamRun:
     def _save_if_due(self) -> None:
         """Write the checkpoint after a reduction, or when it is time for one."""
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
-        if self._path is None or isinstance(sink, Passes):
+        if self._path is None or isinstance(sink, PassSink):
             return
         before, self._n_reductions = self._n_reductions, sink.reducer.reductions
         has_reduced = self._n_reductions > before
@@ -327,7 +337,7 @@ class _StreamRun:
     def _save(self) -> None:
         """Keep what has come after an error of the stream; that of an earlier row is raised."""
         sink = self._sink
-        if isinstance(sink, Passes) or self._is_resuming:
+        if isinstance(sink, PassSink) or self._is_resuming:
             return
         try:
             sink.flush()
@@ -343,10 +353,11 @@ class _StreamRun:
         forest = sink.edges_so_far() if self._path is not None else None
         if self._path is None or forest is None or not sink.position.n_edges:
             return
-        Checkpoint(
-            n_vertices=self._source.n_vertices, maximum=self._settings.maximum,
-            position=sink.position, forest=forest,
-            passes=sink.n_passes if self.is_by_passes else 0,
-        ).write(self._path)  # fmt: skip
+        state = StreamState(
+            forest=forest, position=sink.position, passes=sink.n_passes if self.is_by_passes else 0
+        )
+        write_checkpoint(
+            self._path, state, n_vertices=self._source.n_vertices, maximum=self._settings.maximum
+        )
         self._saved_at, self._n_reductions = monotonic(), sink.reducer.reductions
         self._seconds_to_save = self._saved_at - began

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from clmst import route
 from clmst.core.coercion import as_graph
 from clmst.core.errors import StreamedWarning, warn_of_fallback
 from clmst.core.forest import Forest
@@ -16,9 +17,6 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.scale.capacity import bytes_of_reduction
 from clmst.scale.stream import stream_minimum_spanning_forest
-
-# A solve that needs a lesser share of the device's memory did not fail because of the graph.
-LEAST_SHARE = 1 / 16
 
 
 def streamable(graph: Any, device: Device) -> Graph | None:
@@ -32,7 +30,7 @@ def streamable(graph: Any, device: Device) -> Graph | None:
     if not isinstance(listed, Graph):
         return None
     needed = bytes_of_reduction(device, listed.n_vertices, listed.n_slots, listed.weight_dtype)
-    return listed if needed >= LEAST_SHARE * device.capabilities.global_memory else None
+    return listed if route.streams_instead(needed, device.capabilities.global_memory) else None
 
 
 def streamed(

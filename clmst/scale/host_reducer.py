@@ -13,12 +13,12 @@ order: by their ends, then by their position in the input.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.edge_stream.edges import EdgePart, joined
 from clmst.algorithms.solving import forest_by
 from clmst.core import canonical
@@ -34,34 +34,12 @@ from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
-from clmst.scale.capacity import LEAST_SHARE, VERTICES_PER_EDGE, most_edges, too_small
+from clmst.scale.capacity import LEAST_SHARE, most_edges, too_small
+from clmst.scale.checkpoint import StreamState
 
 ROWS = 1 << 22  # the most that are looked at together
-_PENDING = 256  # parts that wait before they are joined
-_FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
+_MOST_PARTS = 256  # that wait before they are joined
 _ROWS_AT_ONCE = 1 << 14  # of a part; their arrays are used again, and stay in a core's cache
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamSnapshot:
-    """The state that one stream leaves to the next: a forest, and edges that wait for a reduction.
-
-    The filter is made of the forest; there is one if that has paid.
-    """
-
-    forest: EdgePart | None
-    waiting: tuple[EdgePart, ...] = ()
-    by_forest: CycleFilter | None = None
-
-    @property
-    def parts(self) -> list[EdgePart]:
-        """The forest, if there is one, and what waits."""
-        return [*self.waiting] if self.forest is None else [self.forest, *self.waiting]
-
-    @property
-    def size(self) -> int:
-        """Number of edges."""
-        return sum(part.size for part in self.parts)
 
 
 class HostReducer:
@@ -75,7 +53,7 @@ class HostReducer:
         self._maximum = maximum
         self.reductions = self.n_filtered = 0
         self._capacity = 0  # edges of a reduction; known with the first weights
-        self.go_on_from(StreamSnapshot(forest=None))
+        self.go_on_from(StreamState(forest=None))
 
     @property
     def n_forest(self) -> int:
@@ -92,13 +70,11 @@ class HostReducer:
         """Whether a reduction must come before more edges."""
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
-    def snapshot(self) -> StreamSnapshot:
+    def state(self) -> StreamState:
         """Return the state for another stream; the arrays are shared, none is changed."""
-        return StreamSnapshot(
-            forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter
-        )
+        return StreamState(forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter)
 
-    def go_on_from(self, known: StreamSnapshot) -> None:
+    def go_on_from(self, known: StreamState) -> None:
         """Continue from the state of another stream, as if this one had read the edges."""
         self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
@@ -118,7 +94,7 @@ class HostReducer:
         kept = without_loops(part)
         if self._filter is None and self.forest is not None:
             n_left = self.space if n_to_come is None else min(self.space, n_to_come)
-            if n_left >= _FILTER_FROM * self._n_vertices:
+            if route.filters_on_host(n_left, self._n_vertices):
                 self._filter = CycleFilter(self.forest, self._n_vertices, maximum=self._maximum)
         if self._filter is not None:
             kept = self._filter.kept(kept)
@@ -126,7 +102,7 @@ class HostReducer:
         self.n_filtered += part.size - kept.size
         self._waiting.append(kept)
         self.n_waiting += kept.size
-        if len(self._waiting) >= _PENDING:
+        if len(self._waiting) >= _MOST_PARTS:
             self._waiting = [joined(self._waiting)]
 
     def reduce(self) -> None:
@@ -219,7 +195,7 @@ def reduce(
         return union
     check_size(n_vertices, union.size)
     n, u, v, occurring = n_vertices, union.u, union.v, None
-    if n > VERTICES_PER_EDGE * union.size:
+    if route.is_sparse_part(n, union.size):
         occurring, u, v = _renumbered(u, v)
         n = occurring.size
     slots = canonical.upper_from_edges(n, u, v)

@@ -1,7 +1,7 @@
 """The work of a worker of somebody else's cluster: reduce a partition, or several forests.
 
 An engine calls `take_partition` for each partition and `merge` for groups of results, in the order
-of `clmst.scale.rounds`, and `finish` for the last result. All are pure, so it may call them again
+of `clmst.scale.schedule`, and `finish` for the last result. All are pure, so it may call them again
 for results that it has lost.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.edge_stream.edges import EdgePart, check_n_vertices, check_same_dtype
 from clmst.core.arguments import check_bool, check_integer, check_text
 from clmst.core.columns import check_columns, choose
@@ -32,10 +33,8 @@ from clmst.core.errors import (
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device
-from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
-from clmst.scale.checkpoint import Position
-from clmst.scale.host_reducer import StreamSnapshot
+from clmst.scale.checkpoint import StreamState
 from clmst.scale.partition_names import (
     NamesFoundError,
     Numbering,
@@ -51,9 +50,9 @@ from clmst.scale.partition_pieces import (
     pieces_of_lane,
 )
 from clmst.scale.result import forest_of_part
-from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
-from clmst.scale.sinks import Reductions
+from clmst.scale.schedule import LaneStep
+from clmst.scale.sinks import ReductionSink
 from clmst.scale.source import pieces_of_file
 
 # What a caller gave, or a worker lacks: the message says all. Where a device fails, the traceback
@@ -118,7 +117,7 @@ class PartitionForest:
     By the number of each partition, `counts` has its rows and the reductions since the one before.
     """
 
-    snapshot: StreamSnapshot
+    state: StreamState
     dtype: np.dtype[Any]
     counts: Mapping[int, tuple[int, int]]
 
@@ -130,8 +129,8 @@ class PartitionForest:
     @property
     def forest(self) -> EdgePart:
         """The forest, where nothing waits."""
-        assert not self.snapshot.waiting, "a merge reduces what waits"
-        return self.snapshot.forest or EdgePart.empty(self.dtype)
+        assert not self.state.waiting, "a merge reduces what waits"
+        return self.state.forest or EdgePart.empty(self.dtype)
 
 
 def place_of(job: PartitionJob, worker: str) -> str:
@@ -172,7 +171,7 @@ def take_partition(
             n_rows = {step.number: len(piece.u)}
         sink = _sink(job, worker, sum(n_rows.values()) * (1 + step.to_come))
         if before is not None and before.is_filled:
-            sink.go_on_from(before.snapshot, Position())
+            sink.go_on_from(before.state)
         dtype = np.dtype(np.uint8)
         try:
             for given in pieces:
@@ -181,10 +180,10 @@ def take_partition(
                 for _ in sink.take(piece):
                     pass
             sink.flush()
-            most = max(sink.reducer.n_forest, sinks.OPEN_FROM if step.to_come else 0)
+            most = max(sink.reducer.n_forest, route.LIMITS.stream_on_device if step.to_come else 0)
             if isinstance(data, FileLane) or sink.reducer.n_waiting > most:
                 sink.reduce(is_last=True)
-            snapshot = sink.snapshot()
+            state = sink.state()
         finally:
             sink.close()
         last, reductions = max(n_rows), sink.reducer.reductions
@@ -192,7 +191,7 @@ def take_partition(
         if before is not None:
             dtype = before.dtype if before.is_filled else dtype
             counts = {**before.counts, **counts}
-        return PartitionForest(snapshot=snapshot, dtype=dtype, counts=counts)
+        return PartitionForest(state=state, dtype=dtype, counts=counts)
 
 
 def ends_of_partition(data: Any, number: int, job: PartitionJob, worker: str = "") -> PartitionEnds:
@@ -249,29 +248,29 @@ def merge(
     """Return the forest of the union of some forests, on the device of this worker."""
     with _plain_errors(worker):
         filled = [one for one in forests if one.is_filled]
-        sink = _sink(job, worker, sum(one.snapshot.size for one in filled))
+        sink = _sink(job, worker, sum(one.state.size for one in filled))
         try:
             for at, one in enumerate(filled):
                 _check_dtypes(filled[0], one)
                 if at == 0:
-                    sink.go_on_from(one.snapshot, Position())
+                    sink.go_on_from(one.state)
                     continue
-                others = [*one.snapshot.waiting]
-                if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
-                    others.append(one.snapshot.forest)
+                others = [*one.state.waiting]
+                if one.state.forest is not None and not _same(one.state.forest, filled[0]):
+                    others.append(one.state.forest)
                 for part in others:
                     for _ in sink.take(
                         _as_piece(part, f"the forest of partition {min(one.counts)}")
                     ):
                         pass
             sink.reduce(is_last=True)
-            snapshot = sink.snapshot()
+            state = sink.state()
         finally:
             sink.close()
         counts = {number: both for one in forests for number, both in one.counts.items()}
         rows, reductions = counts[max(counts)]
         counts[max(counts)] = rows, reductions + sink.reducer.reductions
-        return PartitionForest(snapshot=snapshot, dtype=(filled or forests)[0].dtype, counts=counts)
+        return PartitionForest(state=state, dtype=(filled or forests)[0].dtype, counts=counts)
 
 
 def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
@@ -285,7 +284,7 @@ def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
 
 def _same(forest: EdgePart, other: PartitionForest) -> bool:
     """Return whether a lane still has the forest that another one has: both began with it."""
-    theirs = other.snapshot.forest
+    theirs = other.state.forest
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
 
 
@@ -333,7 +332,7 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
         raise InvalidGraphError(f"{numbers}: {error}") from None
 
 
-def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
+def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
     """Return a new sink of a known number of edges on this worker's device."""
     try:
         device = get_device(job.device)
@@ -342,6 +341,6 @@ def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
         raise UnsupportedDeviceError(f"the worker {where} has no device: {error}") from error
     assert job.n_vertices is not None, "vertices are counted first"
     limit = default_limit(device) if job.memory_limit is None else job.memory_limit
-    return Reductions(
+    return ReductionSink(
         n_vertices=job.n_vertices, device=device, limit=limit, maximum=job.maximum, n_edges=n_edges
     )

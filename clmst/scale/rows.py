@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -56,6 +57,12 @@ class StreamPiece:
     def dtype(self) -> np.dtype[Any]:
         """Of the weights, of a piece of arrays."""
         return np.dtype(np.uint8 if self.weights is None else self.weights.dtype).newbyteorder("=")
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the arrays of a piece."""
+        columns = (self.u, self.v, self.weights, self.edge_ids)
+        return sum(one.nbytes for one in columns if one is not None)
 
     @property
     def is_consecutive(self) -> bool:
@@ -124,6 +131,11 @@ class StreamPiece:
         self._named(check_same_dtype, dtype, weights.dtype)
         return replace(self, u=_packed_ends(u), v=_packed_ends(v), weights=weights)
 
+    def emptied(self) -> StreamPiece:
+        """Return a packed piece of the same names and dtypes without its rows."""
+        u, v, weights = (np.empty(0, one.dtype) for one in (self.u, self.v, self.weights))
+        return replace(self, u=u, v=v, weights=weights)
+
     def copied(self) -> StreamPiece:
         """Return the same rows in arrays of their own."""
         return replace(self, u=self.u.copy(), v=self.v.copy(), weights=self.weights.copy())
@@ -188,23 +200,12 @@ def _packed_ends(column: Array) -> Array:
     return np.ascontiguousarray(column, np.dtype(f"{column.dtype.kind}{bits // 8}"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Segment:
-    """The place of some rows in a block, the kinds of their ends, and the position behind them."""
-
-    chunk: str
-    first_row: int
-    begin: int
-    end: int
-    kinds: tuple[str, str]
-    after: Position
-
-
 class EdgeBlock:
     """Consecutive rows of a stream on a device, with consecutive ids up to `next_id`.
 
-    The events `sent` and `read` are the ends of its copies, once it is full, and of the kernels
-    that read it.
+    Of each piece in it, it keeps the names and dtypes, where the rows end, and the position of the
+    stream behind them. The events `sent` and `read` are the ends of its copies, once it is full,
+    and of the kernels that read it.
     """
 
     def __init__(
@@ -213,7 +214,7 @@ class EdgeBlock:
         self.capacity, self._device, self._uploads = capacity, device, uploads
         self._weights = DeviceArray.unchecked(capacity, dtype, device)
         self._ends: Ends | None = None
-        self._segments: list[_Segment] = []
+        self._pieces: list[tuple[StreamPiece, int, Position]] = []
         self._small: list[StreamPiece] = []  # rows that have not been sent
         self._before = Position()
         self.size = self.next_id = self._n_sent = 0
@@ -228,11 +229,11 @@ class EdgeBlock:
     @property
     def after(self) -> Position:
         """The position of the stream behind its rows."""
-        return self._segments[-1].after if self._segments else self._before
+        return self._pieces[-1][2] if self._pieces else self._before
 
     def open(self, before: Position, first_id: int, *, is_wide: bool) -> None:
         """Begin anew, at a position of the stream; copies wait for the kernels that read it."""
-        self._segments, self._small, self._before = [], [], before
+        self._pieces, self._small, self._before = [], [], before
         self.size = self._n_sent = 0
         self.next_id = first_id
         if self._ends is None or self.is_wide != is_wide:
@@ -248,14 +249,9 @@ class EdgeBlock:
 
         Arrays in pinned memory may be read later.
         """
-        begin, self.size = self.size, self.size + rows.size
+        self.size += rows.size
         self.next_id += rows.size
-        self._segments.append(
-            _Segment(
-                chunk=rows.chunk, first_row=rows.first_row, begin=begin, end=self.size,
-                kinds=(rows.u.dtype.kind, rows.v.dtype.kind), after=after,
-            )
-        )  # fmt: skip
+        self._pieces.append((rows.emptied(), self.size, after))
         if rows.size < JOINED:
             self._small.append(rows.copied())
             if self.size - self._n_sent >= JOINED:
@@ -301,25 +297,30 @@ class EdgeBlock:
 
     def rows_before(self, at: int) -> tuple[int, Position]:
         """Return how many rows are whole pieces before a row, and the position behind them."""
-        number = next(k for k, one in enumerate(self._segments) if at < one.end)
-        before = self._segments[number - 1].after if number else self._before
-        return self._segments[number].begin, before
+        number, begin = self._piece_with(at)
+        return begin, self._pieces[number - 1][2] if number else self._before
+
+    def _piece_with(self, at: int) -> tuple[int, int]:
+        """Return the number of the piece that has a row, and where the piece begins."""
+        ends = [end for _, end, _ in self._pieces]
+        number = bisect_right(ends, at)
+        return number, ends[number - 1] if number else 0
 
     def fault(self, at: int, n_vertices: int, launch: Launcher) -> InvalidGraphError:
         """Return the error of a row whose end is no vertex, or whose weight is NaN."""
         assert self._ends is not None, "a block is opened first"
-        segment = next(one for one in self._segments if at < one.end)
+        number, begin = self._piece_with(at)
+        piece = self._pieces[number][0]
         values = [np.empty(1, array.dtype) for array in (*self._ends, self._weights)]
         for array, value in zip((*self._ends, self._weights), values, strict=True):
             launch.read(array.memory, value, offset=at * array.dtype.itemsize)
         u, v = (
-            value.view(f"{kind}{value.itemsize}")
-            for value, kind in zip(values, segment.kinds, strict=False)
+            value.view(f"{ends.dtype.kind}{value.itemsize}")
+            for value, ends in zip(values, (piece.u, piece.v), strict=False)
         )
-        row = StreamPiece(
-            chunk=segment.chunk, first_row=segment.first_row + at - segment.begin, u=u, v=v,
-            weights=values[2], edge_ids=None, first_id=0,
-        )  # fmt: skip
+        row = replace(
+            piece, first_row=piece.first_row + at - begin, u=u, v=v, weights=values[2], first_id=0
+        )
         try:
             row.checked(n_vertices)
         except InvalidGraphError as error:

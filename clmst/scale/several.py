@@ -19,6 +19,7 @@ from clmst.algorithms.solving import solution_by
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
+from clmst.route import DEVICES, Way
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_threads import as_tree, named_failures
@@ -112,7 +113,7 @@ class SolveOfParts:
             weights=found.weights,
             _edge_ids=self._edge_ids(found),
             maximum=self._maximum,
-            stats={**found.stats, **self.stats()},
+            stats={**found.stats, **self.stats(), "route": self._way().as_stats()},
             vertex_labels=None if graph is None else graph.vertex_labels,
         )
 
@@ -142,6 +143,12 @@ class SolveOfParts:
             algorithm=root.algorithm, maximum=self._maximum, stats=root.stats, own_weights=True,
             wait=False,
         )  # fmt: skip
+
+    def _way(self) -> Way:
+        """Return the way of a graph in parts, as the router would tell it."""
+        division = self._division
+        size = f"{division.n_slots:,} edges on {len(division.devices)} devices"
+        return Way(DEVICES, f"{size}, which the call or the parts of the graph name")
 
     def stats(self) -> Mapping[str, Any]:
         """Return the devices, solves and moves for the forest's stats."""

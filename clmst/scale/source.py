@@ -23,6 +23,7 @@ from clmst.core.tables import arrays_of, names_of
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
+from clmst.scale.capacity import host_share
 from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
 from clmst.scale.vertex_names import VertexNames
 
@@ -35,7 +36,8 @@ class EdgeSource:
     """A source of edges, checked; it can be read several times, unless it is an iterator.
 
     Attributes are as of :func:`clmst.stream_minimum_spanning_forest`; `weight_dtype` is that of a
-    stream without edges, and `names` are of the vertices of rows, which may be strings.
+    stream without edges, and `names` are of the vertices of rows, which may be strings. `kept` has
+    all pieces, with numbers for names, if a first reading of files has left them in memory.
     """
 
     chunks: Any
@@ -44,6 +46,7 @@ class EdgeSource:
     n_edges: int | None
     weight_dtype: np.dtype[Any] = NO_WEIGHTS
     names: VertexNames | None = None
+    kept: list[StreamPiece] | None = None
 
     @classmethod
     def checked(
@@ -83,7 +86,9 @@ class EdgeSource:
                     "chunks, or files, would be read twice, to count the vertices first"
                 )
             logger.info("reading the stream for its number of vertices, since n_vertices is None")
-            n_vertices = names.count(source.pieces())
+            first = _FirstReading(host_share() if _are_paths(chunks) else 0)
+            n_vertices = names.count(first.recorded(source.pieces()))
+            source = replace(source, kept=first.pieces)
         names.most = n = check_integer("n_vertices", n_vertices, low=0)
         check_n_vertices(n)
         return replace(source, n_vertices=n)
@@ -113,8 +118,35 @@ class EdgeSource:
 
         Vertices that have names have numbers in their place.
         """
+        if self.kept is not None:
+            return iter(self.kept)
         pieces = pieces_of(self.chunks, self.columns)
         return pieces if self.names is None else self.names.numbered(pieces)
+
+
+class _FirstReading:
+    """The pieces of a first reading; None once they take more than `most` bytes of memory."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self.pieces: list[StreamPiece] | None = [] if most else None
+
+    def recorded(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
+        """Yield all pieces, and keep them."""
+        for piece in pieces:
+            if self.pieces is not None:
+                self._left -= piece.n_bytes
+                if self._left >= 0:
+                    self.pieces.append(piece)
+                else:
+                    self.pieces = None
+            yield piece
+
+
+def _are_paths(chunks: Any) -> bool:
+    """Return whether all chunks are files, whose arrays no other code changes."""
+    paths = [chunks] if isinstance(chunks, str | PathLike) else chunks
+    return isinstance(paths, list | tuple) and all(isinstance(p, str | PathLike) for p in paths)
 
 
 def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
@@ -231,8 +263,6 @@ def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
         yield partial(_pieces_of_part, part, f"{name} ({path.name})")
 
 
-def _pieces_of_part(part: files.FilePart, chunk: str) -> Iterator[StreamPiece]:
-    first_row = part.first_row
-    for u, v, w in part.read():
+def _pieces_of_part(part: Callable[[], Iterator[files.Rows]], chunk: str) -> Iterator[StreamPiece]:
+    for first_row, u, v, w in part():
         yield StreamPiece(chunk=chunk, first_row=first_row, u=u, v=v, weights=w, edge_ids=None)
-        first_row += len(u)

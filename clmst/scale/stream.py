@@ -49,8 +49,10 @@ def stream_minimum_spanning_forest(
         :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
     n_vertices : int, optional
         Up to 2**32 - 2. A :class:`Graph` and generated edges have their own. If ends are strings,
-        it is how many names there may be. By default a stream that can be read again is read once
-        more: it has as many vertices as names, or one more than the greatest number.
+        it is how many names there may be. By default there are as many vertices as names, or one
+        more than the greatest number. Then files are kept in memory while they are read for that,
+        if their rows take at most a quarter of it. All else is read once more, so it must be
+        possible to read it again.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
     memory_limit : int, optional

@@ -40,7 +40,7 @@ def test_version(run: Run) -> None:
 def test_help_names_every_command(run: Run, flag: str) -> None:
     result = run(flag)
     assert_fine(result)
-    for command in ("solve", "verify", "generate", "devices", "bench"):
+    for command in ("solve", "verify", "explain", "generate", "devices", "bench"):
         assert f"  {command} " in result.stdout
 
 
@@ -123,6 +123,7 @@ def offered(words: str) -> list[str]:
     ("words", "values"),
     [
         ("clmst conv", ["plain,convert"]),
+        ("clmst exp", ["plain,explain"]),
         ("clmst solve --algorithm ", [f"plain,{name}" for name in ("auto", *ALGORITHMS)]),
         ("clmst bench --algorithm pm", ["plain,pma"]),
         ("clmst verify --forest-format ", [f"plain,{one.name}" for one in FORMATS]),
@@ -136,7 +137,7 @@ def test_values_are_completed(words: str, values: list[str]) -> None:
     assert offered(words) == values
 
 
-@pytest.mark.parametrize("command", ["solve", "cluster", "devices", "bench"])
+@pytest.mark.parametrize("command", ["solve", "cluster", "explain", "devices", "bench"])
 def test_devices_are_completed(command: str) -> None:
     """By words that mean them, in any case: shells split names at spaces."""
     found = enumerate_devices()

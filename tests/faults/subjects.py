@@ -13,10 +13,10 @@ from scipy import sparse
 
 import clmst
 from clmst import primitives
-from clmst.algorithms.csr_validation.check import FROM_SLOTS
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.route import LIMITS
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from tests.helpers.capabilities import with_capabilities
@@ -104,7 +104,7 @@ def _points(device: Device) -> Check:
 def _canonical_csr(device: Device) -> Check:
     """Return solves of a SciPy matrix that the device checks itself."""
     n, rng = 9000, np.random.default_rng(4)
-    values = rng.integers(1, 99, FROM_SLOTS + 5000).astype("f4")
+    values = rng.integers(1, 99, LIMITS.device_check + 5000).astype("f4")
     upper = sparse.coo_array(
         (values, np.sort(rng.integers(0, n, (2, values.size)), axis=0)), shape=(n, n)
     )

@@ -20,7 +20,7 @@ from clmst.runtime.transfer import StagingShape
 from clmst.scale import partitions
 from clmst.scale.partition_pieces import FileLane
 from clmst.scale.partitions import PartitionJob
-from clmst.scale.rounds import LaneStep
+from clmst.scale.schedule import LaneStep
 from tests.faults.subjects import Check, forest, graph, reweighted, weights
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.forests import assert_same_forest

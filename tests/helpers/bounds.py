@@ -1,7 +1,8 @@
-"""Bounds that keep some ways from small inputs: each has a name here, and nobody else sets one.
+"""Lower the bounds that keep some code paths from small inputs. Tests change bounds only here.
 
-What is too costly to reach by an honest input, and is neither an option nor a capability, stands in
-the table. The proof by volume (``tests.prove``) lowers all that solves of small graphs go by.
+The table names each bound that is neither an option nor a capability, and that an honest input
+could reach only at great cost. The proof by volume (``tests.prove``) lowers all bounds that decide
+how small graphs are solved.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from clmst import route
 _MADE = "generators.surrogates."
 _CHUNKED = ("cliques.CHUNK", "drawn.CHUNK", "growth.CHUNK", "rows.CHUNK")
 BOUNDS = {
-    "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
+    "arranged_from": "route.LIMITS.device_order",
     "arrow_from": "io.edge_text.ARROW_BYTES",
-    "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
+    "checked_from": "route.LIMITS.device_check",
     "checkpoint_pace": "scale.driver.PACE",
     "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
     "csgraph_any_order_below": "route.LIMITS.host_unsorted_tree",
     "csgraph_equal_below": "route.LIMITS.host_equal_tree",
     "dense_at_once": "route.LIMITS.one_work_group",
-    "dense_part_from": "repeated.strategies.LEAST_DENSE",
+    "dense_part_from": "route.LIMITS.dense_part",
     "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
     "equal_slots": "route.LIMITS.equal_weights",
     "expansion_free": "io.files.FREE_EXPANSION",
@@ -48,38 +49,39 @@ BOUNDS = {
     "ranking_lanes": "primitives.radix.RANKING_LANES",
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "serial_tile": "primitives.radix._SERIAL_TILE",
-    "series_from": "algorithms.reweighting.series._LEAST_EDGES",
+    "series_from": "route.LIMITS.series",
     "slots_on_host": "route.LIMITS.host",
     "small_cells": "route.LIMITS.small_complete",
     "small_edges": "route.LIMITS.small_list",
     "small_slots": "route.LIMITS.small_matrix",
     "small_slots_in_any_order": "route.LIMITS.small_unsorted_matrix",
     "stream_joined_below": "scale.rows.JOINED",
-    "stream_opens_from": "scale.sinks.OPEN_FROM",
+    "stream_opens_from": "route.LIMITS.stream_on_device",
     "stream_patience": "scale.driver.PATIENCE",
-    "stream_rows_from": "scale.stream_sink.LEAST_ROWS",
-    "stream_blocks": "scale.stream_sink.BLOCKS",
-    "stream_rows": "scale.stream_sink.ROWS",
+    "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "stream_blocks": "scale.sinks.BLOCKS",
+    "stream_rows": "scale.sinks.ROWS",
     "surrogate_block": f"{_MADE}drawn.BLOCK {_MADE}lattice.BLOCK {_MADE}rows.BLOCK",
     "surrogate_chunk": " ".join(_MADE + one for one in _CHUNKED),
     "text_block": "io.text.BLOCK_BYTES",
     "topology_run": "core.topology._SLOTS_A_RUN",
-    "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
-    "warm_most_left": "algorithms.reweighting.warm_start._MOST_LEFT",
-    "weights_checked_from": "repeated.weights.DEVICE_CHECKS_FROM",
-    "worklist_capacities": "algorithms.filter_boruvka.plan.usual_capacities",
+    "warm_from": "route.LIMITS.warm_start route.LIMITS.warm_start_resident",
+    "warm_most_left": "route.LIMITS.warm_start_candidates",
+    "weights_checked_from": "route.LIMITS.weights_on_host",
+    "worklist_capacities": "algorithms.filter_boruvka.workspace.usual_capacities",
 }
 
 
-# What is set now, the latest last, and the usual value of each of these bounds. Blocks that overlap
-# may end in any order: a fixture that asks pytest for another one while it is set up ends first.
+# The bounds that are set now, the latest last, and the usual value of each of them. Overlapping
+# blocks may end in any order, because a fixture that asks pytest for another one during its set-up
+# ends first.
 _SET: list[dict[tuple[str, str], Any]] = []
 _USUAL: dict[tuple[str, str], Any] = {}
 
 
 @contextmanager
 def bounds(**values: Any) -> Iterator[None]:
-    """Set some bounds for a while; also a decorator of tests."""
+    """Set some bounds, by their names in BOUNDS, while the body runs. Also a decorator of tests."""
     places = [(place, values[name]) for name in values for place in BOUNDS[name].split()]
     mine = {}
     for place, value in places:
@@ -102,7 +104,7 @@ def in_force() -> list[dict[tuple[str, str], Any]]:
 
 
 def _put_in_force(places: Iterable[tuple[str, str]]) -> None:
-    """Give each place the value that was set last and still holds, or its usual one."""
+    """Give each bound the value that was set last and still holds, or else its usual value."""
     for owner, attribute in places:
         value = usual = _USUAL[owner, attribute]
         for one in _SET:
@@ -117,5 +119,5 @@ def _put_in_force(places: Iterable[tuple[str, str]]) -> None:
 
 
 def _owner(name: str) -> Any:
-    """Return the module of clmst that has a bound, or the router's limits."""
+    """Return the object that has a bound: a module of clmst, or the router's limits."""
     return route.LIMITS if name == "route.LIMITS" else import_module(f"clmst.{name}")

@@ -1,4 +1,4 @@
-"""Caches of a test's own: on disk, and of what names of devices mean."""
+"""Separate caches for a test: the one on disk, and the one of devices by name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from clmst.runtime import binary_cache, discovery
 
 
 def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
-    """Use a folder as the cache: empty, but for the compiled programs of all tests.
+    """Use an empty folder as the cache, except that compiled programs are shared by all tests.
 
-    Compiling them again would be most of a test's time. What is damaged or missing among them is
-    what ``tests/runtime/test_binary_cache.py`` is about.
+    Compiling them again would be most of the time of a test. Damaged and missing programs are the
+    subject of ``tests/runtime/test_binary_cache.py``.
     """
     binaries = binary_cache.folder().resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -29,9 +29,9 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 @contextmanager
 def resolving_anew(*devices: Device | None) -> Iterator[None]:
-    """Forget for a while which devices names resolved to, and which were passed over.
+    """Forget, while the body runs, which devices names stand for and which were skipped.
 
-    Names then resolve to the machine's devices, or to others; with None, to none.
+    Names then stand for devices of the machine, or for the given devices. With None there are none.
     """
     others: dict[str, Any] = {"_resolved": {}, "_passed_over": [], "_hosts": set()}
     if devices:

@@ -1,4 +1,4 @@
-"""Devices that lack something, or say something else."""
+"""Devices that lack capabilities, or that report other properties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clmst import Device, get_device
 
 
 def with_capabilities(device: Device, **changes: Any) -> Device:
-    """Return the same device, which thinks that it can do other things."""
+    """Return the same device with changed capabilities, which it then believes to have."""
     other = device.with_policy(device.policy)
     other.capabilities = replace(device.capabilities, **changes)
     return other
@@ -20,14 +20,14 @@ def with_capabilities(device: Device, **changes: Any) -> Device:
 
 @contextmanager
 def chosen_with(**changes: Any) -> Iterator[None]:
-    """Let the device that is used when none is asked for think so meanwhile."""
+    """Change the capabilities of the default device while the body runs."""
     device = get_device()
     with patch.object(device, "capabilities", replace(device.capabilities, **changes)):
         yield
 
 
 class Saying:
-    """An OpenCL device that says some things of itself, and all else as another one."""
+    """An OpenCL device that reports some given properties, and all others like another device."""
 
     def __init__(self, cl_device: Any, **facts: Any) -> None:
         self._cl_device = cl_device

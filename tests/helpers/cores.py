@@ -1,4 +1,7 @@
-"""Core numbers by definition, parallel edges counted: what the device's are compared to."""
+"""Core numbers by definition, where parallel edges count.
+
+Results of devices are compared with them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def peel(graph: Graph) -> npt.NDArray[np.uint32]:
 
 
 def core_numbers(n: int, u: Array, v: Array) -> npt.NDArray[np.uint32]:
-    """Return core numbers by taking a vertex of the least degree, one after the other."""
+    """Return core numbers, by removing a vertex of minimum degree again and again."""
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for a, b in zip(u.tolist(), v.tolist(), strict=True):
         if a != b:

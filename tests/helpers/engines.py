@@ -1,4 +1,4 @@
-"""What the tests of Dask and of Ray share: edges, their parts as files, and workers that die."""
+"""Shared parts of the tests of Dask and Ray: edges, their parts as files, and workers that die."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
 
 
 def named_edges() -> tuple[Any, clmst.Forest]:
-    """Return the edges as a frame whose vertices have names, and the forest of a stream of them."""
+    """Return the edges as a data frame with named vertices, and the forest of a stream of them."""
     pandas = pytest.importorskip("pandas")
     names = np.array([f"town {k * 7919 % N} é" for k in range(N)], object)
     u, v, w = EDGES
@@ -31,7 +31,7 @@ def named_edges() -> tuple[Any, clmst.Forest]:
 
 
 def write_parts(folder: Path) -> None:
-    """Write the parts as files: Parquet, and one structured array."""
+    """Write the parts as files: seven Parquet files and one structured array."""
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     folder.mkdir()
@@ -44,14 +44,14 @@ def write_parts(folder: Path) -> None:
 
 
 def killed_once(part: Any, mark: Path) -> Any:
-    """Return a part, but kill the worker that is asked for it first."""
+    """Return a part, but kill the first worker that is asked for it."""
     if not mark.exists():
         mark.write_text(str(os.getpid()))
         os.kill(os.getpid(), signal.SIGKILL)
     return part
 
 
-# The contents of a file of edges of three vertices, and the end of the message about it.
+# Changes to the columns of a good file with three edges, and the end of the error's message.
 WRONG_FILES: dict[str, tuple[dict[str, Any], str]] = {
     "far": ({"source": [0, 1, 9]}, r"partition 1 \(far\.parquet\): u of row 2 is 9; it must be"),
     "nan": ({"weight": [1, np.nan, 2]}, r"\(nan\.parquet\): the weight of row 1 \(1, 2\) is NaN; "),
@@ -66,9 +66,10 @@ WRONG_FILES: dict[str, tuple[dict[str, Any], str]] = {
 def assert_refused_plainly(
     solve: Callable[[list[Path]], object], folder: Path, worker: str
 ) -> None:
-    """Assert that files are refused in a line that names worker, file and row.
+    """Assert that wrong files raise an error whose single line names the worker, file and row.
 
-    The traceback has the caller, this file and the function called; nothing of the engine.
+    The traceback may contain the caller, this file and the called function, but nothing of the
+    engine.
     """
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -83,7 +84,7 @@ def assert_refused_plainly(
 
 
 def assert_plain(error: BaseException) -> None:
-    """Assert that an error is one line, and that its traceback has nothing of the engine."""
+    """Assert that an error has one line, and that its traceback contains nothing of the engine."""
     assert "\n" not in str(error)
     shown = traceback.format_exception(error)
     assert sum(text.count("File ") for text in shown) <= 5, shown

@@ -1,7 +1,7 @@
-"""Damages of files: what happens to files on their way to a reader, and what an attacker does.
+"""Damage files as may happen on their way to a reader, or as an attacker may do.
 
-A damage is a function of a random generator and the bytes of a file, which it changes in place.
-:func:`swept` yields the damages that can be listed: the cut at each byte, and each byte wrong.
+A damage is a function that takes a random generator and the bytes of a file, which it changes in
+place. :func:`swept` yields the damages that can be listed: a cut at each byte, and each byte wrong.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _repeat(draw: random.Random, data: bytearray) -> None:
 
 
 def _write_number(draw: random.Random, data: bytearray) -> None:
-    """Overwrite 1 to 8 bytes by a number that is extreme in binary."""
+    """Overwrite 1 to 8 bytes with an extreme binary number."""
     if len(data) > 8:
         at, width = draw.randrange(len(data) - 8), draw.choice((1, 2, 4, 8))
         number = draw.choice((0, 1, -1, 1 << 31, (1 << 31) - 1, 1 << 62, len(data), 255))
@@ -180,8 +180,9 @@ def _put_mark(draw: random.Random, data: bytearray) -> None:
 def odd_header(draw: random.Random, data: bytearray) -> None:
     """Damage the header of an array in NumPy's format, which is a line of Python.
 
-    It is overwritten in part; or replaced by one of another dtype and shape, whose length is then
-    the array's, so that nothing but the values can be wrong.
+    The header is overwritten in part, or replaced by one with another dtype and shape. In the
+    second case the array usually gets the length that the header says, so that only the values can
+    be wrong.
     """
     if draw.random() < 0.4:
         for _ in range(draw.randint(1, 3)):
@@ -204,7 +205,7 @@ def odd_header(draw: random.Random, data: bytearray) -> None:
 
 
 def _of_length(body: bytes, kind: str, shape: str) -> bytes:
-    """Return a body that is as long as a header says, where that can be."""
+    """Return a body with the length that a header says, if that is possible."""
     try:
         cells = 1
         for extent in eval(shape):
@@ -216,7 +217,10 @@ def _of_length(body: bytes, kind: str, shape: str) -> bytes:
 
 
 def _damage_member(draw: random.Random, data: bytearray) -> None:
-    """Damage a file of a zip archive; else a checksum tells, and its contents are not looked at."""
+    """Damage a file inside a zip archive.
+
+    A damage of the archive itself would be found by a checksum, before the contents are read.
+    """
     held = members(bytes(data))
     if not held:
         if data[:6] == b"\x93NUMPY":
@@ -259,7 +263,7 @@ _BINARY = frozenset({"npz", "npy", "parquet", "ecl"})
 def damaged(
     draw: random.Random, good: tuple[bytes, ...], format_name: str, *, may_compress: bool = True
 ) -> tuple[bytes, Codec | None]:
-    """Return the bytes of a damaged file, and how it is compressed by its name."""
+    """Return the bytes of a damaged file, and the compression that its name will state."""
     data = bytearray(draw.choice(good))
     if format_name in _BINARY:
         if draw.random() < 0.5:
@@ -273,11 +277,12 @@ def damaged(
     return (bytes(data) if codec is None else _container(draw, bytes(data), codec)), codec
 
 
-_CODECS = [one for one in CODECS for _ in range(1 if one.suffix == ".xz" else 4)]  # xz is slow
+# The codecs to draw from, xz less often, since it is slow.
+_CODECS = [one for one in CODECS for _ in range(1 if one.suffix == ".xz" else 4)]
 
 
 def _container(draw: random.Random, data: bytes, codec: Codec) -> bytes:
-    """Return compressed bytes: whole, damaged, several in a row, or of another compression."""
+    """Compress bytes: correctly, damaged, as several streams, or with another compression."""
     made = draw.choice(_CODECS) if draw.random() < 0.1 else codec
     at = draw.randint(0, len(data)) if draw.random() < 0.2 else len(data)
     whole = bytearray(_compressed(made, data[:at]))
@@ -298,9 +303,9 @@ def _compressed(codec: Codec, data: bytes) -> bytes:
 
 
 def swept(data: bytes, most: int = 200) -> Iterator[bytes]:
-    """Yield a file cut at each byte; without each byte; and with each byte wrong in four ways.
+    """Yield a file cut at each byte, without each byte, and with each byte wrong in four ways.
 
-    Of a file that is longer, `most` bytes at equal distances are taken, and the last ones.
+    Of a longer file, only `most` bytes at equal distances and the last bytes are changed.
     """
     step = max(1, len(data) // most)
     for at in (*range(0, len(data), step), *range(max(0, len(data) - step * 8), len(data))):

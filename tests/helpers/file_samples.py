@@ -1,7 +1,8 @@
 """Good files in every format that clmst reads, which fuzz_files.py damages.
 
-Most are written by hand, so that they have what other programs write and clmst's own writers do
-not: comments, other headers, names of vertices, several layouts, and several types of columns.
+Most of them are written by hand, so that they contain what clmst's own writers do not write but
+other programs do: comments, other headers, names of vertices, several layouts, and several types of
+columns.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ _POINT_TABLES = (
 
 @cache
 def graphs(chosen: Format) -> tuple[bytes, ...]:
-    """Return good files of a format that hold graphs: by hand, and as clmst writes them."""
+    """Return good files of a format that hold graphs, by hand and by clmst's writer."""
     found = list(_TEXTS.get(chosen.name, ()))
     if chosen.name == "tsv":
         found += [one.replace(b",", b"\t") for one in _TEXTS["csv"]]
@@ -177,7 +178,7 @@ def streams(chosen: Format) -> tuple[bytes, ...]:
 
 @cache
 def parent() -> clmst.Graph:
-    """Return the graph of the forests."""
+    """Return the graph to which the forests belong."""
     return clmst.Graph.from_edges([0, 0, 1, 3, 2], [1, 2, 2, 4, 3], [5, 1, 2, 7, 3])
 
 
@@ -193,7 +194,7 @@ def _written(chosen: Format) -> Iterator[bytes]:
 
 
 def _matrices() -> Iterator[bytes]:
-    """Yield archives of each layout that SciPy saves, compressed or not, and with older headers."""
+    """Yield archives of each layout that SciPy saves, compressed or not, and an older one."""
     matrix = np.array([[0, 2.5, 0, 1], [2.5, 0, 3, 0], [0, 3, 0, 0], [1, 0, 0, 0]])
     for k, layout in enumerate(("csr", "csc", "coo", "dia", "bsr")):
         for dtype in ("f8", "f4", "i2", "?"):
@@ -217,7 +218,7 @@ def _saved(array: Any) -> bytes:
 
 
 def _arrays() -> Iterator[bytes]:
-    """Yield arrays of points."""
+    """Yield ``.npy`` files of points."""
     rows = np.array([[0.5, 1], [2, 3e2], [-1, np.nan]])
     for array in (rows, rows.astype("f4"), np.asfortranarray(rows), rows[:2].astype("i8")):
         yield _saved(array)
@@ -263,7 +264,7 @@ def _parquet(columns: dict[str, Any], **written: Any) -> bytes:
 
 
 def members(data: bytes) -> dict[str, bytes] | None:
-    """Return the files of a zip archive; None if it is damaged, or is no archive."""
+    """Return the files of a zip archive by name, or None if it is damaged or not an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return {name: archive.read(name) for name in archive.namelist()}

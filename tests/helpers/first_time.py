@@ -1,10 +1,10 @@
-"""A first time with clmst: from an empty folder to clusters of a file of one's own, timed.
+"""Time a first use of clmst: from an empty folder to clusters of the user's own file.
 
     python3 tests/helpers/first_time.py [INDEX]
 
-This runs the commands of the page that tells newcomers to (docs/install.md), as one would type
-them, for a user with empty caches who has a file and a clone. With the address of a package index,
-clmst comes from there. Needs only Python and a shell.
+This runs the commands that docs/install.md gives to newcomers, as if somebody typed them, for a
+user with empty caches who has a file and a clone. If the address of a package index is given, clmst
+is installed from there. Only Python and a shell are needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FROM_CLONE, FROM_INDEX = "pip install ~/clmst'[", "pip install 'clmst["
 
 
 def commands() -> list[str]:
-    """Return the commands of the page, without their comments."""
+    """Return the commands of the page without their comments."""
     section = PAGE.read_text(encoding="utf-8").partition(TITLE)[2]
     found = re.search(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     assert found, f"{PAGE} has no commands behind {TITLE!r}"
@@ -36,7 +36,7 @@ def commands() -> list[str]:
 
 
 def write_points(path: Path) -> None:
-    """Write what the user brings: 1,200 points round three places, with names of columns."""
+    """Write the user's file: 1,200 points around three centres, with names of columns."""
     random.seed(1)
     centres = ((0, 0), (6, 1), (2, 7))
     rows = (f"{random.gauss(x, 0.6):.3f},{random.gauss(y, 0.6):.3f}\n" for x, y in centres * 400)
@@ -44,7 +44,10 @@ def write_points(path: Path) -> None:
 
 
 def run(lines: list[str], home: Path, folder: Path, index: str | None) -> float:
-    """Run commands in one shell of a user's, show what they say and take; return all seconds."""
+    """Run commands in one shell of the user, and show their output and times.
+
+    Returns the total seconds. Exits if a command fails.
+    """
     mark = "-- done --"
     script = "".join(f"{line} || exit 1\necho '{mark}'\n" for line in lines)
     kept = ("PATH", "LANG", "PIP_CERT", "SSL_CERT_FILE", "PIP_FIND_LINKS", "PIP_DEFAULT_TIMEOUT")
@@ -75,7 +78,7 @@ def run(lines: list[str], home: Path, folder: Path, index: str | None) -> float:
 
 
 def check(folder: Path) -> None:
-    """Stop unless there is a table with a column of clusters, and a picture."""
+    """Exit unless there is a table with a column of clusters, and a picture."""
     (table,) = folder.rglob("clustered.csv")
     (picture,) = folder.rglob("clusters.png")
     head, *rows = table.read_text(encoding="utf-8").splitlines()
@@ -91,7 +94,7 @@ def main(
     by: Callable[[list[str], Path, Path, str | None], float] = run,
     checked: Callable[[Path], object] = check,
 ) -> None:
-    """Run the commands in an empty folder; exit with 1 if they fail or take too long."""
+    """Run the commands in an empty folder. Exits with status 1 if they fail or take too long."""
     index = arguments[0] if arguments else None
     lines = commands()
     if index is not None:

@@ -1,4 +1,4 @@
-"""Graphs that tests solve, what they say about forests, and the forest by definition."""
+"""Graphs that tests solve, assertions about forests, and the forest by definition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clmst.core.weight_keys import Array
 
 
 def assert_same_forest(actual: Forest, expected: Forest) -> None:
-    """Assert that two forests are the same edges in the same order, all attributes included."""
+    """Assert that two forests have equal edges in the same order, and equal attributes."""
     np.testing.assert_array_equal(actual.edge_ids, expected.edge_ids)
     np.testing.assert_array_equal(actual.edges, expected.edges)
     np.testing.assert_array_equal(actual.weights, expected.weights)
@@ -30,16 +30,16 @@ def solve(graph: Any, device: Device | None, *, maximum: bool = False, **more: A
 
 
 def assert_solved(graph: Graph, device: Device, *, maximum: bool = False, **more: Any) -> None:
-    """Assert that a graph gets its forest, stored one way and both ways."""
+    """Assert that the forest of a graph is the oracle's, with one and both directions stored."""
     expected = clmst.kruskal(graph, maximum=maximum)
     for stored in (graph, graph.symmetrised()):
         assert_same_forest(solve(stored, device, maximum=maximum, **more), expected)
 
 
 def assert_forests(given: Any, device: Device | None, graph: Any = None, **more: Any) -> None:
-    """Assert that the minimum and the maximum forest of what is given are the oracle's.
+    """Assert that the minimum and the maximum forest of `given` are the oracle's.
 
-    The oracle gets `graph` in place of what is on a device already.
+    If `given` is on a device already, the oracle gets `graph` instead.
     """
     for maximum in (False, True):
         expected = clmst.kruskal(given if graph is None else graph, maximum=maximum)
@@ -47,7 +47,7 @@ def assert_forests(given: Any, device: Device | None, graph: Any = None, **more:
 
 
 def assert_same_arrays(resident: Any, expected: Graph) -> None:
-    """Assert that a device has made of a graph what the host makes of it, to the dtypes."""
+    """Assert that a device has made the same arrays of a graph as the host, of equal dtypes."""
     assert resident is not None
     assert (resident.n_slots, resident.graph.n_input) == (expected.n_slots, expected.n_input)
     for name in ("indptr", "indices", "weights", "edge_ids"):
@@ -59,7 +59,8 @@ def assert_same_arrays(resident: Any, expected: Graph) -> None:
 def random_graph(n: int, m: int, weights: Any = 99, *, seed: int = 0, apart: int = 0) -> Graph:
     """Return a random graph with loops, parallel edges and ties.
 
-    Weights are below a number, or out of an array; the last `apart` vertices have no edges.
+    `weights` is an upper bound of integers, or an array to choose from. The last `apart` vertices
+    are isolated.
     """
     rng = np.random.default_rng(seed)
     u, v = rng.integers(0, n, (2, m))
@@ -67,7 +68,7 @@ def random_graph(n: int, m: int, weights: Any = 99, *, seed: int = 0, apart: int
 
 
 def tied_weights(dtype: str, m: int, seed: int) -> Array:
-    """Return weights with many ties; those of 64 bits cannot be narrowed."""
+    """Return weights with many ties. 64-bit weights are such that they cannot be narrowed."""
     rng = np.random.default_rng(seed)
     if dtype == "f8":
         # Few leading words, so that trailing ones decide, and few of those, so that ids do.
@@ -80,7 +81,7 @@ def tied_weights(dtype: str, m: int, seed: int) -> Array:
 
 @cache
 def crowd(n: int = 900, degree: int = 10, dtype: str = "i4") -> Graph:
-    """Return a random graph with ties, loops, parallel edges and lone vertices."""
+    """Return a random graph with ties, loops, parallel edges and isolated vertices."""
     rng = np.random.default_rng(n)
     u, v = rng.integers(0, n, (2, n * degree // 2))
     v[-20:] = u[-20:]
@@ -89,14 +90,14 @@ def crowd(n: int = 900, degree: int = 10, dtype: str = "i4") -> Graph:
 
 
 def parallel_edges(n: int = 300, m: int = 6000) -> Graph:
-    """Return a graph with ties, loops, lone vertices and many parallel edges."""
+    """Return a graph with ties, loops, isolated vertices and many parallel edges."""
     return random_graph(n, m, 40, seed=4, apart=2)
 
 
 def by_definition(n: int, u: Array, v: Array, w: Array, *, maximum: bool = False) -> list[int]:
-    """Return the edges of a forest, rising: Kruskal's algorithm word for word.
+    """Return the sorted edges of a forest, by a literal Kruskal's algorithm.
 
-    Weights are Python's numbers, which compare exactly; of equal ones the first edge wins.
+    Weights are Python numbers, which compare exactly. Of equal weights the first edge is chosen.
     """
     weights, sign = w.tolist(), -1 if maximum else 1
     above, chosen = list(range(n)), list[int]()
@@ -109,7 +110,7 @@ def by_definition(n: int, u: Array, v: Array, w: Array, *, maximum: bool = False
 
 
 def root(above: list[int], x: int) -> int:
-    """Return the root of a vertex's tree in a forest of parents; ways there get shorter."""
+    """Return the root of a vertex in a forest of parent pointers, and shorten the paths to it."""
     while above[x] != x:
         above[x] = x = above[above[x]]
     return x

@@ -1,16 +1,16 @@
-"""Damaged files for every reader: each one is read, or refused by one clear error.
+"""Fuzz every reader with damaged files: each file is read, or refused with one clear error.
 
     python -m tests.helpers.fuzz_files --rounds 100000 --seed 1 --processes 2
 
-file_samples.py has the good files, and file_damages.py what is done to them. A door is a way in:
-files of graphs, of points, of forests, and of streams. Anything but a result or a
-``FileFormatError`` that names the file counts as a failure. So does a file that takes longer than
-SECONDS of the processor, warns of anything but clmst's own warnings, or kills the process; a text
-that is read otherwise in small blocks, or by pyarrow, than as a whole by NumPy; and a batch of
-files that makes the process grow by more than BYTES.
+file_samples.py has the good files, and file_damages.py the damages. A door is a way for files to
+enter clmst: as graphs, points, forests, or streams. Anything but a result or a ``FileFormatError``
+that names the file counts as a failure. The following are failures, too: a file that takes longer
+than SECONDS of processor time, gives a warning that is not clmst's own, or kills the process; a
+text that is read differently in small blocks, or by pyarrow, than as a whole by NumPy; and a batch
+of files that makes the process grow by more than BYTES.
 
-Each batch of BATCH files is a process of its own. The file that it reads is on the disk at that
-time, so one that kills the process is kept.
+Each batch of BATCH files is read in a separate process. The file that it is reading is on disk at
+that time, so a file that kills the process is kept.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from tests.helpers.bounds import bounds
 from tests.helpers.file_damages import damaged, swept
 
 SECONDS = 20.0
-BYTES = 1 << 31  # the limit on a compressed file's contents, and what is made of them
+BYTES = 1 << 31  # the limit for the contents of a compressed file, and what a reader makes of them
 BATCH = 1000
 _BATCH_SECONDS = 1800.0
 _TEXTS = ("dimacs", "steinlib", "matrix-market", "metis", "edge-list", "csv", "tsv")
@@ -60,7 +60,7 @@ Read = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """A way in for files: the formats that it takes, good files of each, and the function."""
+    """A way in for files: the formats that it takes, good files of each, and the reader."""
 
     name: str
     formats: tuple[Format, ...]
@@ -124,7 +124,7 @@ def bombs(codec: Codec) -> Iterator[tuple[str, bytes]]:
 
 
 def outcome(path: Path, chosen: Format, read: Read = read_graph) -> str:
-    """Return "read", "refused", or what went wrong."""
+    """Read a file. Returns "read", "refused", or a description of the failure."""
     start = time.process_time()
     try:
         with warnings.catch_warnings():
@@ -139,7 +139,8 @@ def outcome(path: Path, chosen: Format, read: Read = read_graph) -> str:
         named = str(path) in str(error) and "\n" not in str(error)
         result = "refused" if named else f"an error that does not name the file: {error}"
     except InvalidGraphError as error:
-        begins = ("the stream", "the graph")  # has too many vertices, as of the whole stream
+        # Errors about the whole stream, such as too many vertices, do not name a file.
+        begins = ("the stream", "the graph")
         is_named = path.name in str(error) or str(error).startswith(begins)
         result = "refused" if is_named and read is _read_stream else f"no error of a file: {error}"
     except BaseException as error:
@@ -155,7 +156,10 @@ def _most_memory() -> int:
 
 
 def compared(path: Path, chosen: Format, block: int) -> str:
-    """Return "read" or "refused" if small blocks, read by pyarrow if it can, make no difference."""
+    """Compare reading in small blocks, with pyarrow if possible, with reading as a whole.
+
+    Returns "read" or "refused" if there is no difference, else a description of it.
+    """
     with bounds(arrow_from=1 << 62):
         plain = _tried(path, chosen)
     with bounds(arrow_from=0, text_block=block):
@@ -189,7 +193,7 @@ def fuzz(
     rounds: int, seed: int, folder: Path, *, formats: Iterable[Format] | None = None,
     read: Read | None = None, doors: Iterable[Door] = DOORS,
 ) -> dict[str, dict[str, int]]:  # fmt: skip
-    """Read damaged files at each door; return how often each format was read or refused there."""
+    """Read damaged files at each door. Returns the counts of outcomes by door and format."""
     wanted = None if formats is None else [one.name for one in formats]
     counted: dict[str, dict[str, int]] = {}
     for door in doors:
@@ -217,7 +221,7 @@ def _batch(
     door: Door, chosen: Format, made: Iterable[tuple[bytes, Codec | None]], *, seed: int,
     folder: Path, read: Read | None = None,
 ) -> Counter[str]:  # fmt: skip
-    """Read some files, each of which is at one path while it is read; keep those that fail."""
+    """Read some files, each of which is at one path while it is read. Files that fail are kept."""
     counts: Counter[str] = Counter()
     before = _most_memory()
     for k, (data, codec) in enumerate(made):
@@ -245,7 +249,7 @@ def explode(
     folder: Path, *, formats: Iterable[Format] = file_samples.GRAPHS,
     codecs: Iterable[Codec] = CODECS,
 ) -> dict[str, int]:  # fmt: skip
-    """Read compressed files that expand beyond the limit; each has to be refused."""
+    """Read compressed files that expand beyond the limit. Each must be refused."""
     counts: Counter[str] = Counter()
     for codec in codecs:
         for name, data in bombs(codec):
@@ -266,7 +270,7 @@ def in_a_process(
     kept: Path, make: Callable[[], Iterable[tuple[bytes, Codec | None]]], door: Door,
     chosen: Format, seed: int,
 ) -> tuple[str, Counter[str]]:  # fmt: skip
-    """Read a batch in a process of its own; a file that kills it, or hangs, is kept."""
+    """Read a batch in a separate process. A file that kills the process, or hangs, is kept."""
     folder = Path(tempfile.mkdtemp(prefix="clmst-fuzz-"))
     ours, theirs = _FORK.Pipe(duplex=False)
     child = _FORK.Process(
@@ -277,7 +281,7 @@ def in_a_process(
     theirs.close()
     is_over = ours.poll(_BATCH_SECONDS)
     counts: Counter[str] = Counter()
-    with suppress(EOFError):  # of a process that has died
+    with suppress(EOFError):  # the process has died
         counts = ours.recv() if is_over else counts
     if not counts:
         child.kill()
@@ -306,7 +310,7 @@ Job = Callable[[Path], tuple[str, Counter[str]]]
 
 
 def _jobs(rounds: int, seed: int, wanted: list[str], *, sweeps: bool) -> Iterator[Job]:
-    """Yield the batches of every format at every door, by turns."""
+    """Yield the batches of every format at every door, in turns."""
     ways = [
         (door, chosen) for door in DOORS for chosen in door.formats
         if not wanted or chosen.name in wanted or f"{door.name} {chosen.name}" in wanted
@@ -324,7 +328,7 @@ def _jobs(rounds: int, seed: int, wanted: list[str], *, sweeps: bool) -> Iterato
 
 
 def many(jobs: Iterable[Job], n_processes: int, kept: Path) -> Mapping[str, Any]:
-    """Run batches, some at once; tell after each how many files there were."""
+    """Run batches, several at a time, and print the number of files after each."""
     counted: dict[str, Counter[str]] = {}
     began, n_files = time.monotonic(), 0
     with ThreadPoolExecutor(n_processes) as pool:
@@ -339,7 +343,7 @@ def many(jobs: Iterable[Job], n_processes: int, kept: Path) -> Mapping[str, Any]
 
 
 def main() -> None:
-    """Fuzz every reader; the exit status is 1 if one failed."""
+    """Fuzz every reader. The exit status is 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=2000, help="damaged files of each format")
     parser.add_argument("--seed", type=int, default=1)
@@ -350,7 +354,8 @@ def main() -> None:
     options = parser.parse_args()
     kept = Path(tempfile.mkdtemp(prefix="clmst-fuzz-kept-"))
     print(f"files that fail are kept in {kept}", flush=True)
-    for name in ("pandas", "pyarrow.csv", "pyarrow.parquet", "networkx"):  # once, not once a batch
+    # Slow imports are done once here, not in each batch.
+    for name in ("pandas", "pyarrow.csv", "pyarrow.parquet", "networkx"):
         import_module(name)
     jobs = _jobs(options.rounds, options.seed, options.formats, sweeps=options.sweeps)
     counted = dict(many(jobs, options.processes, kept))

@@ -1,9 +1,9 @@
-"""Import and the host's ways, on any system: what clmst does where there is no driver.
+"""Check import and the work of the host on any system, even without an OpenCL driver.
 
     python -P tests/helpers/host_ways.py
 
-This needs the wheel and what it depends on, nothing of the tests. Where there is a device, it
-solves on it, too.
+This needs the wheel and its dependencies, nothing of the tests. If there is a device, it is used,
+too.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from clmst.cli import main as command
 
 
 def check(fact: bool, words: str) -> None:
-    """Stop unless a fact holds; ``assert`` may be switched off."""
+    """Exit unless a fact holds. ``assert`` is not used, since it may be switched off."""
     if not fact:
         sys.exit(f"wrong: {words}")
 
 
 def import_everything(_: Path) -> None:
-    """Every module opens, whatever packages and system calls are missing."""
+    """Import every module, whatever packages and system calls are missing."""
     for module in pkgutil.walk_packages(clmst.__path__, "clmst."):
         if not module.name.endswith("__main__") and module.name != "clmst.runtime.child_main":
             import_module(module.name)
@@ -44,7 +44,7 @@ def import_everything(_: Path) -> None:
 
 
 def solve(_: Path) -> None:
-    """Forests of all that lies on the host, proved, and edge for edge the oracle's."""
+    """Compare forests of graphs in host memory with the oracle's, edge for edge, and prove them."""
     rng = np.random.default_rng(1)
     u, v = rng.integers(0, 300, (2, 2000))
     weights = rng.integers(0, 50, 2000)
@@ -62,7 +62,7 @@ def solve(_: Path) -> None:
 
 
 def use_files(folder: Path) -> None:
-    """Graphs and forests go out and come back in."""
+    """Write graphs and forests to files, read them, and compare."""
     graph = clmst.generate("road", n=500, seed=1)
     forest = clmst.minimum_spanning_forest(graph)
     for name in ("a.gr", "a.mtx", "a.egr", "a.npz", "a.csv", "a.gr.gz"):
@@ -74,7 +74,7 @@ def use_files(folder: Path) -> None:
 
 
 def use_the_command(folder: Path) -> None:
-    """Run commands that need no device; an error is one line."""
+    """Run commands that need no device. An error must be one line."""
     roads, text, tree = (str(folder / name) for name in ("roads.gr", "roads.mtx", "roads.npz"))
     for words in (
         ["generate", "road", "--n", "400", "--seed", "2", "--output", roads],
@@ -90,7 +90,7 @@ def use_the_command(folder: Path) -> None:
 
 
 def main() -> None:
-    """Do all of it, and say what took how long."""
+    """Do all steps, and print the time of each."""
     warnings.simplefilter("ignore", clmst.DeviceWarning)
     with redirect_stdout(io.StringIO()) as report:
         clmst.show_versions(as_json=True)

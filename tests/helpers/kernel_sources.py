@@ -1,4 +1,4 @@
-"""Other kernel sources in place of ``cl/``: the one place where tests put some."""
+"""Put other kernel sources in place of ``cl/``. Tests do this only here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.caches import resolving_anew
 
 @contextmanager
 def sources_in(folder: Path) -> Iterator[Path]:
-    """Let a folder take the place of ``cl/``."""
+    """Use a folder in place of ``cl/`` while the body runs."""
     with patch.object(source, "root", lambda: folder):
         _forget()
         yield folder
@@ -24,7 +24,11 @@ def sources_in(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def changed(folder: Path, *changes: tuple[str, str], file: str = "*.cl") -> Iterator[Path]:
-    """Let a copy of ``cl/`` take its place, with texts changed where they stand in some files."""
+    """Use a changed copy of ``cl/`` while the body runs, and yield its path.
+
+    Each of `changes` is (old text, new text), and is made in all files that match `file` and
+    contain the old text. There must be at least one.
+    """
     copy = shutil.copytree(source.root(), folder / "cl", dirs_exist_ok=True)
     for old, new in changes:
         found = [path for path in copy.rglob(file) if old in path.read_text(encoding="utf-8")]
@@ -37,9 +41,9 @@ def changed(folder: Path, *changes: tuple[str, str], file: str = "*.cl") -> Iter
 
 @contextmanager
 def miscomputing(folder: Path, *changes: tuple[str, str], file: str = "*.cl") -> Iterator[Device]:
-    """Let devices compute by kernels that were changed, and be trusted; yield the one chosen.
+    """Let devices compute with changed kernels, without self-tests. Yields the default device.
 
-    Devices that were made before keep the programs that they have.
+    Devices that were made before keep their programs.
     """
     with changed(folder, *changes, file=file), resolving_anew():
         device = get_device()
@@ -47,9 +51,9 @@ def miscomputing(folder: Path, *changes: tuple[str, str], file: str = "*.cl") ->
         yield device
 
 
-# Some hundred integers are equal weights: wrong forests by "ecl" and "filter-boruvka".
+# Hundreds of integers become equal weights, so "ecl" and "filter-boruvka" find wrong forests.
 COARSE_KEYS = ("(ulong)edge.key << 32", "(ulong)(edge.key >> 9) << 32")
-# Records are told apart by half of each digit's bits or less: wrong orders.
+# Only some bits of each digit distinguish records, so orders are wrong.
 COARSE_DIGITS = ("& mask;", "& mask >> 1;")
 
 

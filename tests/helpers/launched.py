@@ -1,10 +1,9 @@
-"""Which kernels `simulated` launches, by the default device instead of Oclgrind: in seconds.
+"""List the kernels that `simulated` launches, on the default device instead of Oclgrind.
 
-    python -m tests.helpers.launched gpu-shape
-    python -m tests.helpers.launched cpu int64-atomics
+    python -m tests.helpers.launched gpu-shape python -m tests.helpers.launched cpu int64-atomics
 
-Prints each kernel in each specialisation, after what else ``simulated`` prints. Run it before and
-after a change of the graphs there: a smaller graph must not lose a kernel.
+Prints each kernel in each specialisation, after the output of ``simulated`` itself. Run it before
+and after a change of the graphs there. With smaller graphs no kernel may be missing.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from tests.helpers import simulated
 
 @contextmanager
 def launches() -> Iterator[list[str]]:
-    """Note the kernels that are launched meanwhile."""
+    """Record the kernels that are launched while the body runs."""
     launched = list[str]()
     launch = Launcher.__call__
 

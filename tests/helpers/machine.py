@@ -1,4 +1,4 @@
-"""The machine, as the system and the drivers describe it to clmst, for tests of other machines."""
+"""Let the system describe another machine to clmst."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from unittest.mock import patch
 
 @contextmanager
 def with_memory(n_bytes: int | None) -> Iterator[None]:
-    """Let the system have so much memory meanwhile; None: it does not tell."""
+    """Let the system report `n_bytes` of memory while the body runs.
+
+    None: it does not report any.
+    """
 
     def sysconf(name: str) -> int:
         if n_bytes is None:

@@ -1,4 +1,4 @@
-"""Random matrices, by what every SciPy version has, and what spoils them."""
+"""Random matrices that every version of SciPy can make, and functions that spoil them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scipy import sparse
 
 
 def matrix_of_density(n: int, *, density: float, seed: int = 0) -> sparse.csr_array:
-    """Return a square matrix, of weights in [0, 1) at a share of its places."""
+    """Return a square matrix with random weights in [0, 1) at a fraction `density` of its cells."""
     rng = np.random.default_rng(seed)
     places = rng.choice(n * n, round(density * n * n), replace=False)
     return sparse.csr_array((rng.random(places.size), divmod(places, n)), shape=(n, n))
 
 
 def with_indices(A: Any, index: Any = np.int32) -> sparse.csr_array:
-    """Return a CSR with indices of a dtype, which SciPy does not always choose."""
+    """Return a CSR matrix whose indices have a given dtype, which SciPy does not always choose."""
     B = sparse.csr_array((A.data, A.indices, A.indptr), shape=A.shape)
     B.indices, B.indptr = A.indices.astype(index), A.indptr.astype(index)
     return B
 
 
 def matrix(n: int = 60, *, symmetric: bool = True, dtype: Any = np.float64, seed: int = 0) -> Any:
-    """Return a matrix with ties, loops, empty rows and a long one; else its upper triangle."""
+    """Return a matrix with ties, loops, empty rows and a long row, or its upper triangle."""
     rng = np.random.default_rng(seed)
     u, v = rng.integers(0, max(2 * n // 3, 1), (2, 3 * n))
     u[: n // 2], v[: n // 2] = 7 % n, np.arange(n // 2)
@@ -38,11 +38,11 @@ def matrix(n: int = 60, *, symmetric: bool = True, dtype: Any = np.float64, seed
     return with_indices(A.astype(dtype))
 
 
-# ------------------------------------------------- what makes a symmetric matrix another one
+# ------------------------------------------------- changes of a symmetric matrix
 
 
 def _long_row(A: Any) -> int:
-    """Return where a row of three entries or more begins."""
+    """Return the index at which a row of at least three entries begins."""
     return int(A.indptr[np.flatnonzero(np.diff(A.indptr) > 2)[3]])
 
 
@@ -51,7 +51,7 @@ def another_weight(A: Any) -> None:
 
 
 def exchanged_weights(A: Any) -> None:
-    """Let two edges have each other's weight, in one direction each."""
+    """Exchange the weights of two edges, in one direction each."""
     row = int(np.flatnonzero(np.diff(A.indptr) > 2)[-1])
     first, second = A.indptr[row : row + 2] - np.array([0, 2])
     A.data[first], A.data[second] = A.data[second] + 1, A.data[first] + 1
@@ -66,7 +66,7 @@ def any_weights(A: Any) -> None:
 
 
 def another_column(A: Any) -> None:
-    """Let a row lead elsewhere, still rising."""
+    """Change two columns of a row, which stays sorted."""
     last = int(A.indptr[8]) - 1
     A.indices[last - 1 : last + 1] = (A.shape[0] - 3, A.shape[0] - 2)
 
@@ -85,7 +85,7 @@ def shuffled(A: Any) -> None:
 
 
 def turned_round(A: Any) -> None:
-    """Let rows be numbered from the other end, but not columns."""
+    """Reverse the numbers of rows, but not of columns."""
     A.indices[:], A.data[:] = A.indices[::-1].copy(), A.data[::-1].copy()
     A.indptr[:] = A.nnz - A.indptr[::-1]
 
@@ -95,7 +95,7 @@ SPOILT = [
     repeated, shuffled, turned_round,
 ]  # fmt: skip
 
-# What is no matrix of a graph: what is said of it, and how it becomes so.
+# Parts of error messages, and functions that make a matrix raise these errors.
 FAULTS: list[tuple[str, Callable[[Any], None]]] = [
     ("negative", lambda A: A.indices.__setitem__(5, -1)),
     ("it must be below", lambda A: A.indices.__setitem__(5, A.shape[0])),

@@ -1,4 +1,4 @@
-"""Running a module of these tests inside Oclgrind, and reading what it reports.
+"""Run a module of these tests inside Oclgrind, and read what Oclgrind reports.
 
 Oclgrind interprets kernels, and reports accesses outside a buffer, uses of memory that was never
 written, barriers that not all work-items of a group reach, and data races.
@@ -29,7 +29,7 @@ RACE = re.compile(r"(Read-write|Write-write) data race at global memory address"
 
 
 class Outcome(NamedTuple):
-    """What a process printed, and what Oclgrind reported."""
+    """The output of a process, and the reports of Oclgrind."""
 
     printed: str
     reports: list[str]
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
 
 def find_library() -> Path:
-    """Return the path of Oclgrind's driver; without it, skip the test, or fail under CI."""
+    """Return the path of Oclgrind's driver. If it is missing, skip the test, or fail on CI."""
     found = next((path for path in LIBRARIES if path.exists()), None)
     if found is None:
         lacks("Oclgrind is not installed; on Debian: apt install oclgrind")
@@ -54,18 +54,19 @@ def find_library() -> Path:
 def simulate(
     folder: Path, module: str, *arguments: str, finds_uninitialized: bool = True
 ) -> Outcome:
-    """Run a module (``"tests.helpers.simulated"``) where Oclgrind is the only driver.
+    """Run a module (``"tests.helpers.simulated"``) in a process where Oclgrind is the only driver.
 
     Parameters
     ----------
     folder : Path
         An empty folder to work in.
     module : str
+        The name of the module.
     *arguments : str
-        Of its command line.
+        Arguments of its command line.
     finds_uninitialized : bool
-        Whether uses of memory that was never written are reported; that takes twice the time of
-        all else.
+        Whether uses of memory that was never written are reported. That takes twice the time of
+        everything else.
     """
     (folder / "oclgrind.icd").write_text(f"{find_library()}\n", encoding="utf-8")
     log = folder / "log"
@@ -75,10 +76,10 @@ def simulate(
         "OCLGRIND_MAX_ERRORS": "1000000",
         "OCLGRIND_UNINITIALIZED": str(int(finds_uninitialized)),
         "OCLGRIND_DATA_RACES": "1",
-        # Its check of uninitialised memory takes the vectors of optimised code for such, and dies.
+        # Oclgrind's check of uninitialised memory mistakes the vectors of optimised code, and dies.
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
-        "PYOPENCL_NO_CACHE": "1",  # which does not know of those options
-        "CLMST_IN_SELF_TEST": "1",  # so that no child process writes to the same log
+        "PYOPENCL_NO_CACHE": "1",  # the cache does not take these options into account
+        "CLMST_IN_SELF_TEST": "1",  # so that no child process writes to this log
         "CLMST_DEVICE": "",
         "CLMST_WITHOUT": "",
     }
@@ -99,10 +100,10 @@ _kept: list[Any] = []
 
 
 def allocate_exactly(device: Device, n_bytes: int, *, is_list: bool = False) -> Any:
-    """Do as `Device.allocate`, without the pool, whose buffers are larger and were used before.
+    """Allocate a buffer like `Device.allocate`, but not from the pool.
 
-    Nothing is given back: Oclgrind remembers which bytes of a buffer are initialised by an address
-    that it gives to another one then.
+    Buffers of the pool are larger than asked for, and reused. Nothing is released, because Oclgrind
+    remembers by address which bytes are initialised, and reuses addresses.
     """
     _kept.append(cl.Buffer(device.context, cl.mem_flags.READ_WRITE, max(n_bytes, 4)))
     return _kept[-1]
@@ -113,7 +114,7 @@ def allocate_all_exactly(device: Device, *sizes: int) -> list[Any]:
 
 
 def large_buffers(most: int = 1 << 20) -> list[str]:
-    """Return what buffers are larger than some bytes: each of these slows all later launches."""
+    """Describe the buffers larger than `most` bytes, since each slows all later launches."""
     sizes = [one.size for one in _kept if one.size > most]
     return [f"buffers of {sizes} bytes; they must be smaller"] if sizes else []
 
@@ -121,7 +122,7 @@ def large_buffers(most: int = 1 << 20) -> list[str]:
 def fill_by_copying(
     launch: Launcher, buffer: Any, value: int, count: int, dtype: Any = np.uint32
 ) -> None:
-    """Do as `Launcher.fill`, which Oclgrind takes to leave memory uninitialised."""
+    """Fill a buffer as `Launcher.fill` does, but so that Oclgrind sees initialised memory."""
     launch.write(buffer, np.full(count, value, dtype))
 
 
@@ -133,15 +134,15 @@ kernel void copy(const global uchar *source, global uchar *target) {
 
 
 def copy_by_kernel(launch: Launcher, source: Any, target: Any, n_bytes: int) -> None:
-    """Do as `Launcher.copy`, after which Oclgrind knows nothing of the rest of the target."""
+    """Copy like `Launcher.copy`, after which Oclgrind knows nothing of the rest of the target."""
     if n_bytes:
         program: Any = cl.Program(launch.device.context, _COPY).build()
         program.copy(launch.queue, (n_bytes,), None, source, target)
 
 
 def only_device() -> Device:
-    """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
-    # Their types are those of functions that `guarded` wraps.
+    """Return the only device, Oclgrind's, after working around Oclgrind's mistakes."""
+    # The types differ because `guarded` wraps these functions.
     Device.allocate = allocate_exactly  # type: ignore[method-assign, assignment]
     Device.allocate_all = allocate_all_exactly  # type: ignore[method-assign, assignment]
     Launcher.fill = fill_by_copying  # type: ignore[method-assign, assignment]

@@ -1,11 +1,12 @@
-"""Tests of other projects, with clmst in the place of what they test.
+"""Run the tests of other projects with clmst in place of what they test.
 
     python -m tests.helpers.other_suites networkx             # all tests of NetworkX: minutes
     python -m tests.helpers.other_suites networkx --reaching  # the modules whose tests reach clmst
     python -m tests.helpers.other_suites scikit-learn         # HDBSCAN and single linkage
 
-Prints what passed and failed, and how often each part of clmst was called. Exits with 1 if a test
-failed that is not expected to, if one passed that is, or if a part of clmst was never called.
+Prints what passed and failed, and how often each part of clmst was called. Exits with status 1 if a
+test fails unexpectedly, if a test passes that is expected to fail, or if a part of clmst is never
+called.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-# The modules of NetworkX whose tests reach the backend, as a run of all found. Left out are those
-# of travelling salesmen, k-components and connectivity: they take longer than these together.
+# The modules of NetworkX whose tests reach the backend, found by a run of all tests. The modules on
+# travelling salesmen, k-components and connectivity are left out, since they take longer than all
+# others together.
 REACHING = (
     "networkx.algorithms.approximation.tests.test_steinertree",
     "networkx.algorithms.connectivity.tests.test_edge_augmentation",
@@ -39,7 +41,7 @@ class Suite:
     """A plugin of pytest that counts outcomes, and calls of clmst by part and by module."""
 
     modules: ClassVar[tuple[str, ...]]
-    expected_failures: ClassVar[Mapping[str, str]]  # by a part of the test's id: why; at most five
+    expected_failures: ClassVar[Mapping[str, str]]  # reasons by a part of the id; at most five
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
@@ -50,12 +52,12 @@ class Suite:
 
     @staticmethod
     def parts() -> set[str]:
-        """Return the names of what must be called."""
+        """Return the names of the parts of clmst that must be called."""
         raise NotImplementedError
 
     @classmethod
     def never_called(cls, calls: Counter[str]) -> list[str]:
-        """Return the parts of clmst that no test called."""
+        """Return the parts of clmst that no test has called."""
         return sorted(cls.parts() - calls.keys())
 
     def note(self, part: str) -> None:
@@ -64,7 +66,10 @@ class Suite:
         self.calls_by_module[self._module] += 1
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Mark what is expected to fail; if it passes, that is a failure as well."""
+        """Mark the tests that are expected to fail.
+
+        If such a test passes, that counts as a failure.
+        """
         for item in items:
             for part, reason in self.expected_failures.items():
                 if part in item.nodeid:
@@ -72,13 +77,13 @@ class Suite:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Note the module of tests that is running."""
+        """Remember the module of the test that is running."""
         self._module = getattr(getattr(item, "module", None), "__name__", item.nodeid)
         result = yield
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count outcomes: one for each test, and errors of its set-up and tear-down."""
+        """Count the outcome of each test, and errors of its set-up and tear-down."""
         if report.when == "call" or report.outcome != "passed":
             expected = hasattr(report, "wasxfail")
             self.outcomes["expected to fail" if expected else report.outcome] += 1
@@ -87,20 +92,20 @@ class Suite:
 
 
 class NetworkX(Suite):
-    """NetworkX's tests, with every call that clmst can take sent to it."""
+    """NetworkX's tests, in which every call that clmst can do is sent to clmst."""
 
     modules = ("networkx",)
     expected_failures: ClassVar[Mapping[str, str]] = {}
 
     @staticmethod
     def parts() -> set[str]:
-        """Return the functions of the backend."""
+        """Return the names of the backend's functions."""
         from clmst.interop.networkx_info import get_info
 
         return set(get_info()["functions"])
 
     def pytest_configure(self) -> None:
-        """Put a counter before each function of the backend."""
+        """Wrap each function of the backend with a counter."""
         from clmst.interop import networkx_backend
 
         for name in self.parts():
@@ -116,7 +121,7 @@ class NetworkX(Suite):
 
 
 class ScikitLearn(Suite):
-    """scikit-learn's tests of HDBSCAN and of single linkage; of an error the class is compared."""
+    """scikit-learn's tests of HDBSCAN and single linkage. Only the class of errors is compared."""
 
     modules = ("sklearn.cluster.tests.test_hdbscan", "sklearn.cluster.tests.test_hierarchical")
     expected_failures: ClassVar[Mapping[str, str]] = {
@@ -131,7 +136,7 @@ class ScikitLearn(Suite):
 
     @staticmethod
     def parts() -> set[str]:
-        """Return the classes, and the function that builds trees."""
+        """Return the names of the classes, and of the function that builds trees."""
         return {"HDBSCAN", "SingleLinkage", "tree"}
 
     def pytest_configure(self) -> None:
@@ -158,7 +163,10 @@ class ScikitLearn(Suite):
 
 
 def in_place_of_scikit_learns(note: Callable[[str], None]) -> tuple[Any, Any, Any]:
-    """Return what stands in scikit-learn's place, with all parameters that its classes have."""
+    """Return replacements for HDBSCAN, single linkage and scikit-learn's builder of trees.
+
+    The classes have all parameters of scikit-learn's classes.
+    """
     from sklearn.cluster._hdbscan._linkage import HIERARCHY_dtype
 
     from clmst.cluster import HDBSCAN, SingleLinkage
@@ -202,10 +210,10 @@ SUITES: dict[str, type[Suite]] = {"networkx": NetworkX, "scikit-learn": ScikitLe
 
 
 def run(suite: Suite, modules: tuple[str, ...], *, verbose: bool = False) -> int:
-    """Run modules of tests; once in a process."""
+    """Run modules of tests and return pytest's exit status. Call it only once in a process."""
     os.environ["NETWORKX_TEST_BACKEND"] = "clmst"
     os.environ["NETWORKX_FALLBACK_TO_NX"] = "True"
-    with tempfile.TemporaryDirectory() as folder:  # apart from the settings of clmst's tests
+    with tempfile.TemporaryDirectory() as folder:  # a folder without the settings of clmst's tests
         os.chdir(folder)
         options = ["-p", "no:cacheprovider", "-v" if verbose else "-q", "--disable-warnings"]
         status = pytest.main([*options, "--pyargs", *modules], plugins=[suite])
@@ -214,7 +222,7 @@ def run(suite: Suite, modules: tuple[str, ...], *, verbose: bool = False) -> int
 
 
 def main() -> int:
-    """Run, print the counts as JSON, and return the exit status."""
+    """Run a suite, print the counts as JSON, and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.helpers.other_suites",
         description=__doc__,

@@ -1,7 +1,7 @@
-"""The blocks of code on the pages, run as a reader would.
+"""Run the blocks of code on the pages of documentation, as a reader would.
 
 `tests/project/test_docs.py` runs them in a clone. ``python3 run.py fresh`` runs this file in an
-environment that has the wheel of clmst and nothing of the clone, page by page:
+environment with the wheel of clmst and nothing of the clone, page by page:
 
     python pages.py PAGE [PAGE ...]
 """
@@ -38,18 +38,21 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def commands(page: Path) -> list[str]:
-    """Return the lines of all shell blocks of a page, continued ones joined."""
+    """Return the lines of all shell blocks of a page. Continued lines are joined."""
     text = "".join(blocks(page, "sh")).replace("\\\n", " ")
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def takes_minutes(arguments: list[str]) -> bool:
-    """Return whether a command of ``clmst`` is one of those that pages show, but do not run."""
+    """Return whether a ``clmst`` command takes minutes.
+
+    Pages show such commands, but they are not run.
+    """
     return any(arguments[: len(slow)] == slow for slow in TAKES_MINUTES)
 
 
 def write_files(folder: Path) -> None:
-    """Write small files of the names that the pages use."""
+    """Write small files with the names that the pages use."""
     roads = clmst.generate("road", n=300, seed=1)
     clmst.write_graph(roads, folder / "roads.gr")
     packed = gzip.compress((folder / "roads.gr").read_bytes())
@@ -69,7 +72,10 @@ def write_files(folder: Path) -> None:
 
 
 def run_examples(page: Path) -> None:
-    """Run the Python blocks of a page one after the other; comments must say the output."""
+    """Run the Python blocks of a page in sequence.
+
+    Comments after ``print`` must state the output.
+    """
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
         printed = io.StringIO()
@@ -81,7 +87,10 @@ def run_examples(page: Path) -> None:
 
 
 def _run_command(line: str) -> str | None:
-    """Run a ``clmst`` command of a page in this environment; return what went wrong, or None."""
+    """Run a ``clmst`` command of a page in this environment.
+
+    Returns a description of the failure, or None.
+    """
     name, *arguments = shlex.split(line, comments=True)
     if name != "clmst" or takes_minutes(arguments):
         return None
@@ -91,7 +100,10 @@ def _run_command(line: str) -> str | None:
 
 
 def main(pages: list[str]) -> None:
-    """Run all that pages show, each in a folder of its own; exit with 1 if something failed."""
+    """Run everything that the pages show, each page in a folder of its own.
+
+    Exits with status 1 if something failed.
+    """
     print(f"Python {sys.version.split()[0]}, {Path(clmst.__file__).parent}")
     failures = 0
     for page in map(Path, pages):

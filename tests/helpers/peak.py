@@ -1,4 +1,4 @@
-"""What a device's pool has in use: at most, and without Python's collection of cycles."""
+"""Measure the memory that a device's pool has in use, and switch off the collection of cycles."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clmst import Device
 
 
 class Peak:
-    """A pool that notes the most that was in use.
+    """A pool that records the maximum of the memory in use.
 
     Attributes
     ----------
     before, most : int
-        Bytes in use when it was made, and at most since then.
+        Bytes in use when this object was made, and the maximum since then.
     """
 
     def __init__(self, inner: Any) -> None:
@@ -35,14 +35,17 @@ class Peak:
 
 @contextmanager
 def peak_of(device: Device) -> Iterator[Peak]:
-    """Note the most that a device's pool has in use meanwhile."""
-    with patch.object(device, "_pool", Peak(device._pool)) as peak:  # which does all that one does
+    """Record the maximum of the memory in use in a device's pool while the body runs."""
+    with patch.object(device, "_pool", Peak(device._pool)) as peak:
         yield peak
 
 
 @contextmanager
 def collecting_no_cycles() -> Iterator[None]:
-    """Let objects that keep one another stay, as they may in a program for long."""
+    """Switch off the collection of reference cycles while the body runs.
+
+    Cycles then stay in memory, as they may for a long time in a program.
+    """
     gc.collect()
     gc.disable()
     try:

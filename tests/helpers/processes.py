@@ -1,4 +1,4 @@
-"""Processes of a test's own, and what a machine may lack for a test."""
+"""Separate processes for a test, and skipping of tests that the machine cannot run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from typing import Any, NoReturn
 import pytest
 
 _SPAWN = multiprocessing.get_context("spawn")  # no child shares a driver's threads
-_START_SECONDS = 300.0  # that a child may take to be ready
+_START_SECONDS = 300.0  # maximum time until a child is ready
 
 
 def run_python(
     *arguments: str, environment: dict[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python from the root of the tree; raise unless it ends well."""
+    """Run Python from the root of the tree. Raises AssertionError unless its exit status is 0."""
     done = subprocess.run(
         [sys.executable, *arguments], env={**os.environ, **(environment or {})},
         cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
@@ -37,13 +37,13 @@ def run_python(
 
 
 def printed(*arguments: str, **environment: str) -> Any:
-    """Run Python; return what it prints as JSON, behind what a driver may have printed."""
+    """Run Python and return the JSON that it prints, ignoring what a driver printed before."""
     said = run_python(*arguments, environment=environment).stdout
     return json.loads(re.split(r"^(?=[\[{])", said, maxsplit=1, flags=re.MULTILINE)[-1])
 
 
 def lacks(what: str) -> NoReturn:
-    """Skip a test for which the machine lacks something; fail on CI, which must have it."""
+    """Skip a test because the machine lacks something. On CI, which must have it, fail instead."""
     if os.environ.get("CI"):
         pytest.fail(what)
     pytest.skip(what)
@@ -60,13 +60,13 @@ def is_running(process: int) -> bool:
 
 
 def needs(module: str, extra: str) -> None:
-    """Skip a test where a tool is missing, which an extra of the package brings."""
+    """Skip a test if a module is missing. `extra` is the extra of the package that installs it."""
     if find_spec(module) is None:
         lacks(f"{module} is not installed; pip install 'clmst[{extra}]'")
 
 
 def needs_entry_points() -> None:
-    """Skip a test where NetworkX cannot find its backend."""
+    """Skip a test if NetworkX cannot find its backend."""
     if not entry_points(group="networkx.backends", name="clmst"):
         lacks("clmst's entry points are not installed; install it again")
 
@@ -77,7 +77,7 @@ Answer = Callable[[Any], Any]
 
 
 class LostError(Exception):
-    """A child ended or hung before it answered."""
+    """A child process ended or hung before it answered."""
 
     def __init__(self, verdict: str, detail: str) -> None:
         super().__init__(verdict, detail)
@@ -85,14 +85,17 @@ class LostError(Exception):
 
 
 class Child:
-    """A process that answers questions; it is started for the first, and anew if it was lost.
+    """A process that answers questions.
+
+    It starts with the first question, and again if it was lost.
 
     Parameters
     ----------
     begin : callable
-        Called in the process with `arguments`; returns the function that answers. What it raises,
-        the parent raises.
+        Called in the process with `arguments`. It returns the function that answers questions. If
+        it raises, the error is raised in the parent.
     *arguments : object
+        Arguments of `begin`.
     """
 
     def __init__(self, begin: Callable[..., Answer], *arguments: Any) -> None:
@@ -106,12 +109,12 @@ class Child:
         self.end()
 
     def ask(self, question: Any, seconds: float) -> Any:
-        """Return the answer to a question.
+        """Send a question and return its answer. Blocks for at most `seconds` seconds.
 
         Raises
         ------
         LostError
-            The process ended, or did not answer within some seconds.
+            The process ended, or did not answer in time.
         """
         if self._log is None:
             self._start()
@@ -119,7 +122,7 @@ class Child:
         return self._receive(seconds)
 
     def end(self) -> str:
-        """End the process, if it has not ended by itself; return its last words and status."""
+        """End the process if it still runs, and return its last line of output and status."""
         if self._log is None:
             return ""
         self._connection.close()
@@ -134,7 +137,7 @@ class Child:
     def _start(self) -> None:
         descriptor, log = tempfile.mkstemp(prefix="clmst-child-")
         os.close(descriptor)
-        self._log = Path(log)  # of what drivers write to standard output and error
+        self._log = Path(log)  # the standard output and error, where drivers may write
         self._connection, other = _SPAWN.Pipe()
         self._process = _SPAWN.Process(target=_serve, args=(log, other, *self._work), daemon=True)
         self._process.start()

@@ -1,8 +1,8 @@
-"""Every program that a device can get: each file of ``cl/`` with each set of its macros.
+"""Every program that a device can need: each file of ``cl/`` with each set of its macros.
 
-A file whose text has keys of weights is built for all weights in both directions, any other file
-once; what differs from that is in the tables here. The primitives take operators of the user's, for
-which representatives stand.
+A file whose text has keys of weights is built for all weights in both directions, and any other
+file once. The tables here have the exceptions. The primitives take operators of the user, for which
+some examples are used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from clmst.algorithms.ecl import (
 from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
 from clmst.algorithms.edge_parallel.solve import defines as sets_defines
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
-from clmst.algorithms.filter_boruvka import cpu, plan
+from clmst.algorithms.filter_boruvka import cpu, workspace
 from clmst.algorithms.pma.solve import defines as pma_defines
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
@@ -53,7 +53,7 @@ Macros: TypeAlias = Mapping[str, int | bool]
 Built: TypeAlias = "Macros | tuple[Prelude, Macros]"
 Rule: TypeAlias = Callable[[Capabilities, Policy], Iterable[Built]]
 
-# Widths and kinds that encoded weights come in (clmst.core.weight_keys.encode).
+# Widths and kinds of encoded weights (clmst.core.weight_keys.encode).
 WEIGHTS: tuple[tuple[int, WeightKind], ...] = (
     *((bits, "unsigned") for bits in (8, 16, 32, 64)),
     *((bits, "signed") for bits in (8, 16, 32, 64)),
@@ -77,7 +77,7 @@ def programs(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisat
 
 @cache
 def files() -> tuple[str, ...]:
-    """Return the files that programs are made of: those that no other one includes."""
+    """Return the files from which programs are made: all that no other file includes."""
     texts = {
         str(path.relative_to(source.root())): path.read_text(encoding="utf-8")
         for path in source.root().rglob("*.cl")
@@ -95,7 +95,7 @@ def _by_text(name: str) -> Rule:
 
 
 def _points(capabilities: Capabilities, *directions: bool) -> Iterator[dict[str, int]]:
-    """Yield the macros of points: each metric in 3 dimensions, and each way of coordinates."""
+    """Yield the macros of points: each metric in 3 dimensions, and each class of dimensions."""
     others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 0)]
     others += [(name, 3, int(kind == "float")) for name, (_, _, kind) in METRICS.items()]
     for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
@@ -106,7 +106,7 @@ def _points(capabilities: Capabilities, *directions: bool) -> Iterator[dict[str,
 
 
 def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict[str, int]]:
-    """Yield the macros of points whose metric bounds boxes."""
+    """Yield the macros of points with a metric for which boxes give bounds."""
     bounding = {METRICS[name][0] for name in UNROUNDED}
     for one in _points(capabilities, False):
         if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
@@ -121,7 +121,7 @@ def _searches(
 
 
 def _tiles(what: str) -> Rule:
-    """Return the rule of kernels of tiles; on a sphere points have few dimensions."""
+    """Return the rule for kernels of tiles. They do not take the metric of a sphere."""
 
     def rule(capabilities: Capabilities, tuning: Policy) -> Iterator[Macros]:
         for metric, core in product(METRICS, (False, True)):
@@ -139,7 +139,7 @@ def _tiles(what: str) -> Rule:
 
 
 def _ecl(defines: Callable[[EclOptions, Policy], dict[str, int | bool]], *, by_data: bool) -> Rule:
-    """Return the rule of a file of ecl: all weights, and the ablation on 32-bit ones."""
+    """Return the rule for a file of ecl: all weights, and the ablation with 32-bit weights."""
 
     def rule(_: Capabilities, tuning: Policy) -> Iterator[Macros]:
         usual = EclOptions()
@@ -154,7 +154,7 @@ def _ecl(defines: Callable[[EclOptions, Policy], dict[str, int | bool]], *, by_d
 
 
 def _union_find(capabilities: Capabilities, _: Policy) -> Iterator[Macros]:
-    """Yield all weights by the usual sets, and the other sets on one of each width of words."""
+    """Yield all weights with the default sets, and one weight of each key width with other sets."""
     few = [weight_defines(bits, "unsigned", maximum=False) for bits in (32, 64)]
     for sets in get_args(UnionFind):
         for weights in EVERY if sets == EdgeParallelOptions().union_find else few:
@@ -162,7 +162,7 @@ def _union_find(capabilities: Capabilities, _: Policy) -> Iterator[Macros]:
 
 
 def _waiting(tuning: Policy) -> Iterable[tuple[dict[str, int], bool]]:
-    """Return weights and layouts of launches whose work-groups wait, where these are used."""
+    """Return weights and layouts for launches whose work-groups wait, if the device uses them."""
     return LAYOUTS if tuning.resident_groups_per_compute_unit else ()
 
 
@@ -230,14 +230,15 @@ _ALGORITHMS: dict[str, Rule] = {
     "filter_boruvka/cpu": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/cpu_first": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/filter_boruvka": lambda _, tuning: (
-        weights | plan.defines(tuning, symmetric=both, wide=weights["WEIGHT_BITS"] == 64)
+        weights | workspace.defines(tuning, symmetric=both, wide=weights["WEIGHT_BITS"] == 64)
         for weights, both in LAYOUTS
     ),
     "filter_boruvka/finish": lambda _, tuning: (
-        weights | plan.finish_defines(tuning, symmetric=both) for weights, both in _waiting(tuning)
+        weights | workspace.finish_defines(tuning, symmetric=both)
+        for weights, both in _waiting(tuning)
     ),
     "filter_boruvka/resident": lambda _, tuning: (
-        weights | plan.resident_defines(tuning, symmetric=both, one_window=one)
+        weights | workspace.resident_defines(tuning, symmetric=both, one_window=one)
         for (weights, both), one in product(_waiting(tuning), (False, True))
     ),
     "k_core/peel": _where(_has_groups, {}),
@@ -259,7 +260,7 @@ _ALGORITHMS: dict[str, Rule] = {
 
 # ------------------------------------------------------------------------- primitives
 
-# Neither commutative nor a scalar.
+# An operator that is neither commutative nor on scalars.
 _MATRIX_PRODUCT = Monoid(
     dtype=np.dtype([(name, np.uint32) for name in ("a", "b", "c", "d")]),
     combine="(uint4)(a.x * b.x + a.y * b.z, a.x * b.y + a.y * b.w,"
@@ -267,7 +268,7 @@ _MATRIX_PRODUCT = Monoid(
     identity="(uint4)(1, 0, 0, 1)",
     name="matrix product",
 )
-# Of fields of several types, in 12 bytes: held in 16, one field across two words.
+# A record with fields of several types, 12 bytes stored in 16, and one field across two words.
 _EDGE = np.dtype([("rank", np.uint16), ("weight", np.float32), ("u", np.int32), ("v", np.int16)])
 _LIGHTEST = Monoid(
     dtype=_EDGE,
@@ -306,7 +307,7 @@ _SUM = Monoid.sum(np.uint32)
 
 
 def _scans(capabilities: Capabilities) -> Iterator[tuple[int, Monoid, Segments, bool]]:
-    """Yield monoids and forms of segments; exclusive and inclusive scans alternate."""
+    """Yield monoids with forms of segments. Exclusive and inclusive scans alternate."""
     monoids = [Monoid.sum(one) for one in _SCALARS[: None if capabilities.doubles else -1]]
     monoids += [Monoid.minimum(np.uint64), Monoid.minimum_by_key(np.float32), _MATRIX_PRODUCT]
     monoids += [_LIGHTEST]
@@ -336,7 +337,7 @@ def _selections(*, chained: bool) -> Rule:
         more = selection.chain_defines(capabilities, tuning)
         for keep, write, (record, value) in product(Keep, Write, sizes):
             if write == Write.POSITIONS and (keep != Keep.FLAGGED or (record, value) != sizes[0]):
-                continue  # of flags only, and without values
+                continue  # only with flags and without values
             if write == Write.ALL and (keep == Keep.HEADS or chained):
                 continue  # not used
             predicate = {1: _BELOW, 3: _LIGHT}.get(record.count)
@@ -358,7 +359,7 @@ def _selections(*, chained: bool) -> Rule:
 
 
 def _across(bits: int) -> Key:
-    """Return a number of some bits that is a field of a record, across two words or three."""
+    """Return a key of some bits that is a field of a record, across two or three words."""
     kind = KEY_KINDS[1 if bits == 16 else 2]
     return Key(start_bit=0, bits=bits, width=bits, number_bit=24, kind=kind, descending=bits == 32)
 

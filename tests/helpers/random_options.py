@@ -1,7 +1,7 @@
-"""Solves by options that are drawn at random, and the price of these in self-tests.
+"""Solve with random options, and count the self-tests that this costs.
 
-A device passes a self-test for each program, not for each number that reaches a program as an
-argument. ``python -m tests.helpers.random_options --draws 2000`` solves a small graph by random
+A device passes a self-test for each program, not for each number that a program gets as an
+argument. ``python -m tests.helpers.random_options --draws 2000`` solves a small graph with random
 options of all algorithms, in a cache of its own, and prints how many self-tests ran and how many
 files hold their verdicts. It compares every forest with the oracle's.
 """
@@ -36,7 +36,10 @@ DTYPES = tuple(map(np.dtype, ("u4", "f4", "f8", "i8", "u1", "i2", "f2", "u8")))
 
 
 def random_options(rng: np.random.Generator, kind: type[Any]) -> Any:
-    """Return random options of a class, by the types of its fields; None if they contradict."""
+    """Return random options of a class, by the types of its fields.
+
+    Returns None if the class refuses the values, because they contradict one another.
+    """
     hints = get_type_hints(kind)
     values = {one.name: _value(rng, hints[one.name], one.name) for one in fields(kind)}
     try:
@@ -105,7 +108,10 @@ def solve_by_random_options(
     device: Device, draws: int, *, seed: int = 0, anew_each: int = 50,
     dtypes: tuple[np.dtype[Any], ...] = DTYPES, until: float = float("inf"),
 ) -> Price:  # fmt: skip
-    """Solve by random options, with a new `Device` each few draws, as a new process has it."""
+    """Solve with random options, with a new `Device` every `anew_each` draws, as in a new process.
+
+    Stops early at the time `until` of `time.monotonic`. Returns the counts.
+    """
     rng, price = np.random.default_rng(seed), Price()
     ends = rng.integers(0, 300, (2, 1500))
     ranks = rng.integers(0, 100, 1500)
@@ -141,7 +147,7 @@ def solve_by_random_options(
 
 
 def other_numbers(rng: np.random.Generator, options: Any) -> Any:
-    """Return options that differ in seeds, counts and thresholds alone."""
+    """Return options that differ only in seeds, counts and thresholds."""
     drawn: Any = None
     while drawn is None:
         drawn = random_options(rng, type(options))
@@ -157,12 +163,12 @@ def other_numbers(rng: np.random.Generator, options: Any) -> Any:
 
 
 def verdict_files() -> list[Path]:
-    """Return all files of verdicts and markers of the present cache."""
+    """Return all files of verdicts and markers in the current cache."""
     return [path for path in (cache_folder() / "trust").rglob("*") if path.is_file()]
 
 
 def main() -> None:
-    """Solve by random options, and print what that has cost."""
+    """Solve with random options, and print what that has cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)

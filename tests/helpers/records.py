@@ -1,4 +1,4 @@
-"""Algorithms that are registered for a test: other facts of one, or another solve."""
+"""Change the records of registered algorithms for a test: other facts, or another solve."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Change = Callable[[Solution, DeviceGraph, int], object]
 def registered(
     *names: str, wrap: Callable[[Solve], Solve] = lambda solve: solve, **changes: Any
 ) -> Iterator[None]:
-    """Let algorithms have other facts in their records, and a solve that is wrapped."""
+    """Change the records of some algorithms for the body: other facts, and a wrapped solve."""
     own: Any = vars(AlgorithmRecord)["solve"].fget
     solve = property(lambda one: wrap(own(one)) if one.name in names else own(one))
     records = {name: replace(ALGORITHMS[name], **changes) for name in names}
@@ -32,7 +32,10 @@ def registered(
 
 
 def changed(change: Change) -> AbstractContextManager[Any]:
-    """Let a function change the solution of each graph; it is given the solve's number, too."""
+    """Let a function change the solution of each graph in the body.
+
+    The function gets the solution, the graph, and the number of the solve, from 1 on.
+    """
     numbers = count(1)
 
     def wrap(solve: Callable[..., Solution]) -> Callable[..., Solution]:
@@ -47,6 +50,6 @@ def changed(change: Change) -> AbstractContextManager[Any]:
 
 
 def emptied(solution: Solution, graph: DeviceGraph, _: int = 0) -> None:
-    """Take all edges out of a solution."""
+    """Remove all edges from a solution."""
     flags = solution.in_forest
     Launcher(graph.device, graph.device.queue).fill(flags.memory, 0, flags.size, flags.dtype)

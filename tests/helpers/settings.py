@@ -1,4 +1,4 @@
-"""Every algorithm as tests that run all of them take it: filter-boruvka in each of its shapes."""
+"""All algorithms for tests that run each of them, with filter-boruvka in each of its shapes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SHAPES = {
     }
     for shape in ("cpu", "gpu")
 }
-# What the public calls take, by a name for a test's id.
+# Arguments of the public calls, by the name for a test's id.
 SETTINGS: dict[str, dict[str, Any]] = dict(
     sorted(({name: {"algorithm": name} for name in ALGORITHMS} | SHAPES).items())
 )
-del SETTINGS["filter-boruvka"]  # one of its shapes, by the device
+del SETTINGS["filter-boruvka"]  # the device would choose one of the two shapes

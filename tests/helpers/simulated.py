@@ -1,10 +1,10 @@
-"""What runs inside Oclgrind: small graphs of every kind, solved in one variant of its device.
+"""Solve small graphs of every kind inside Oclgrind, in one variant of its device.
 
-Started by ``tests/whole/test_oclgrind.py`` as ``python -m tests.helpers.simulated SHAPE
-[CAPABILITY ...]`` in a process where Oclgrind is the only driver; the capabilities are
-forced off. Prints the names of the graphs whose forests came out wrong. With ``faults`` for a
-shape it runs a kernel that does everything wrong; with ``hashes`` it prints which forests have
-other hashes than the table says.
+``tests/whole/test_oclgrind.py`` starts it as ``python -m tests.helpers.simulated SHAPE [CAPABILITY
+...]`` in a process where Oclgrind is the only driver. The capabilities are forced off. It prints
+the names of the graphs whose forests are wrong. With ``faults`` as the shape, it runs a kernel that
+does everything wrong. With ``hashes``, it prints which forests have other hashes than the table
+says.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from clmst.algorithms.families import (
 )
 from clmst.algorithms.filter_boruvka import Launches
 from clmst.algorithms.filter_boruvka import gpu_launches as filter_boruvka
-from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
+from clmst.algorithms.filter_boruvka import workspace as filter_boruvka_workspace
 from clmst.algorithms.parts import union
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity
@@ -77,7 +77,7 @@ from tests.prove import hashes
 
 
 def small_cases() -> Iterator[tuple[str, Graph]]:
-    """Yield the small cases of other projects, where the folder of shared data is at hand."""
+    """Yield the small cases of other projects, if the folder of shared data is there."""
     file = SHARED_DATA / "small_cases.json"
     for case in json.loads(file.read_text(encoding="utf-8")) if file.exists() else []:
         if "expected_weight" in case:
@@ -85,23 +85,24 @@ def small_cases() -> Iterator[tuple[str, Graph]]:
             yield case["id"], Graph.from_edges(u.astype(int), v.astype(int), w, case["n"])
 
 
-# Vertices, edges of the hub and edges of `hub`: in the shape `gpu` its row is longer than a
-# work-group, in the others there are more vertices than a work-group has work-items, 64 at most.
+# Numbers of vertices, of edges of the hub and of all edges of `hub`. In the shape `gpu` the row of
+# the hub is longer than a work-group. In other shapes there are more vertices than work-items in a
+# work-group, of which there are at most 64.
 HUBS = {"gpu": (80, 270, 500), "gpu-shape": (70, 70, 150), "cpu": (70, 110, 230)}
-# Points: more than a leaf of boxes has, and than a work-group of 64 work-items.
+# Numbers of points: more than a leaf of boxes has, or than a work-group of 64 work-items.
 POINTS_OF_SHAPE = {"gpu": 45, "gpu-shape": 70, "cpu": 70}
 _hub_of_shape = HUBS["gpu"]
 
 
 def hub(weights: np.dtype[Any], *sizes: int) -> Graph:
-    """Return a row of several pieces, loops, parallel edges, and enough edges for the filter."""
+    """Return a graph with a long row, loops, parallel edges, and enough edges for the filter."""
     n, spokes, m = sizes or _hub_of_shape
     rng = np.random.default_rng(3)
     u = np.concatenate([np.zeros(spokes, int), rng.integers(1, n, m - spokes)])
     v = rng.integers(1, n, m)
     w = rng.integers(0, 60, m).astype(weights)
     if weights == np.float64:
-        w += np.spacing(64.0) * rng.integers(0, 3, m)  # what no 32 bits hold
+        w += np.spacing(64.0) * rng.integers(0, 3, m)  # values that do not fit into 32 bits
     return Graph.from_edges(u, v, w, n_vertices=n + 3)
 
 
@@ -111,7 +112,7 @@ def is_right(forest: Any, graph: Graph, *, maximum: bool = False) -> bool:
 
 
 def small_hub(weights: np.dtype[Any]) -> Graph:
-    """Return a hub of two fifths of the edges and half of the vertices."""
+    """Return a hub with two fifths of the edges and half of the vertices."""
     return hub(weights, 40, 100, 200)
 
 
@@ -120,7 +121,7 @@ def chain(n: int = 150) -> Graph:
     return Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(n - 1) % 7)
 
 
-Run: TypeAlias = tuple[str, Graph, Any, bool]  # by options, which tell the algorithm; a maximum?
+Run: TypeAlias = tuple[str, Graph, Any, bool]  # name, graph, options, whether a maximum
 
 
 def filter_by(launches: Launches, *targets: float) -> FilterBoruvkaOptions:
@@ -130,15 +131,15 @@ def filter_by(launches: Launches, *targets: float) -> FilterBoruvkaOptions:
 def runs(shape: str, *without: str) -> Iterator[Run]:
     """Yield what to solve.
 
-    Launches are many: what has two levels is enough for the ways that are not the usual ones.
-    Work-groups of the shape `gpu` are of hundreds, and differ from those of `gpu-shape` in nothing
-    else: there each algorithm has one run.
+    There are many launches, so for unusual ways a graph with two levels is enough. Work-groups of
+    the shape `gpu` have hundreds of work-items, and otherwise equal those of `gpu-shape`. Therefore
+    each algorithm has only one run in this shape.
     """
     narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
     rows, wide_rows = narrow.symmetrised(), wide.symmetrised()
     pma, prim, few = PmaOptions, PrimOptions, shape == "gpu"
     most: list[Run] = []
-    if "int64-atomics" not in without:  # no kernel of these looks at them: programs are the same
+    if "int64-atomics" not in without:  # none of these kernels depends on them
         yield "hub by primitives", narrow, BoruvkaOptions(), False
         yield "hub by trees", narrow, pma(variant="hybrid", gamma=5), False
         yield "hub by heap", narrow, prim(queue="heap", components="apart"), False
@@ -148,7 +149,7 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         most += [
             ("chain by primitives", chain(100), BoruvkaOptions(duplicates="keep"), False),
             ("hub of doubles by the paper", small_hub(np.dtype(np.float64)), paper, True),
-            # Rows in both orders, trees that touch, fill up and finish.
+            # Rows in both orders, and trees that touch, fill up and finish.
             ("chain by trees", chain(), pma(), False),
             ("hub of doubles by trees", wide, kept, True),
             ("hub by array", narrow, array.prim, True),
@@ -167,12 +168,12 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         ("hub by slots, resident", narrow, filter_by("resident", 0.5), False),
         ("chain by rows, resident", chain().symmetrised(), filter_by("resident"), False),
         ("hub of doubles by rows, resident", wide_rows, filter_by("resident", 0.05, 0.5), False),
-        # Shares so small that each key of the sample is the least of several slots.
+        # Fractions so small that each key of the sample is the minimum of several slots.
         ("hub by rows, few edges first", rows, filter_by("separate", 0.02), False),
         ("no edges by rows", no_edge, filter_by("separate"), False),
         ("no edges by rows, resident", no_edge, filter_by("resident"), False),
     ]
-    if shape == "cpu":  # its work-groups are of one work-item whatever the shape
+    if shape == "cpu":  # its work-groups have one work-item in any case
         plain = FilterBoruvkaOptions(shape="cpu")
         windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
         for graph, both in ((narrow, rows), (wide, wide_rows)):
@@ -196,9 +197,10 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
 
 
 def give_up(device: Device) -> Iterator[str]:
-    """Yield what goes wrong where resident work-groups give up at their first barrier.
+    """Yield what goes wrong if resident work-groups give up at their first barrier.
 
-    Solves of other graphs on the device then do without them, and one warning says so.
+    Solves of other graphs on the device must then do without resident launches, and one warning
+    must say so.
     """
     graph = hub(np.dtype(np.int32)).symmetrised()
     options = filter_by("resident", 0.5)
@@ -212,14 +214,14 @@ def give_up(device: Device) -> Iterator[str]:
         ways.append(forest.stats["launches_as"])
         if not is_right(forest, graph):
             yield "hub by rows, given up" if len(ways) > 1 else "hub by rows, not given up"
-        (plan,) = resident.plans.values()
-        # As grid_barrier of cl/device/resident.cl leaves it: GAVE_UP, and the word for the host.
-        # All of it is written, since Oclgrind knows nothing of the rest of a buffer afterwards.
-        state = np.zeros(filter_boruvka_plan.STATE_WORDS, np.uint32)
+        (workspace,) = resident.plans.values()
+        # The state that grid_barrier of cl/device/resident.cl leaves: GAVE_UP, and the word for the
+        # host. All words are written, since otherwise Oclgrind forgets the rest of the buffer.
+        state = np.zeros(filter_boruvka_workspace.STATE_WORDS, np.uint32)
         state[:2] = 1 << 31, 1
-        Launcher(device, device.queue).write(plan.state, state)
+        Launcher(device, device.queue).write(workspace.state, state)
         if len(ways) > 1:
-            resident.plans.clear()  # the next solve is as of another graph
+            resident.plans.clear()  # the next solve is like that of another graph
     if ways != ["resident", "separate", "separate"]:
         yield f"launches went as {ways}"
     if [one.endswith("takes longer for small graphs") for one in told] != [True]:
@@ -228,7 +230,7 @@ def give_up(device: Device) -> Iterator[str]:
 
 
 def shrink_known_graphs() -> None:
-    """Make the graphs of self-tests tiny: of 46 vertices, or of 84, which are two work-groups."""
+    """Make the graphs of self-tests tiny: 46 vertices, or 84, which are two work-groups."""
     known_graphs.SCALES.update({"small": 2, "heavy": 2, "large": 2})
     self_test.SIZES, proof_self_test.SIZES = ("small",), ("tiny",)  # type: ignore[attr-defined]
     for module in (points_self_test, proof_self_test):
@@ -243,7 +245,7 @@ def points_case(**facts: Any) -> Case:
     return Case(64, "float", maximum=False, **(known | facts))
 
 
-# Cases that are not the usual ones of a family: all kernels are to run, and as few launches.
+# Cases of a family in place of its usual ones, so that all kernels run with few launches.
 CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
     COMPLETE: (
         *COMPLETE.cases,
@@ -251,7 +253,7 @@ CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
         points_case(metric="great-circle"),
         with_options(DIRECTED[0], DenseOptions(reread="all")),
     ),
-    # Lists in registers, and others.
+    # Neighbour lists in registers, and in memory.
     POINTS: (
         *POINTS.cases,
         points_case(core=True),
@@ -264,7 +266,7 @@ CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
 
 
 def family_wrongs(device: Device, *families: KernelFamily) -> Iterator[str]:
-    """Yield what families of kernels compute wrongly in their own self-tests, of tiny graphs."""
+    """Yield the failures of families of kernels in their own self-tests with tiny graphs."""
     for family in families:
         for case in CASES.get(family, family.cases) if family.suits(device) else ():
             if (failure := family.failure(device, case)) is not None:
@@ -272,24 +274,24 @@ def family_wrongs(device: Device, *families: KernelFamily) -> Iterator[str]:
 
 
 def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
-    """Yield what `dense` solves wrongly: complete graphs, and matrices that it builds of graphs."""
+    """Yield the failures of `dense` with complete graphs, and with matrices built from graphs."""
     yield from family_wrongs(device, COMPLETE)
-    # Both ends of an edge share a word where a graph has few vertices, as all here.
+    # In small graphs, like all here, both ends of an edge share a word.
     with bounds(dense_short_ids=4):
         yield from family_wrongs(device, COMPLETE, family_of("dense"))
     if shape == "gpu-shape" and os.environ.get("OCLGRIND_UNINITIALIZED") == "1":
-        return  # that check ends the process by a segmentation fault in tiles of work-groups
+        return  # with that check, tiles of work-groups end the process by a segmentation fault
     yield from family_wrongs(device, TILES)
 
 
 def core_wrongs(device: Device) -> Iterator[str]:
-    """Yield whose core numbers come out wrong, cascades being cut short."""
+    """Yield the failures of core numbers, with cascades that are cut short."""
     with bounds(k_core_capacity=2, k_core_serial_budget=20, k_core_group_budget=2):
         yield from family_wrongs(device, CORE_NUMBERS)
 
 
 def repeated_wrongs(device: Device) -> Iterator[str]:
-    """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
+    """Yield the failures of repeated solves, in both orders, with weights from host and device."""
     cases = [
         ("in order", hub(np.dtype(np.float32), 130, 70, 150), True),
         ("of doubles in disorder", hub(np.dtype(np.float64)), False),
@@ -320,7 +322,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
 
 
 def warm_wrongs(device: Device) -> Iterator[str]:
-    """Yield what is wrong with solves that begin with what earlier ones have settled."""
+    """Yield the failures of solves that reuse what earlier rounds have settled."""
     sensitivity._CUTS = 3
     rng = np.random.default_rng(0)
     graph = hub(np.dtype("f8"), 40, 90, 150)
@@ -335,7 +337,7 @@ def warm_wrongs(device: Device) -> Iterator[str]:
 
 
 def chain_wrongs(device: Device) -> Iterator[str]:
-    """Yield what is wrong with solves by chains."""
+    """Yield the failures of solves by series contraction."""
     rng = np.random.default_rng(1)
     launch = Launcher(device, device.queue)
     for n, m in ((60, 30), (60, 70)):
@@ -343,10 +345,10 @@ def chain_wrongs(device: Device) -> Iterator[str]:
         graph = Graph.from_edges(u, v, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
         candidates = contract_series(resident, launch)
-        plan = filter_boruvka_plan.Plan(
+        workspace = filter_boruvka_workspace.Workspace(
             resident, launch, maximum=False, options=FilterBoruvkaOptions(), candidates=candidates
         )
-        run = filter_boruvka.begin_candidates(resident, plan, launch)
+        run = filter_boruvka.begin_candidates(resident, workspace, launch)
         slots = np.flatnonzero(run.in_forest.to_host())
         assert graph.edge_ids is not None
         right = clmst.kruskal(graph).edge_ids
@@ -355,10 +357,10 @@ def chain_wrongs(device: Device) -> Iterator[str]:
 
 
 def stream_wrongs(device: Device) -> Iterator[str]:
-    """Yield which streams of edges with ids that do not rise come out wrong.
+    """Yield the failures of streams of edges whose ids do not rise.
 
-    The usual buffers, of a million edges, are never given back here, and let each later launch take
-    many times as long.
+    Small buffers are used, since the usual ones, of a million edges, are never released here and
+    make each later launch take many times as long.
     """
     n, m = 34, 200
     ids = np.arange(m)
@@ -375,7 +377,10 @@ def stream_wrongs(device: Device) -> Iterator[str]:
 
 
 def move_whole(copies: Any, source: Device, target: Device, **_: Any) -> None:
-    """Do as `peer_copy.move`: Oclgrind takes what is written behind an offset for uninitialised."""
+    """Move buffers like `peer_copy.move`, but write whole buffers.
+
+    Oclgrind treats what is written behind an offset as uninitialised.
+    """
     for one in copies:
         sent, whole = np.empty(one.n_bytes, np.uint8), np.empty(one.target.size, np.uint8)
         if sent.size:
@@ -386,14 +391,14 @@ def move_whole(copies: Any, source: Device, target: Device, **_: Any) -> None:
 
 
 def work_in_turn(executor: SeveralDevices, _threads: Any, work: Any) -> list[Any]:
-    """Do as `SeveralDevices._together`, in one thread: Oclgrind does not survive two."""
+    """Work like `SeveralDevices._together`, but in one thread. Oclgrind does not survive two."""
     return [work(place) for place in range(len(executor.workers))]
 
 
 def several_wrongs(device: Device) -> Iterator[str]:
-    """Yield what is wrong where the device is two: lists of several work-items, merged.
+    """Yield the failures of a solve by two devices, which are the same device, with merged lists.
 
-    They share a context, since each writes Oclgrind's log from the beginning.
+    Both share a context, since each context writes Oclgrind's log from the beginning.
     """
     union.move = move_whole  # type: ignore[assignment, attr-defined]
     SeveralDevices._together = work_in_turn  # type: ignore[method-assign, assignment]
@@ -412,7 +417,8 @@ def several_wrongs(device: Device) -> Iterator[str]:
                 yield f"several devices {name}"
 
 
-# Reads what was never written, writes behind the buffer, races, and parts at a barrier.
+# Reads memory that was never written, writes beyond the buffer, has races, and has a barrier that
+# not all work-items reach.
 FAULTY = """
 kernel void faulty(global uint *values, local uint *scratch) {
   values[0] = get_local_id(0);
@@ -431,22 +437,25 @@ def run_faulty(device: Device) -> None:
 
 
 def uploaded(device: Device, array: Array) -> Any:
-    """Return a copy of an array; in the array itself Oclgrind takes all for never written."""
+    """Return a copy of an array.
+
+    In the array itself, Oclgrind would treat everything as uninitialised.
+    """
     memory = allocate_exactly(device, array.nbytes)
     cl.enqueue_copy(device.queue, memory, array)
     return memory
 
 
 def small_matrix_wrongs(device: Device) -> Iterator[str]:
-    """Yield the small matrices that the one launch solves wrongly, sound and faulty ones."""
-    # Another device would have a context of its own, which begins another log.
+    """Yield the failures of the single launch for small matrices, valid and faulty ones."""
+    # Another device would have a context of its own, which would begin another log.
     device.capabilities = replace(device.capabilities, host_arrays="wrapped")
     small_matrix.in_place = uploaded  # type: ignore[attr-defined]
     yield from family_wrongs(device, SMALL_MATRIX)
 
 
-# Tiny inputs of the table of hashes: one of each width of weights, since programs take most of the
-# time; and algorithms that take many launches, half a minute of them, for the first one only.
+# Tiny inputs of the table of hashes, one for each width of weights, since programs take most of the
+# time. Algorithms that take many launches, half a minute, only solve the first input.
 HASHED = {
     "uniform, any bits u1, tiny": "minimum",
     "path, ruler f4, tiny": "maximum",
@@ -456,7 +465,7 @@ LONG = {"boruvka", "pma", "prim-boruvka"}
 
 
 def hashed(device: Device) -> dict[str, Any]:
-    """Return how many forests were hashed, and which hashes are not those of the table."""
+    """Return how many forests were hashed, and which hashes differ from the table."""
     samples = dict(hashes.inputs("tiny"))
     differing, forests = [], 0
     for name, order in HASHED.items():
@@ -478,26 +487,26 @@ def main(shape: str, *without: str) -> None:
     of_hashes = shape == "hashes"
     shape = "gpu-shape" if of_hashes else shape
     _hub_of_shape = HUBS[shape]
-    # Radix sort by one work-item takes a fifteenth of the time here. How a work-group sorts, with
-    # its barriers and local memory, is what `tests/primitives/test_oclgrind.py` checks.
+    # Radix sort by one work-item takes a fifteenth of the time here. Sorting by a work-group, with
+    # barriers and local memory, is checked in `tests/primitives/test_oclgrind.py`.
     tuning = POLICIES[shape].with_constants({radix.WORK_ITEMS: 1})
     device = Device(simulator.cl_device, without=without, tuning=tuning, _trusted=True)
     device.check_usable()
-    # All samples are compared with one another, which takes an interpreter long.
+    # All samples are compared with one another, which an interpreter does slowly.
     samples = max(64, device.policy.work_group_size)
-    filter_boruvka_plan.SAMPLES = samples
+    filter_boruvka_workspace.SAMPLES = samples
     if of_hashes:
         print(json.dumps(hashed(device)))
         return
     shrink_known_graphs()
     with bounds(
-        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=1.0, range_step=16
+        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=100, range_step=16
     ):
         print(json.dumps([*wrongs(device, shape, *without), *large_buffers()]))
 
 
 def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
-    """Yield the names of what comes out wrong."""
+    """Yield the names of everything that is wrong."""
     if shape == "gpu-shape":
         yield from give_up(device)
     yield from dense_wrongs(device, shape)
@@ -507,11 +516,11 @@ def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
     if has_atomics:
         yield from family_wrongs(device, DENDROGRAM)
         yield from core_wrongs(device)
-    if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
+    if shape != "gpu":  # its work-groups differ from "gpu-shape" only in size
         yield from warm_wrongs(device)
         yield from chain_wrongs(device)
         yield from family_wrongs(device, PROOF, COMPLETE_PROOF, EDGE_STREAM)
-        if has_atomics:  # at which no other kernel of these looks: the programs are the same
+        if has_atomics:  # none of these kernels depends on other capabilities
             yield from repeated_wrongs(device)
             yield from several_wrongs(device)
             yield from stream_wrongs(device)
@@ -519,11 +528,11 @@ def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
                 device, EDGE_PASSES, CSR_VALIDATION, CANONICAL_CSR, EQUAL_WEIGHTS
             )
     for name, graph, options, maximum in runs(shape, *without):
-        with bounds(marked_from=0):  # as of large graphs
+        with bounds(marked_from=0):  # as for large graphs
             forest = solve(graph, device, maximum=maximum, options=options)
         if not is_right(forest, graph, maximum=maximum):
             yield name
-    if shape == "cpu" and has_atomics:  # at last, as it changes the device
+    if shape == "cpu" and has_atomics:  # last, because it changes the device
         yield from small_matrix_wrongs(device)
 
 

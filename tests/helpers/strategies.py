@@ -1,8 +1,8 @@
-"""The one module of Hypothesis strategies: graphs of every shape, dtype and layout.
+"""All strategies of Hypothesis: graphs of every shape, dtype and layout.
 
-Structure (sizes, shape, dtype, kind of weights, layout) is drawn, and so shrinks; the bulk follows
-from a drawn seed by the shapes and weights of the proof by volume (`tests.prove`), so that a graph
-of a hundred thousand edges costs no more draws than one of three.
+The structure (sizes, shape, dtype, kind of weights, layout) is drawn, and therefore shrinks. The
+rest follows from a drawn seed, by the shapes and weights of the proof by volume (`tests.prove`), so
+that a graph of a hundred thousand edges does not cost more draws than a graph of three.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def register_profiles() -> None:
     )
 
 
-# Of a test that runs on every variant of every device, the examples that each of them gets.
+# Minimum number of examples for each variant in a test that runs on every variant of every device.
 EXAMPLES_OF_A_VARIANT = 20
 
 
 def examples(share: float) -> settings:
-    """Return settings for a test whose number of examples is a share of the profile's."""
+    """Return settings with a fraction of the profile's number of examples."""
     return settings(max_examples=max(5, round(share * _profile().max_examples)))
 
 
@@ -61,14 +61,14 @@ def share_examples(test: Callable[..., object], n_variants: int) -> None:
     every = _profile().max_examples
     least = min(every, EXAMPLES_OF_A_VARIANT)
     if getattr(test, "is_hypothesis_test", False):
-        with suppress(InvalidArgument):  # it has settings of its own
+        with suppress(InvalidArgument):  # the test has settings of its own
             settings(max_examples=max(least, every // max(n_variants, 1)))(test)
 
 
 def draw_examples_for(test: Callable[..., object], variant: str) -> None:
-    """Let a variant of a device have examples of its own, the same ones in every run.
+    """Let each variant of a device have different examples, which are the same in every run.
 
-    Else each variant would get the same ones, and a test fewer different ones in all.
+    Otherwise all variants would get the same examples, and a test fewer different ones in total.
     """
     if getattr(test, "is_hypothesis_test", False) and _profile().derandomize:
         seed(crc32(variant.encode()))(test)
@@ -80,7 +80,7 @@ def _profile() -> settings:
 
 
 class EdgeArrays(NamedTuple):
-    """A graph as a caller has it: `n` vertices and arrays of endpoints and weights."""
+    """A graph as a caller has it: `n` vertices, and arrays of endpoints and weights."""
 
     n: int
     u: Array
@@ -88,7 +88,7 @@ class EdgeArrays(NamedTuple):
     w: Array
 
     def graph(self, layout: Layout = "edges") -> Graph:
-        """Return the graph; `layout` says by which door it comes in."""
+        """Return the graph. `layout` says by which function and in which form it is made."""
         if layout == "edges":
             return Graph.from_edges(self.u, self.v, self.w, n_vertices=self.n)
         if layout == "symmetrised":
@@ -109,7 +109,7 @@ class EdgeArrays(NamedTuple):
 
 
 def special_weights(dtype: np.dtype[Any]) -> Array:
-    """Return the weights of `dtype` that are easiest to get wrong, -0.0 beside 0.0."""
+    """Return the weights of a dtype that are easiest to get wrong, such as -0.0 beside 0.0."""
     found = weights.extremes(dtype)
     return np.unique(found) if dtype.kind == "u" else found
 
@@ -118,7 +118,7 @@ def special_weights(dtype: np.dtype[Any]) -> Array:
 def weight_arrays(
     draw: st.DrawFn, m: int, dtypes: Sequence[np.dtype[Any]] = WEIGHT_DTYPES
 ) -> Array:
-    """Draw `m` weights: few or many ties, special values, any bits; sorted now and then."""
+    """Draw `m` weights: with few or many ties, special values, or any bits; sometimes sorted."""
     dtype = draw(st.sampled_from(dtypes))
     found = draw(st.sampled_from([*weights.RANDOM.values()]))(_draws(draw), m, dtype)
     arrange = draw(st.sampled_from(["as drawn", "rising", "falling"]))
@@ -149,16 +149,16 @@ def edge_arrays(
     min_vertices, max_vertices : int
         Bounds of the number of vertices.
     max_edges : int
-        Bound of the number of edges.
+        Upper bound of the number of edges.
     dtypes : sequence of dtype
-        Of the weights.
+        Possible dtypes of the weights.
     """
     n = draw(_sizes(min_vertices, max_vertices))
     m = draw(_sizes(0, max_edges))
     draws = _draws(draw)
     u, v = (ends[:m] for ends in draw(st.sampled_from(_SHAPES))(draws, n, m)[1:])
     w = draw(weight_arrays(u.size, dtypes))
-    if draw(st.booleans()):  # names of vertices, order of edges and directions mean nothing
+    if draw(st.booleans()):  # vertex numbers, the order of edges and directions do not matter
         rename, order = draws.permutation(n), draws.permutation(u.size)
         flip = draws.integers(2, u.size).astype(bool)
         u, v = np.where(flip, v, u), np.where(flip, u, v)
@@ -176,7 +176,7 @@ def graphs(
     dtypes: Sequence[np.dtype[Any]] = WEIGHT_DTYPES,
     layouts: Sequence[Layout] = LAYOUTS,
 ) -> Graph:
-    """Draw a :class:`Graph`; `layouts` are the ways it may be stored, the rest as edge_arrays."""
+    """Draw a :class:`Graph`, stored in one of `layouts`. See :func:`edge_arrays` for all else."""
     edges = draw(
         edge_arrays(
             min_vertices=min_vertices,
@@ -189,7 +189,7 @@ def graphs(
 
 
 def _sizes(least: int, most: int) -> st.SearchStrategy[int]:
-    """Draw a size, seldom a tiny one; evenly, since ``integers`` is zero half of the time."""
+    """Draw a size, evenly and seldom a tiny one. ``integers`` would be zero half of the time."""
     steps = np.linspace(least, most, num=min(most - least, 100) + 1).astype(int).tolist()
     return st.sampled_from(steps + steps[len(steps) // 3 :])
 

@@ -1,4 +1,4 @@
-"""Which threads of clmst run: other libraries begin and end threads of their own in a test."""
+"""Find the running threads of clmst, as other libraries have threads of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clmst.core import threads
 
 
 def own_threads(*names: str) -> set[Any]:
-    """Return the queues of clmst's threads that have one of these names."""
+    """Return the task queues of clmst's threads whose names begin with one of `names`."""
     assert all(name.startswith("clmst-") for name in names), "so all threads of clmst are called"
     found = set()
     for top in sys._current_frames().values():
@@ -24,7 +24,10 @@ def own_threads(*names: str) -> set[Any]:
 
 
 def all_end(own: Set[Any]) -> bool:
-    """Return whether threads end, as those do whose worker nobody refers to any more."""
+    """Wait up to 10 seconds for threads to end, and return whether they did.
+
+    A thread ends when nothing refers to its worker any more.
+    """
     limit = time.monotonic() + 10
     while own & own_threads("clmst-") and time.monotonic() < limit:
         time.sleep(0.01)

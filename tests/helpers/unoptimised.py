@@ -2,7 +2,7 @@
 
     python -m tests.helpers.unoptimised tests.helpers.other_suites scikit-learn --verbose
 
-For tests that run other projects' tests in a process of their own.
+It is for tests that run the tests of other projects in a separate process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.helpers.variants import EVERY
 
 
 def compile_quickly() -> None:
-    """Let devices that no variant is made of compile without optimisation (see variants.py)."""
+    """Let devices compile without optimisation by default (see variants.py)."""
     if not EVERY:
         defaults = Device.__init__.__kwdefaults__
         assert defaults is not None

@@ -1,21 +1,22 @@
-"""The ways in which a device is tested: as it is, reshaped, and with capabilities forced off.
+"""The variants in which a device is tested: as it is, reshaped, and with capabilities forced off.
 
-Every usable device of the machine takes part; on CPU devices the GPU shape of the kernels
+Every usable device of the machine takes part. On CPU devices the GPU shape of the kernels
 (work-groups, lanes, staging) runs as well, with sizes small enough to reach every overflow path.
 
 Three rules keep building and running kernels short, which is most of the time of all tests:
 
-* What a variant forces off is the kernels' own business, and what a driver makes of it the
-  driver's. The contract suite and the tests of primitives run each pair of the two. Other tests
-  run variants that force something off on the first driver alone (`variants_elsewhere`).
-* The same holds for the shape of a GPU: elsewhere, drivers after the first one take the first case
-  of each test in it (`takes_first_cases_only`).
-* Devices as they are compile with optimisation where a test asks for variants. All else compiles
-  without it, in a third to a seventh of the time: no CPU lacks 64-bit atomics, nobody gets the
-  shape of a GPU on one, and what optimisation does to a kernel does not depend on the call.
+* What a variant forces off concerns the kernels, and how a driver compiles them concerns the
+  driver. The contract suite and the tests of primitives run each pair of the two. Other tests run
+  variants that force something off only on the first driver (`variants_elsewhere`).
+* The same holds for the shape of a GPU. Elsewhere, drivers after the first one take only the first
+  case of each test in this shape (`takes_first_cases_only`).
+* Devices as they are compile with optimisation if a test asks for variants. Everything else
+  compiles without it, in a third to a seventh of the time: all CPUs have 64-bit atomics, no user
+  gets the shape of a GPU on one, and the effect of optimisation on a kernel does not depend on the
+  call.
 
-``CLMST_TESTED_DEVICES=every`` does without them, and the proof by volume
-(`tests.prove`) runs every variant optimised.
+``CLMST_TESTED_DEVICES=every`` lifts these rules, and the proof by volume (`tests.prove`) runs every
+variant optimised.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from itertools import islice
 import pytest
 
 from clmst.algorithms import ecl, filter_boruvka
-from clmst.algorithms.filter_boruvka import gpu_launches, plan
+from clmst.algorithms.filter_boruvka import gpu_launches, workspace
 from clmst.primitives import chain, radix, shares
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
 from clmst.runtime.policy import GPU
 
-# Set to "every", all variants of all devices run in all tests, optimised. Set to "chosen", only the
-# device that is used when none is asked for takes part, as it is: enough where not kernels but
-# Python packages are what changes. Set to "chosen, unoptimised", compilers do without optimisation
-# for every device that tests make: enough before a commit.
+# With "every", all variants of all devices run in all tests, optimised. With "chosen", only the
+# default device takes part, as it is. That is enough if Python packages change, not kernels. With
+# "chosen, unoptimised", every device that tests make compiles without optimisation, which is
+# enough before a commit.
 DEVICES_VARIABLE = "CLMST_TESTED_DEVICES"
 _TESTED = os.environ.get(DEVICES_VARIABLE, "")
 CHOSEN_ALONE = _TESTED.startswith("chosen")
@@ -68,20 +69,20 @@ GPU_SHAPE = replace(
         chain.WORK_ITEMS: 64,
         radix.RADIX_BITS: 5,
         radix.WORK_ITEMS: 64,
-        plan.CHASE: 2,
-        plan.RESIDENT_ITEMS: 64,
-        plan.RESIDENT_SLOTS_PER_ITEM: 2,
-        plan.RESIDENT_EDGES_PER_ITEM: 2,
-        plan.FINISH_GROUPS: 1,
-        plan.FINISH_ITEMS: 64,
-        plan.DIRECT_VERTICES: 1 << 9,
+        workspace.POINTER_STEPS: 2,
+        workspace.RESIDENT_ITEMS: 64,
+        workspace.RESIDENT_SLOTS_PER_ITEM: 2,
+        workspace.RESIDENT_EDGES_PER_ITEM: 2,
+        workspace.FINISH_GROUPS: 1,
+        workspace.FINISH_ITEMS: 64,
+        workspace.DIRECT_VERTICES: 1 << 9,
         filter_boruvka.RESIDENT_SLOTS: 1 << 20,
         gpu_launches.HALF_RESIDENT_SLOTS: 1 << 10,
         gpu_launches.SEPARATE_ROUNDS: 1,
     }
 )
 
-# Whether a variant takes the shape of a GPU, and what it does without.
+# Whether a variant has the shape of a GPU, and which capabilities it lacks.
 VARIANTS: dict[str, tuple[bool, tuple[str, ...]]] = {
     "native": (False, ()),
     "no-int64-atomics": (False, ("int64-atomics",)),
@@ -92,7 +93,7 @@ VARIANTS: dict[str, tuple[bool, tuple[str, ...]]] = {
 
 
 def as_variant(device: Device, name: str) -> Device:
-    """Return a variant of a device; a GPU has the shape of one already."""
+    """Return a variant of a device. A GPU already has the shape of a GPU."""
     shaped, without = VARIANTS[name]
     if shaped and device.capabilities.kind == "cpu":
         device = device.with_policy(GPU_SHAPE)
@@ -109,7 +110,7 @@ class Variant:
 
 @cache
 def variants() -> tuple[Variant, ...]:
-    """Return all variants of all usable devices but simulators, which have their own tests."""
+    """Return all variants of all usable devices, except simulators, which have own tests."""
     every = (
         variant
         for listing in discovery.devices()
@@ -121,10 +122,10 @@ def variants() -> tuple[Variant, ...]:
 
 @cache
 def variants_elsewhere() -> tuple[Variant, ...]:
-    """Return the variants for all tests but those of the contract and of primitives.
+    """Return the variants for all tests except the contract suite and the tests of primitives.
 
-    What is forced off is forced off on the first driver alone, and lanes not alone: they are
-    forced off together with 64-bit atomics, and on these alone in the shape of a CPU.
+    Capabilities are forced off only on the first driver. Lanes are not forced off alone, but
+    together with 64-bit atomics. 64-bit atomics are forced off alone in the shape of a CPU.
     """
     every = variants()
     return tuple(
@@ -137,46 +138,46 @@ def variants_elsewhere() -> tuple[Variant, ...]:
 
 
 def takes_first_cases_only(device: Device) -> bool:
-    """Return whether a device takes one case of each test, outside of these two suites.
+    """Return whether a device runs only the first case of each test, outside of these two suites.
 
-    It is the shape of a GPU on another driver than the first one, which takes all of them.
+    That holds for the shape of a GPU on all drivers except the first.
     """
     is_first = device.platform == variants()[0].device.platform
     return device.policy is GPU_SHAPE and not (is_first or EVERY)
 
 
 def extreme_variants() -> list[Variant]:
-    """Return the first device as it is, and with all forced off that can be; none without one."""
+    """Return the first device as it is, and with everything forced off. Empty without a device."""
     every = [one for one in variants() if one.device.platform == variants()[0].device.platform]
     return [every[0], every[-1]] if every else []
 
 
 def native_variants() -> list[Variant]:
-    """Return devices as they are, each driver's."""
+    """Return the devices of all drivers as they are."""
     return [one for one in variants() if is_native(one.device)]
 
 
 def shaped_variants() -> list[Variant]:
-    """Return devices as they are, and those in the shape of a GPU's kernels.
+    """Return the devices as they are, and the devices in the shape of a GPU.
 
-    Each width of weights is a build: what needs many of them runs on these, not on all variants.
+    Tests with many widths of weights, each of which is a build, use these instead of all variants.
     """
     return native_variants() + [one for one in variants() if one.name.endswith("gpu-shape")]
 
 
 def each_of(some: Iterable[Variant]) -> pytest.MarkDecorator:
-    """Return the mark of a test that takes each of some variants as `variant`."""
+    """Return a mark that runs a test with each of some variants as the argument `variant`."""
     return pytest.mark.parametrize("variant", some, ids=lambda one: one.name)
 
 
 @cache
 def unoptimised(device: Device) -> Device:
-    """Return a device as it is, for programs that compile without optimisation."""
+    """Return a device as it is, whose programs compile without optimisation."""
     return device if EVERY else _trusted(device, optimised=False)
 
 
 def _trusted(device: Device, *, optimised: bool = True) -> Device:
-    """Return a device that needs no self-tests: tests compare all of its answers themselves."""
+    """Return a device that needs no self-tests, since tests compare all its answers themselves."""
     made = Device(
         device.cl_device,
         without=device.without,
@@ -188,14 +189,14 @@ def _trusted(device: Device, *, optimised: bool = True) -> Device:
 
 
 def _tried(device: Device) -> Device:
-    """Return a device that needs no self-tests, without lanes if their trial ends processes."""
+    """Return a device that needs no self-tests, and without lanes if their trial ends processes."""
     made = _trusted(device)
     made.capabilities = device.with_policy(GPU_SHAPE).capabilities
     return made
 
 
 def is_native(device: Device) -> bool:
-    """Return whether a device is tested as it is: its own shape of kernels, nothing forced off."""
+    """Return whether a device is tested as it is: in its own shape, with nothing forced off."""
     return not device.without and device.policy is not GPU_SHAPE
 
 

@@ -1,4 +1,4 @@
-"""Families of kernels that fail their self-tests, whatever their kernels do; others pass."""
+"""Let families of kernels fail their self-tests, whatever their kernels do. Other families pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.helpers.caches import resolving_anew
 
 
 class WrongFamilies:
-    """Families that are refused by name, and what was tested."""
+    """The names of the families that are refused, and of the families that were tested."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -21,7 +21,10 @@ class WrongFamilies:
 
 @contextmanager
 def wrong_families() -> Iterator[WrongFamilies]:
-    """Let a test say what is refused, on devices that have passed nothing in an empty cache."""
+    """Let a test choose which families are refused while the body runs.
+
+    Devices then begin with an empty cache, in which no self-test has been passed.
+    """
     made = WrongFamilies()
 
     def failure(family: KernelFamily, device: Device, case: object) -> str | None:

@@ -84,6 +84,8 @@ def installed(*paths: Path) -> str:
 def _modules() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.name.startswith("test_"):
+            continue  # which asks nothing itself
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

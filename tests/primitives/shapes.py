@@ -17,8 +17,8 @@ import pyopencl as cl
 import pytest
 from _pytest.mark import ParameterSet
 
-from clmst import Device, DeviceArray
-from clmst.primitives import selection, shares
+from clmst import Device, DeviceArray, route
+from clmst.primitives import selection
 from clmst.primitives.radix import Shape
 from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
@@ -145,7 +145,7 @@ def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) ->
         "chunk": chunk,
         "row": chunk * device.policy.work_group_size // lane_groups,
         "tile": tile,
-        "one lane group": shares._TILES_FOR_ONE_LANE_GROUP * tile,
+        "one lane group": route.LIMITS.scan_one_launch * tile,
         "work-group": lane_groups * tile,
         "all shares": all_shares * tile,
         "two tiles a share": 2 * all_shares * tile,
@@ -182,9 +182,9 @@ def landmarks_of_selections(device: Device) -> dict[str, int]:
         "row or run": 32,
         "tile": tile,
         "as far as bytes count": 16 * 255,
-        "one work-group": selection._RECORDS_SERIAL
+        "one work-group": route.LIMITS.selection_serial
         if size == 1
-        else selection._RECORDS_ONE_GROUP * size,
+        else route.LIMITS.selection_one_launch * size,
         "all shares": groups * wide.lane_groups * tile,
     }
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst import Device
+from clmst import Device, route
 from clmst.primitives import shares
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import BYTES_PER_ITEM, Shares, shape_defines, tile_and_lane_groups
@@ -88,7 +88,7 @@ def test_all_elements_are_in_shares(
 @each_model
 def test_short_arrays_go_to_one_lane_group(model: Any) -> None:
     tile, _ = tile_and_lane_groups(model, 4)
-    most = shares._TILES_FOR_ONE_LANE_GROUP * tile
+    most = route.LIMITS.scan_one_launch * tile
     for length in (0, 1, tile, most):
         assert Shares.divide(model, length, 4).alone
     assert not Shares.divide(model, most + 1, 4).alone

@@ -31,7 +31,7 @@ PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
 API = ALGORITHMS | {"intake", "scale", "api", "peeling", "repeated"}
 MAY_IMPORT = {
-    "core": set[str](),
+    "core": {"route"},
     "route": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,
@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "scale": ALGORITHMS | {"io"},
     "on_host": BASE | {"runtime", "scale"},
     "api": ALGORITHMS | {"intake", "scale", "on_host"},
+    "explanation": ALGORITHMS,
     "peeling": ALGORITHMS | {"intake"},
     "csgraph": API,
     "dask": BASE | {"scale"},
@@ -57,7 +58,7 @@ MAY_IMPORT = {
     "bench": API | {"clmst", "io", "generators"},
     "cli": API
     | {"points", "cluster", "families", "bench", "clmst", "io", "generators", "drawing"}
-    | {"versions"},
+    | {"versions", "explanation"},
     "__main__": {"cli"},
     # The facade re-exports.
     "clmst": API

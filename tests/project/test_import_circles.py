@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,7 @@ def names_in(node: ast.AST, package: str) -> list[str]:
     return [f"{home}.{alias.name}" for alias in node.names]
 
 
+@cache
 def imports_of(folder: Path) -> Graph:
     """Return which modules of a package import which others."""
     paths = {}

@@ -104,7 +104,7 @@ LOWERED = {
     "checked_from": 1,
     "series_from": 1,
     "warm_from": 1,
-    "warm_most_left": 1.0,
+    "warm_most_left": 100,
     "weights_checked_from": 0,
     "range_step": 64,
     "stream_rows_from": 1,

@@ -20,7 +20,7 @@ from clmst.core.point_checks import UNROUNDED
 from clmst.core.weight_keys import Array
 from clmst.runtime.kernel_family import difference
 from clmst.runtime.launcher import Launcher
-from clmst.scale import stream_sink
+from clmst.scale import sinks
 from tests.helpers.cores import core_numbers
 from tests.prove import oracle
 from tests.prove.all_pairs import cluster_difference, tree_difference
@@ -65,7 +65,7 @@ def _stream(task: Task) -> str | None:
     limit = None
     if task.form != "chunks":
         rows = 1 << draws.below(5) if task.form == BY_PASSES else 64 << draws.below(4)
-        a_row = bytes_of_row(sample.w.dtype) + stream_sink.bytes_of_row(sample.w.dtype)
+        a_row = bytes_of_row(sample.w.dtype) + sinks.bytes_of_row(sample.w.dtype)
         limit = max(sample.n, 1) * bytes_of_vertex(sample.w.dtype) + rows * a_row
         limit *= 1 if task.form == BY_PASSES else 4
     cuts = np.sort(draws.integers(sample.m + 1, draws.below(_MOST_CHUNKS)))
@@ -126,9 +126,7 @@ def _dendrogram(task: Task) -> str | None:
     sample, draws, device = task.sample, task.draws, task.device
     forest = clmst.kruskal(sample.graph())
     launch = Launcher(device, device.queue)
-    order = rising_order(
-        forest.weights, launch, by_device=device.policy.work_group_size > 1
-    ).to_host()
+    order = rising_order(forest.weights, launch, by_device=True).to_host()
     right = np.argsort(forest.weights, kind="stable")
     if not np.array_equal(order, right):
         return f"the order of edges is {order.tolist()}; it must be {right.tolist()}"

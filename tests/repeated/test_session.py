@@ -182,7 +182,7 @@ def test_iteration_that_stops_early(variant: Device) -> None:
         for weights in rounds[:3]:
             check(solver, weights)
     assert all_end(own_threads("clmst-solve") - before)
-    stages = solver._session.opened().graph._stages
+    stages = solver._rounds.opened().graph._stages
     assert len(stages._free) + len(stages._in_use) <= 2
 
 

@@ -217,7 +217,7 @@ def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
     solver = RepeatedSolver(sorted_graph(), devices=any_device)
     weights = DeviceArray.from_host(np.ones(solver.n_edges, np.float32), any_device)
     solver.solve(weights)
-    present = solver._session.opened().graph.present
+    present = solver._rounds.opened().graph.present
     assert present is not None
     assert present.memory is weights.memory
 

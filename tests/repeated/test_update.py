@@ -148,7 +148,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(variant: Device, make: Any, d
     base = 1 << 40
     weights = (rng.integers(0, 50, solver.n_edges) + base).astype(dtype)
     check(solver, weights)
-    present = solver._session.opened().graph.present
+    present = solver._rounds.opened().graph.present
     assert present is not None
     assert present.encoding.stored.itemsize == 4
     wide = [base + 51, 3, 2**53 - 1, base + 7]
@@ -156,7 +156,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(variant: Device, make: Any, d
     for edge, weight in enumerate(wide, 20):
         weights[edge] = weight
         check(solver, weights, solver.update([edge], np.array([weight], dtype)))
-        present = solver._session.opened().graph.present
+        present = solver._rounds.opened().graph.present
         assert present is not None
         sizes.append(present.encoding.stored.itemsize)
     assert sizes[0] == 4
@@ -174,7 +174,7 @@ def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.Mo
     solver.solve(weights)
     solver.update([1, 2, 3], [5, 5, 5])
     weights[1:4] = 5
-    rounds = solver._session.opened().graph
+    rounds = solver._rounds.opened().graph
     rounds._next_claim = repeated._NONE - 2
     for k in range(4):
         weights[[3, 4]] = k, k + 9

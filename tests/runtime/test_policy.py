@@ -10,7 +10,7 @@ import pytest
 
 from clmst import Device
 from clmst.algorithms import ecl
-from clmst.algorithms.filter_boruvka import plan
+from clmst.algorithms.filter_boruvka import workspace
 from clmst.core.errors import CacheWarning
 from clmst.primitives import radix
 from clmst.primitives.radix import RADIX_BITS, WORK_ITEMS
@@ -49,10 +49,10 @@ def test_kernels_can_have_the_shape(tuning: Policy) -> None:
     """The ranges that cl/ states, and the rules between fields."""
     size = tuning.work_group_size
     assert size == 1 or size % 32 == 0
-    assert SAMPLES % size == SAMPLES % plan.RESIDENT_ITEMS.under(tuning) == 0
+    assert SAMPLES % size == SAMPLES % workspace.RESIDENT_ITEMS.under(tuning) == 0
     assert (size > 1) == (tuning is not CPU)
     assert tuning.slots_per_item >= 256 if size == 1 else tuning.slots_per_item <= 16
-    assert plan.RESIDENT_SLOTS_PER_ITEM.under(tuning) <= 16
+    assert workspace.RESIDENT_SLOTS_PER_ITEM.under(tuning) <= 16
     assert tuning.stage_capacity >= size
     assert ecl.HUB_ROW.under(tuning) > 4  # as many slots already go to a lane group
     assert 16 * tuning.stage_capacity + 12 * size + 8 <= 32768

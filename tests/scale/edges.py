@@ -12,7 +12,7 @@ from clmst.algorithms.edge_stream import passes
 from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import capacity, stream_sink
+from clmst.scale import capacity, sinks
 
 Edges = tuple[Array, Array, Array]
 
@@ -98,5 +98,5 @@ def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int
 def limit_for_passes(n: int, rows: int, dtype: str = "int32") -> int:
     """Return the limit at which passes have blocks of `rows`; generated edges have more."""
     of = np.dtype(dtype)
-    a_row = passes.bytes_of_row(of) + stream_sink.bytes_of_row(of)
+    a_row = passes.bytes_of_row(of) + sinks.bytes_of_row(of)
     return n * passes.bytes_of_vertex(of) + rows * a_row

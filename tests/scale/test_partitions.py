@@ -22,7 +22,7 @@ from clmst.scale.partitions import (
     place_of,
     take_partition,
 )
-from clmst.scale.rounds import LaneStep, in_rounds, rounds
+from clmst.scale.schedule import LaneStep, in_rounds, rounds
 from tests.helpers.bounds import bounds
 from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import forest_of_edges, random_edges
@@ -116,15 +116,15 @@ def test_what_a_lane_carries(maximum: bool) -> None:
     job = replace(JOB, maximum=maximum)
     parts = partitions(5)
     waiting = take_partition(parts[0], at(0, to_come=3), job)
-    assert waiting.snapshot.forest is None
-    assert sum(part.size for part in waiting.snapshot.waiting) > N
+    assert waiting.state.forest is None
+    assert sum(part.size for part in waiting.state.waiting) > N
     first = take_partition(parts[0], at(0), job)
     second = take_partition(parts[1], at(1, to_come=3), job, "", first)
     third = take_partition(parts[2], at(2, to_come=2), job, "", second)
-    assert third.snapshot.forest is first.snapshot.forest
-    assert second.snapshot.by_forest is not None
-    assert second.snapshot.by_forest is third.snapshot.by_forest
-    waiting_edges = sum(part.size for part in third.snapshot.waiting)
+    assert third.state.forest is first.state.forest
+    assert second.state.by_forest is not None
+    assert second.state.by_forest is third.state.by_forest
+    waiting_edges = sum(part.size for part in third.state.waiting)
     assert waiting_edges < (parts[1][0].size + parts[2][0].size) // 2
     assert {k: both[1] for k, both in third.counts.items()} == {0: 1, 1: 0, 2: 0}
 
@@ -136,9 +136,9 @@ def test_the_device_filters_large_partitions(maximum: bool) -> None:
     job = replace(JOB, maximum=maximum)
     parts = partitions(5)
     first = take_partition(parts[4], at(4, to_come=1), job)
-    assert first.snapshot.forest is not None
+    assert first.state.forest is not None
     second = take_partition(parts[0], at(0, to_come=1), job, "", first)
-    assert sum(part.size for part in second.snapshot.waiting) < 0.7 * parts[0][0].size
+    assert sum(part.size for part in second.state.waiting) < 0.7 * parts[0][0].size
     last = [take_partition(parts[k], at(k), job, "", second if k == 1 else None) for k in (1, 2, 3)]
     found = finish(merge(last, job), job, "here")
     assert found == forest_of_edges(EDGES, N, maximum=maximum)
@@ -151,7 +151,7 @@ def test_a_smaller_device_reduces_what_waits() -> None:
     """Devices of workers may differ; the one that goes on has space for less."""
     parts = partitions(2)
     first = take_partition(parts[0], at(0, to_come=1), JOB)
-    assert sum(part.size for part in first.snapshot.waiting) > 300
+    assert sum(part.size for part in first.state.waiting) > 300
     device = clmst.get_device()
     limit = capacity.bytes_of_reduction(device, N, 120, np.dtype(EDGES[2].dtype))
     job = replace(JOB, memory_limit=limit)

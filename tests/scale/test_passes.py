@@ -16,7 +16,7 @@ from clmst.core.errors import (
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale.checkpoint import Checkpoint
+from clmst.scale.checkpoint import read_checkpoint
 from tests.helpers.bounds import bounds
 from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import (
@@ -115,7 +115,7 @@ def test_a_checkpoint_of_one_reading_is_left_behind(any_device: Device, tmp_path
     file = tmp_path / "edges.checkpoint"
     with pytest.raises(InvalidGraphError):
         stream([(u, v, w), ([0], [N], w[:1])], N, device=any_device, checkpoint=file)
-    saved = Checkpoint.read(file, n_vertices=N, maximum=False)
+    saved = read_checkpoint(file, n_vertices=N, maximum=False)
     assert saved is not None
     assert (saved.position.n_edges, saved.passes) == (M, 0)
     more = [EDGES, random_edges(N, M, seed=4)]
@@ -227,7 +227,7 @@ def test_faulty_edges_are_named(
     for _ in range(2):
         with pytest.raises(InvalidGraphError, match=message):
             stream(edges, device=any_device, memory_limit=260_000, checkpoint=file)
-    saved = Checkpoint.read(file, n_vertices=N_MADE, maximum=False)
+    saved = read_checkpoint(file, n_vertices=N_MADE, maximum=False)
     n_saved = 0 if saved is None else saved.position.n_edges
     assert (M_MADE // 2 < n_saved < M_MADE) == ("generated edge 3" in message)
 

@@ -31,7 +31,7 @@ from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.kernel_family import case_of
 from clmst.runtime.verdicts import Verdict
 from clmst.scale import rows
-from clmst.scale.checkpoint import Checkpoint
+from clmst.scale.checkpoint import read_checkpoint
 from tests.faults.injection import inject
 from tests.helpers.bounds import bounds
 from tests.helpers.caches import use_own_cache
@@ -246,7 +246,7 @@ def test_killed_at_ten_points_and_resumed(way: Way, first: str, tmp_path: Path) 
     for k, until in enumerate(range(2500, M - 100, 350)):
         with opens_from(first if k % 3 == 2 else way.name), pytest.raises(KilledError):
             way.stream(cut(EDGES, 1 + until % 97), on_progress=kill_at(until), checkpoint=path)
-        one = Checkpoint.read(path, n_vertices=N, maximum=False)
+        one = read_checkpoint(path, n_vertices=N, maximum=False)
         assert one is not None
         resumed.append(one.position.n_edges)
     assert len(resumed) == 10
@@ -284,7 +284,7 @@ def test_a_bad_row_is_named(  # noqa: PLR0917 - pytest gives them by name
             way.stream(cut(edges, size), checkpoint=checkpoint)
     if way.name == "passes":  # whose checkpoints are of whole passes
         return
-    kept = Checkpoint.read(path, n_vertices=N, maximum=False)
+    kept = read_checkpoint(path, n_vertices=N, maximum=False)
     n_kept = 0 if kept is None else kept.position.n_edges
     assert at // size * size <= n_kept <= at
     good = (*EDGES[:2], EDGES[2].astype("f4"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, StreamedWarning
 from clmst.runtime.device import Device
+from clmst.scale import capacity
 from tests.scale.edges import (
     KilledError,
     cut,
@@ -23,6 +24,7 @@ from tests.scale.edges import (
 
 pandas = pytest.importorskip("pandas")
 pyarrow = pytest.importorskip("pyarrow")
+ParquetFile = pytest.importorskip("pyarrow.parquet").ParquetFile
 
 N, M = 3000, 12_000
 U, V, W = random_edges(N, M, n_weights=7)
@@ -88,6 +90,32 @@ def test_vertices_are_counted(any_device: Device, tmp_path: Path) -> None:
     for chunks in ([*cut((U, V, W), 1700)], tmp_path, rows):
         assert stream(chunks, device=any_device) == stream([(U, V, W)], last + 1, device=any_device)
     assert stream([], device=any_device).n_vertices == 0
+
+
+@pytest.mark.parametrize("memory", [1 << 40, 4 * 24 * (M - 1), None])
+@pytest.mark.parametrize("ends", [(U, V), ROWS[:2]], ids=["numbers", "names"])
+def test_files_are_read_once_if_memory_holds_them(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Any,
+    memory: int | None,
+) -> None:  # fmt: skip
+    """The vertices are counted in the only reading of a file, unless its rows are too many."""
+    rows = {"source": ends[0], "target": ends[1], "weight": W.astype(np.float64)}
+    pandas.DataFrame(rows).to_parquet(tmp_path / "edges.parquet", row_group_size=700)
+    n_read, read = 0, ParquetFile.iter_batches
+
+    def counted(*given: Any, **named: Any) -> Iterator[Any]:
+        nonlocal n_read
+        for batch in read(*given, **named):
+            n_read += batch.num_rows
+            yield batch
+
+    monkeypatch.setattr(ParquetFile, "iter_batches", counted)
+    monkeypatch.setattr(capacity, "physical_memory", lambda: memory)
+    found = stream([tmp_path / "edges.parquet"], device=any_device)
+    assert n_read == (M if memory == 1 << 40 else 2 * M)
+    right = stream([(*ends, W.astype(np.float64))], N, device=any_device)
+    assert np.array_equal(found.edge_ids, right.edge_ids)
+    assert np.array_equal(found.edges, right.edges)
 
 
 def test_by_passes_and_from_a_checkpoint(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clmst.algorithms.filter_boruvka import MAX_PHASES, plan
+from clmst.algorithms.filter_boruvka import MAX_PHASES, workspace
 from clmst.runtime import source
 
 # By module and kernel file: the name of a value in Python, and the macro that it is.
@@ -34,11 +34,11 @@ TABLE = {
         "Segments.NONE=SEGMENTS_NONE Segments.FLAGS=SEGMENTS_FLAGS Segments.PACKED=SEGMENTS_PACKED"
     ),
     ("primitives.radix", "device/rank.cl"): "_BY_COUNTERS=RANK_COUNTERS _BY_BALLOTS=RANK_BALLOTS",
-    ("algorithms.filter_boruvka.plan", "filter_boruvka/solve.cl"): (
+    ("algorithms.filter_boruvka.workspace", "filter_boruvka/solve.cl"): (
         "_GAVE_UP=STATE_GAVE_UP _WINDOWS=STATE_WINDOWS _OVERFLOW=STATE_OVERFLOW "
         "_REFUSED=STATE_REFUSED _COUNTS=STATE_COUNTS STATE_WORDS=STATE_WORDS"
     ),
-    ("algorithms.filter_boruvka.plan", "filter_boruvka/sample.cl"): "SAMPLES=SAMPLES",
+    ("algorithms.filter_boruvka.workspace", "filter_boruvka/sample.cl"): "SAMPLES=SAMPLES",
     ("algorithms.filter_boruvka.cpu", "filter_boruvka/cpu_list.cl"): (
         "_OVERFLOW=STATE_OVERFLOW _STUCK=STATE_STUCK"
     ),
@@ -103,7 +103,7 @@ SHARED = [
 # What Python gives to kernels when they are built, and OpenCL's own names.
 GIVEN = {
     "MAX_PHASES": MAX_PHASES,
-    "MAX_DEPTHS": plan._MAX_DEPTHS,
+    "MAX_DEPTHS": workspace._MAX_DEPTHS,
     "UINT_MAX": 2**32 - 1,
     "ULONG_MAX": 2**64 - 1,
 }

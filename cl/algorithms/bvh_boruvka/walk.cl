@@ -1,9 +1,9 @@
 // bvh-boruvka: the way of a search through the hierarchy.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// What a box adds to the bound of its points: `lower` and `upper` are its ends, x and x_upper those of
-// what is searched around. Each operation rounds in the same way for the bound as for a point, and
-// rounding keeps order; so no point has a lesser sum than its box.
+// The term of one dimension in the lower bound of a box: `lower` and `upper` are its ends, x and
+// x_upper the ends of what is searched around. Each operation rounds in the same way for the bound
+// as for a point, and rounding keeps order; so no point has a lesser sum than its box.
 #if METRIC == METRIC_COSINE
 #define BOX_ADD(sum, x, x_upper, lower, upper) \
   ((sum) + max(max((x) * (lower), (x) * (upper)), max((x_upper) * (lower), (x_upper) * (upper))))

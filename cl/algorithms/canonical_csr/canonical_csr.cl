@@ -1,4 +1,4 @@
-// canonical_csr: edges in any order become a CSR in canonical order, on the device.
+// canonical_csr: sort edges, given in any order, into a CSR in canonical order on the device.
 //
 // Every edge gets a key of its two ends, the lesser one first. A stable sort by keys (the host's
 // part) brings edges into canonical order, parallel ones by their positions. Self-loops get the
@@ -31,7 +31,7 @@
 #define SLOTS_OF_ONE 4096
 #define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
 
-// The most parallel edges that are compared with each other.
+// Maximum number of parallel edges that are compared with each other.
 #define MOST_PARALLEL 1024
 
 static inline ulong pair_key(uint a, uint b, uint bits) {
@@ -82,7 +82,7 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
     words[i] = key_word(key, i, number_bits);
     if (!number_bits && !has_numbers) numbers[i] = (uint)i;
   }
-  if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign: all write the same
+  if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign: all write 1
   if (falls) verdict[VERDICT_FALLS] = 1;    // benign, too
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
@@ -140,7 +140,7 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
 //          first m; weights: of the edges, or in the order of the words if there are places.
 // Out      sorted_weights[m].
 // Launch   any. A kernel of its own: CPUs wait twice as long for weights with other stores between.
-// Needs    positions and places that weights have.
+// Needs    positions and places below the number of weights.
 // Ensures  sorted_weights[i] is of the edge that words[i] is of, or words[places[i]].
 kernel void canonical_csr_gather(const global ulong *words, const global uint *numbers,
                                  const global uint *places, const global weight_t *weights,
@@ -157,8 +157,8 @@ kernel void canonical_csr_gather(const global ulong *words, const global uint *n
 // In-out   verdict: DROPPED and LONG.
 // Launch   any.
 // Needs    a stable sort; no weight is NaN.
-// Ensures  if the verdict is not LONG, one edge stays of those with equal keys, and the other ones
-//          are counted; no loop stays, and none is counted.
+// Ensures  if the verdict is not LONG, one edge of each group with equal keys stays, and the other
+//          ones are counted; loops neither stay nor are counted.
 kernel void canonical_csr_mark_lightest(const global ulong *words, const global weight_t *weights,
                                         global uchar *stays, volatile global uint *verdict, uint m,
                                         uint bits, uint number_bits) {

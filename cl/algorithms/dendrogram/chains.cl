@@ -2,10 +2,11 @@
 // edges sorted by chain give every merge the one above it, and sums along chains give sizes.
 #include "device/work_group.cl"
 
-// No edge.
+// Stands for "no edge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
-// Put a node below a merge, whose two children are the least and the greatest of those put there.
+// Put a node below a merge. The merge's two children are the least and the greatest of the nodes
+// put there.
 static inline void wi_dendrogram_put(volatile global uint *children, uint merge, uint node) {
   if (merge == DENDROGRAM_NO_EDGE) return;
   atomic_min(&children[2 * (size_t)merge], node);
@@ -64,7 +65,7 @@ kernel void dendrogram_chains_merges(const global uint *chain, const global uint
   }
 }
 
-// Count the vertices that are right below each merge.
+// Count the vertices that are directly below each merge.
 //
 // In       children[2 m]; position[m].
 // Out      own[m]: by position.
@@ -76,7 +77,7 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Take the sizes of the merges in the chains of one level; add those of whole chains to what is
+// Take the sizes of the merges in the chains of one level; add the sizes of whole chains to what is
 // right below the merges above them, which are in chains of later levels.
 //
 // In       chain[m], sorted[m], above[m], position[m]; sums[m]: along each chain, of what is right

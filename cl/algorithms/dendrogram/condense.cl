@@ -1,4 +1,4 @@
-// dendrogram, condensing, step by step.
+// dendrogram: condensing, with one launch per step.
 #include "algorithms/dendrogram/condense_steps.cl"
 
 // Take one step of condensing, of which there are n_steps.

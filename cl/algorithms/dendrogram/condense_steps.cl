@@ -17,7 +17,7 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// No place: what is above the top; and what is not known of a cluster.
+// Stands for "no place", which is above the top, and for facts about a cluster that are not known.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
 // A cluster, numbered in any order.
@@ -26,7 +26,7 @@ typedef struct {
   uint leaves,
       last;          // the merge where it leaves that one, of the first one the top; its last merge
   uint size;         // points
-  uint least_point;  // of those in no cluster that comes from it, or CONDENSE_NONE
+  uint least_point;  // among points in none of its child clusters, or CONDENSE_NONE
   uint place;        // where it begins
   ulong birth, death;  // the heights of `leaves` and `last`
 } condense_cluster_t;
@@ -35,7 +35,7 @@ typedef struct {
   const global uint *children, *sizes, *order;
   const global ulong *heights;
   volatile global uint *above;   // by node, vertices first, then places: the place above it
-  volatile global uint *top;     // by place: one farther up, in the end where its way ends
+  volatile global uint *top;     // by place: a place farther up, finally the end of its path
   volatile global uint *number;  // by place: the cluster that begins there, or CONDENSE_NONE
   global ulong *point_height;    // of the merge where each point leaves its last cluster
   global uint *point_cluster;    // this cluster
@@ -49,8 +49,9 @@ static inline bool wi_condense_is_large(const condense_t *run, uint place) {
   return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }
 
-// Point a merge to the one above, but where its way ends: of a large one where its cluster begins, of a
-// small one where what is above is large. Number its cluster.
+// Point a merge to the merge above, unless its path ends there: the path of a large merge ends
+// where its cluster begins, and the path of a small merge ends below a large one. Number its
+// cluster.
 static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
   const bool is_large = wi_condense_is_large(run, place);
   const bool ends = is_large ? begins : wi_condense_is_large(run, over);

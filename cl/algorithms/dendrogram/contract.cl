@@ -1,5 +1,5 @@
-// dendrogram, contraction: a tree of clusters gets smaller level by level, and every edge finds the
-// chain of the dendrogram that it is in.
+// dendrogram: contract a tree of clusters level by level, by which every edge finds its
+// chain of the dendrogram.
 //
 // Source: PANDORA (Sao, Prokopenko, Lebrun-Grandie, "PANDORA: A Parallel Dendrogram Construction
 // Algorithm for Single Linkage Clustering on GPU", ICPP '24). A level contracts all edges that are
@@ -17,7 +17,7 @@
 //     level 2  no edge; 3 is in the chain of the top
 #include "algorithms/dendrogram/jump.cl"
 
-// No edge, no vertex, no chain.
+// Stands for "no edge", "no vertex" and "no chain".
 #define DENDROGRAM_NONE 0xFFFFFFFFu
 
 // Find the lightest edge at each vertex.

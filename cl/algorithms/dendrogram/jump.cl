@@ -1,7 +1,7 @@
 // dendrogram: pointer jumping, by contraction and by condensing.
 #include "device/work_group.cl"
 
-// Parents that a launch follows, at most.
+// Maximum number of parents that a launch follows.
 #define DENDROGRAM_HOPS 32
 
 // Point a node to one that is farther up, or to its root: one that points to itself.

@@ -2,10 +2,10 @@
 // has local memory to itself where work-groups have several.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Edges that are taken at a time: their reads do not wait for one another.
+// Edges that are taken together, so that their reads do not wait for one another.
 #define SERIAL_MERGES 64
 
-// Vertices, at most, where their clusters are in local memory: 30 KiB of it.
+// Maximum number of vertices whose clusters are in local memory, of which they take 30 KiB.
 #define SERIAL_VERTICES 5120
 
 #if WG_SIZE == 1
@@ -24,8 +24,8 @@ typedef struct {
   serial_t parent, node, size;
 } serial_cluster_t;
 
-// The roots of two clusters, whose reads do not wait for one another; every second cluster on the way
-// skips one.
+// Find the roots of two clusters together, so that their reads do not wait for one another, with
+// path halving.
 static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint *a, uint *b) {
   uint over_a = clusters[*a].parent, over_b = clusters[*b].parent;
   while (over_a != *a || over_b != *b) {

@@ -53,8 +53,8 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
   return filter->contracted ? wi_find_set(filter->parent, vertex) : vertex;
 }
 
-// Whether the edge in `slot` of `row` belongs to the filter pass. If so, make *edge, enter it for
-// its column's set, and lower *least, which the caller enters for the row's set after the row.
+// Return whether the edge in `slot` of `row` belongs to the filter pass. If so, set *edge, enter it
+// for its column's set, and lower *least, which the caller enters for the row's set after the row.
 static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
                                  edge_t *edge, reservation_word_t *least) {
   const uint column = filter->indices[slot];
@@ -81,8 +81,8 @@ static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
   if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
-// The same for a row that a lane group divided; without lanes each work-item enters the least edge
-// of its own slots.
+// Do this for a row that a lane group has divided. Without lanes, each work-item enters the least
+// edge of its own slots.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,

@@ -1,9 +1,9 @@
-// edge_stream: edges that come in chunks, and the forest of those so far.
+// edge_stream: the forest of edges that arrive in chunks.
 //
-// The heaviest edge of a cycle is not in the forest (the cycle property). Of a
-// forest every vertex has a limit: the greatest key on its way to the top of its tree
-// (proof/tree.cl). The path between two vertices of one tree lies on their two ways, so nothing on
-// it is heavier than the greater limit of both:
+// The heaviest edge of a cycle is not in the forest (the cycle property). In a forest, every vertex
+// has a limit: the greatest key on its path to the top of its tree (proof/tree.cl). The path
+// between two vertices of one tree lies on their two paths to the top, so no edge on it is heavier
+// than the greater of the two limits:
 //
 //              top            limit[u] = max(a, c), limit[v] = max(b, c)
 //             /    .
@@ -23,7 +23,7 @@ typedef uint limit_t;
 #define NO_FAULT 0xFFFFFFFFu
 #define NO_VERTEX 0xFFFFFFFFu
 
-// Make ends of 32 bits of ends of 64.
+// Convert ends of 64 bits to ends of 32 bits.
 //
 // In       wide_u[m], wide_v[m]: integers with or without a sign.
 // Out      u[m], v[m].
@@ -38,14 +38,14 @@ kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *w
   }
 }
 
-// Note the limit of each vertex and its tree, from the tree of a forest's contraction.
+// Store the limit of each vertex and its tree, from the tree of a forest's contraction.
 //
 // In       reaches[n], tops[n]: of the vertices, as proof_tree_descend stores them; keys[k]: of
 //          64-bit weights, the keys of forest edges by rank.
 // Out      limits[n]; trees[n]: if has_trees.
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
-// Ensures  limits[v] = the greatest key on the way from v to the top: 0 at the top of a tree with
+// Ensures  limits[v] = the greatest key on the path from v to the top: 0 at the top of a tree with
 //          edges, the greatest of all for a vertex without edges. trees[v] = the top.
 kernel void edge_stream_limit(const global ulong *reaches, const global uint *tops,
                               const global weight_t *keys, global limit_t *limits,
@@ -89,7 +89,7 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Append the marked edges of a chunk to those that wait for a reduction.
+// Append the marked edges of a chunk to the edges that wait for a reduction.
 //
 // In       positions[count]: of the marked edges; u, v, weights: of the chunk; ids: of the chunk,
 //          or null: then the edge at position p has the id first_id + p.
@@ -112,7 +112,7 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
   }
 }
 
-// Take the edges of a forest from those that were sorted.
+// Take the edges of a forest from the edges that were sorted.
 //
 // In       slots[k], edges[k]: the forest's; numbers[m]: of the edges by slot; weights[m], ids[m]:
 //          before sorting.

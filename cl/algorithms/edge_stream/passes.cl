@@ -1,12 +1,12 @@
-// edge_stream: Boruvka's algorithm by passes over edges that no memory holds.
+// edge_stream: Boruvka's algorithm by passes over edges that do not fit any memory.
 //
 // Every vertex has the label of its component: one of the component's vertices, its root. A pass
 // looks at all edges, chunk by chunk, and finds the first edge of each component that leads out of
 // it. First by the order of solves: weight key, lesser end, greater end, id. Then components are
 // joined along these edges, and the next pass begins.
 //
-// Atomic operations have 32 bits, and the order has up to 192. So a chunk settles one word of it
-// after the other, the leading one first:
+// Atomic operations have 32 bits, and the order has up to 192 bits. So the minimum of a chunk is
+// found word by word, the leading word first:
 //
 //     word         0 leading key   1 trailing key   2 low end   3 high end   4, 5 id
 //     edge x       7               -                3           9            0, 40
@@ -104,7 +104,7 @@ static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   return word <= before;
 }
 
-// Settle the leading word of a chunk's edges, and mark those that may be best.
+// Find the minimum leading word of a chunk's edges, and mark the edges that may be best.
 //
 // In       u[m], v[m], weights[m]; labels[n].
 // Out      stays[m]: 1 or 0.
@@ -139,7 +139,7 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Settle one word of the marked edges.
+// Find the minimum of one further word of the marked edges.
 //
 // In       positions[count]: of the marked edges; u, v, weights: of the chunk; ids: of the chunk,
 //          or null: then the edge at position p has the id first_id + p; labels[n].
@@ -160,7 +160,7 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
   }
 }
 
-// Note the weights of the edges that are the best ones now, bit for bit.
+// Store the weights of the edges that are the best ones now, bit for bit.
 //
 // In       positions[count], u, v, weights, ids, labels[n]: as of edge_stream_passes_settle_word.
 // Out      best_weights[n]: of roots with a best edge of this chunk.
@@ -187,7 +187,7 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
 // Out      targets[n].
 // In-out   active[1]: 0 before.
 // Launch   any.
-// Needs    a whole pass.
+// Needs    a complete pass.
 // Ensures  targets[v] = the root at the other end of v's best edge; v itself if v is not a root, or
 //          is without edges. active[0] = how many roots have an edge.
 kernel void edge_stream_passes_choose(const global uint *labels, const global uint *low,
@@ -207,7 +207,7 @@ kernel void edge_stream_passes_choose(const global uint *labels, const global ui
 }
 
 // Whether a vertex is the lesser of two roots that chose the same edge. Longer cycles of choices
-// cannot be, since the order of edges is strict.
+// cannot occur, since the order of edges is strict.
 static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
   const uint target = targets[v];
   return v < target && targets[target] == v;

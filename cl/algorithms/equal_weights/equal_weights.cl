@@ -24,14 +24,14 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// Words a slot and words a vertex that a solve takes.
+// Words per slot and words per vertex of the memory that a solve takes.
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
-// Steps a vertex or slot, on average, that the insertion of edges into sorted ones may take.
+// Average steps per vertex or slot that inserting edges into sorted ones may take.
 #define MOST_STEPS 16
 
-// Edges of a vertex that are sorted by comparing each with each.
+// Up to this many edges of a vertex are sorted by comparing each with each.
 #define FEW 16
 
 // The arrays of a CSR, of 64 bits if is_wide.

@@ -5,8 +5,8 @@
 
 #if !SYMMETRIC
 
-// Begin with candidates (clmst/algorithms/filter_boruvka/plan.py): mark what is in the forest for
-// certain.
+// Begin with candidates (clmst/algorithms/filter_boruvka/workspace.py): mark what is in the forest
+// for certain.
 //
 // In       kept[n_slots / 32, rounded up]: a bit a slot.
 // Out      marks, as kept; state: counts zero; links and reservations of depth 0, empty.

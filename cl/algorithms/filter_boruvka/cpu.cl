@@ -1,4 +1,4 @@
-// filter-boruvka in the shape of a CPU: each work-item has a long contiguous range of everything.
+// filter-boruvka for CPUs: each work-item has a long contiguous range of every array.
 //
 // Source: Borůvka's algorithm with the filter of Filter-Kruskal (Osipov, Sanders, Singler 2009) and
 // the deterministic reservations of ECL-MST (Fallin et al. 2023). Segments that are compacted in
@@ -146,7 +146,7 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
   }
 }
 
-// Follow the links of every vertex of a depth to its supervertex, with path compression.
+// Find the supervertex of every vertex of a depth by its links, with path compression.
 //
 // Work-items follow and store at the same time: a link that is read is the old one or the root's
 // number, and the old one leads to the root. All vertices on the path get the number too, so no
@@ -232,7 +232,8 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
   }
 }
 
-// Mark the vertices of a component that is the largest if most vertices are in it; of any one else.
+// Mark the vertices of one component. It is the largest if most vertices are in it, and else any
+// component.
 //
 // In       links[n] of the graph's vertices, all final.
 // Out      in_largest[n / 32 words, rounded up]: a bit a vertex, from the least on.
@@ -241,7 +242,7 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
 // Ensures  bits are set for the vertices of one component.
 kernel void filter_boruvka_cpu_mark_largest(const global uint *links, global uint *in_largest,
                                             uint n) {
-  // A vote that a majority wins: votes for another component take one of the leader's away.
+  // A majority vote (Boyer, Moore): each vote for another component cancels one of the leader's.
   uint leader = 0, lead = 0;
   for (uint i = 0; i < VOTERS; ++i) {
     const uint component = links[(uint)((ulong)n * i / VOTERS)] & LINK_NUMBER;

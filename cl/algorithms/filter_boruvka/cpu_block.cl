@@ -1,4 +1,4 @@
-// filter-boruvka in the shape of a CPU: from a block of slots to the edges that a window lists.
+// filter-boruvka for CPUs: from a block of slots to the edges that a window lists.
 //
 // Slots become fewer from step to step. A step goes through what the one before left, and moves it
 // to the front of local arrays. No step has a branch that depends on a single slot, so many loads
@@ -15,7 +15,7 @@
 #include "device/row_fill.cl"
 #include "device/weight_key_vector.cl"
 
-// Edges gone through at a time, so that what is touched twice is still in the nearest cache.
+// Edges that are processed together, so that data used twice are still in the nearest cache.
 #define BLOCK 1024
 
 // Find the slots of a block in which edges at most (high_key, high_slot) are.

@@ -1,5 +1,5 @@
-// filter-boruvka in the shape of a CPU: the first round of a graph whose incident slots are known,
-// as of one that is solved again and again. Every vertex looks at its own edges: nothing is listed
+// filter-boruvka for CPUs: the first round of a graph whose incident slots are known,
+// such as a graph that is solved repeatedly. Every vertex looks at its own edges: nothing is listed
 // before the first contraction, and no atomic is needed to choose.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 

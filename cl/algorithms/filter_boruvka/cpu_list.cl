@@ -1,4 +1,4 @@
-// filter-boruvka in the shape of a CPU: segments of the edge list, and reservations.
+// filter-boruvka for CPUs: segments of the edge list, and reservations.
 //
 // Every work-item has a segment of the list to itself, of `stride` edges, of which the first
 // lengths[segment] are in use. Edges keep their order, and segments follow one another, so

@@ -81,7 +81,7 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   minima_take(&solve, false, &tile, 0);
 }
 
-// Do the same, and list the edges of the first of several windows.
+// Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
 //
 // In       as of take_minima; state: windows.
 // In-out   state: the count of edges at depth 0, zero before; overflow.
@@ -124,7 +124,7 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   first_choose_edges(&solve, VERTICES_PER_ITEM, scratch, &base);
 }
 
-// Follow the choices of every vertex to its supervertex, or CHASE steps ahead.
+// Follow the choices of every vertex to its supervertex, or POINTER_STEPS steps ahead.
 //
 // In       target[n]; links of roots.
 // In-out   state: the count of pending vertices at depth 0, zero before.
@@ -187,7 +187,7 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Follow the links of every vertex of a depth to its supervertex, or CHASE steps ahead.
+// Follow the links of every vertex of a depth to its supervertex, or POINTER_STEPS steps ahead.
 //
 // In       again: whether it was done before; then it does nothing unless some are pending.
 // In-out   links of `depth`; state: the count of pending vertices, zero before the first time.

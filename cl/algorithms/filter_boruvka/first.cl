@@ -75,7 +75,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 
 // Follow the choices of every vertex to the root of its tree, which knows its supervertex. Choices
 // get lighter on the way, so the way ends at the pair, its only cycle, or at a vertex without an
-// edge. Paths longer than CHASE are left to round_follow.
+// edge. Paths longer than POINTER_STEPS are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
   TILES_FOR(tile, solve->n, TILE_VERTICES) {
@@ -89,7 +89,7 @@ static inline void first_follow_choices(const solve_t *solve) {
     }
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k) over[k] = solve->target[next[k]];
-    for (uint steps = 0; goes_on && steps < CHASE; ++steps) {
+    for (uint steps = 0; goes_on && steps < POINTER_STEPS; ++steps) {
       goes_on = false;
       SOLVE_UNROLL
       for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {

@@ -129,8 +129,9 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
   }
 }
 
-// Let every vertex of a depth know its supervertex, if CHASE steps lead there; else let it point as
-// far ahead as they do, so that the next time takes steps CHASE times as long. Other work-items
+// Let every vertex of a depth know its supervertex, if POINTER_STEPS steps lead there; else let it
+// point as far ahead as they do, so that the next time takes steps POINTER_STEPS times as long. Other
+// work-items
 // follow and store at once: a link read is the old one or the new one, and both lead to the same
 // root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
@@ -148,7 +149,7 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];
-    for (uint steps = 0; goes_on && steps < CHASE; ++steps) {
+    for (uint steps = 0; goes_on && steps < POINTER_STEPS; ++steps) {
       goes_on = false;
       SOLVE_UNROLL
       for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {

@@ -30,8 +30,8 @@
 #endif
 
 // Steps that a vertex follows in one launch on the path to its supervertex: 2 to 1024.
-#ifndef CHASE
-#define CHASE 32
+#ifndef POINTER_STEPS
+#define POINTER_STEPS 32
 #endif
 
 // No slot: a vertex without an edge.

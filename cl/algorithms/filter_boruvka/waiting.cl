@@ -4,32 +4,33 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// Vertices of a depth up to which ways to supervertices are not shortened before edges follow them:
-// a step less, where no way is long.
+// If a depth has at most this many vertices, paths to supervertices are not compressed before edges
+// follow them, which saves a step, since no path is long.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
 #endif
 
-// Ways that following may leave long, at most: edges go along them step by step.
+// Maximum number of paths that may stay long, so that edges follow them step by step.
 #define FEW_PENDING 64
 
-// Vertices of a graph up to which each finds its component on its own after a window: any number.
+// If a graph has at most this many vertices, each finds its component by itself after a window.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
 #endif
 
 // ------------------------------------------------------- contraction to few supervertices
 //
-// Late rounds have many edges between few supervertices. Were every edge entered for both of its
-// own, all would meet at the same few addresses, one atomic after the other. Here a work-group
-// settles in local memory what its own edges come to, and enters that.
+// Late rounds have many edges between few supervertices. If every edge were entered for both of its
+// supervertices, all atomics would meet at the same few addresses. Here a work-group first finds
+// the minima of its own edges in local memory, and enters only these.
 
-// Supervertices that are few: a work-group has 8 bytes of local memory for each; at least 1.
+// The number of supervertices that count as few: a work-group has 8 bytes of local memory for each;
+// at least 1.
 #ifndef FEW_SUPERVERTICES
 #define FEW_SUPERVERTICES 512
 #endif
 
-// Edges for each supervertex from which on they crowd: fewer are entered sooner one by one.
+// Edges per supervertex from which on this pays. Fewer edges are entered faster one by one.
 #ifndef FEW_CROWD
 #define FEW_CROWD 128
 #endif
@@ -39,7 +40,7 @@
 #define FEW_EDGES_PER_ITEM 4
 #endif
 
-// Only 64-bit minima are taken here; reservations of several words are entered as ever.
+// Only 64-bit minima are computed here. Reservations of several words are entered as usual.
 #define HAS_FEW ATOMIC64
 
 #if HAS_FEW
@@ -87,12 +88,12 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
       reservation_lower_global(words + v, least[v], words[v], solve->weights);
 }
 #else
-typedef uint few_word_t;  // of no use
+typedef uint few_word_t;  // not used
 #endif
 
 // ------------------------------------------------------------- rounds of resident work-groups
 
-// What a resident work-group works in, one step after the other.
+// The local memory of a resident work-group, which its steps use one after the other.
 typedef struct {
   tile_t tile;
   local uint *scratch, *base;
@@ -118,17 +119,17 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
-// Let ways to supervertices that following has left long get shorter, until few are; returns whether
-// it could. Of a path whose weights fall along it all vertices are one way: edges would go along it
-// step by step.
+// Compress paths to supervertices that are still long, until few of them are. Return whether all
+// work-groups have come. A path of the graph along which weights fall is one long path of links,
+// which edges would follow step by step.
 //
-// Needs    a barrier, then nothing; the count of pending ways is of the last time.
+// Needs    a barrier before; the count of pending paths is that from the last call.
 static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth, uint n_vertices,
                                     workspace_t *workspace) {
   const volatile global uint *count = solve_count(solve, phase, depth, COUNT_PENDING);
   uint before = 0, pending = *count;
   while (pending - before > FEW_PENDING) {
-    if (!solve_wait(solve, workspace)) return false;  // all have read the count
+    if (!solve_wait(solve, workspace)) return false;  // all have read the count by now
     round_follow(solve, phase, depth, n_vertices);
     if (!solve_wait(solve, workspace)) return false;
     before = pending;
@@ -137,8 +138,8 @@ static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth
   return true;
 }
 
-// Do the rounds of a phase from `depth` on, until no edge can be left: where all supervertices with
-// edges have become one, none is looked for. Returns whether it could.
+// Do the rounds of a phase from `depth` on, until no edge can remain: once all supervertices with
+// edges have become one, no round follows. Return whether all work-groups have come.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
@@ -167,8 +168,8 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
   return true;
 }
 
-// Let every vertex know the component that a phase left it in, and the components' reservations
-// begin; returns whether it could.
+// Find the component that a phase left every vertex in, and reset the components' reservations.
+// Return whether all work-groups have come.
 //
 // Needs    a barrier, then filter_begin_links.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
@@ -176,7 +177,8 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
   local uint *counts = workspace->counts;
   filter_number_components(solve, phase, depth, counts, workspace->scratch, workspace->base);
   if (!solve_wait(solve, workspace)) return false;
-  // A vertex of a small graph goes the whole way, a step a depth; else depths go one by one.
+  // In a small graph each vertex follows the whole path, one step per depth; else depths are done
+  // one by one.
   uint deepest = 0;
   if (solve->n > DIRECT_VERTICES)
     for (deepest = depth; deepest + 1 < MAX_DEPTHS && counts[deepest + 1] > 0;) deepest += 1;

@@ -11,7 +11,7 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// A weight's key in full.
+// The complete key of a weight.
 #if WEIGHT_BITS == 64
 typedef ulong full_key_t;
 #define FULL_KEY_MAX ULONG_MAX
@@ -20,8 +20,8 @@ typedef uint full_key_t;
 #define FULL_KEY_MAX UINT_MAX
 #endif
 
-// has_low, has_high: whether the window ends there at all. Without them it begins with the least
-// pair, and ends with the greatest.
+// has_low, has_high: whether the window is bounded there. Without a bound it begins with the least
+// pair, or ends with the greatest.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
@@ -31,7 +31,7 @@ typedef struct {
 // Whether an edge belongs to a window.
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
-  // Whether there are ends is the same for all work-items. Where there is none, the key need not
+  // All work-items agree on which bounds there are. If there are none, the key need not
   // even be loaded.
   const bool is_above = !window->has_low || key > window->low_key ||
                         (key == window->low_key && slot >= window->low_slot);

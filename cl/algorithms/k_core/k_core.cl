@@ -92,8 +92,8 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
 }
 
 // Begin a round: take the vertices at the next level off the lists of remaining vertices. If the
-// round before left over some vertices of its level, those alone are this round's, and the lists
-// stay.
+// round before left over some vertices of its level, this round takes only these, and the lists
+// are unchanged.
 //
 // In       degree[n].
 // In-out   list[n]: a segment for each work-group, of which the first lengths[group] entries are in

@@ -40,7 +40,7 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   local uint n_queued, least;
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL], me = get_local_id(0);
-  // Of the last vertices no neighbour stays.
+  // If no vertices remain above the level, no degrees remain to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;

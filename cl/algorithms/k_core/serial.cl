@@ -2,7 +2,7 @@
 // work-items, each with a range of its own. peel.cl is the same for work-groups of many work-items.
 #include "algorithms/k_core/state.cl"
 
-// Capacity of the queue; vertices that are taken at a time, and columns.
+// Capacity of the queue; vertices that are taken at once; columns that are taken at once.
 #define SERIAL_QUEUE 4096
 #define SERIAL_BATCH 64
 #define SERIAL_COLUMNS 1024
@@ -26,7 +26,7 @@ kernel void k_core_serial_peel_neighbours(const global uint *indptr, const globa
   local uint queue[SERIAL_QUEUE], begins[SERIAL_BATCH], ends[SERIAL_BATCH], columns[SERIAL_COLUMNS];
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL];
-  // Of the last vertices no neighbour stays.
+  // If no vertices remain above the level, no degrees remain to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;

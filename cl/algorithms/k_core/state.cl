@@ -1,4 +1,4 @@
-// k-core: the words that rounds leave for one another, and how a degree is lowered.
+// k-core: the words by which rounds pass on their state, and how a degree is lowered.
 #include "device/work_group.cl"
 
 // state[]: the words of ROUNDS_KEPT rounds in a ring, then the number of rounds that had work.
@@ -42,7 +42,7 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
 
 // Whether a vertex is above the level. The read races with work-items that lower the degree. That
 // is benign: the degree only falls while it is above, so a vertex that is not above never will be,
-// and degree_lower finds out about a stale value.
+// and degree_lower detects a stale value.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }

@@ -14,7 +14,7 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Make where the rows of a part begin from where they begin in the graph.
+// Compute the row offsets of a part from the row offsets of the graph.
 //
 // In-out   indptr[n + 1]: for the rows from `first_row` to `end_row`, both included, the offsets of
 //          the graph; of the part after the launch. Others are undefined before.
@@ -30,7 +30,7 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
   }
 }
 
-// List the edges of a part's forest by a number of each: its column, or its slot in the graph.
+// For each edge of a part's forest, list a number: its column, or its slot in the graph.
 //
 // In       chosen[k]: slots of the part, rising; weights: by slot of the part; numbers: if
 //          `numbered`, the number of each slot of the part; else they are consecutive, from `first`
@@ -67,7 +67,7 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
   }
 }
 
-// Let rows be empty: all from one on begin behind the last edge.
+// Make the rows from one on empty: they begin after the last edge.
 //
 // Out      starts[first_row], ..., starts[first_row + count - 1].
 // Launch   any.

@@ -1,4 +1,4 @@
-// PMA: many workers grow trees at once, by Prim's algorithm as far as they get.
+// PMA: many workers grow trees at the same time by Prim's algorithm, until their trees touch.
 //
 // Source: Nobari, Cao, Karras, Bressan 2012, Algorithms 2 (Partial Prim), 3 and 4 (how the lightest
 // edge is found). Its Algorithm 5, which contracts the trees, is in contraction.cl.
@@ -24,8 +24,8 @@
 // tree's contact is as light or lighter. Around the circle all contacts are therefore one edge, and
 // that has two ends. Of the two roots, contraction_break_cycles makes the lesser choose nothing.
 //
-// No worker waits: a claim is one compare-and-swap, and a worker that comes second goes on
-// otherwise.
+// No worker waits: a claim is one compare-and-swap, and a worker that comes second
+// continues with the owner that it finds.
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
@@ -40,7 +40,7 @@
 #endif
 
 #define NO_OWNER UINT_MAX
-// Replaces a member none of whose edges leads out; none ever will.
+// Takes the place of a member whose edges all lie within the tree, as they will for ever.
 #define NO_MEMBER UINT_MAX
 
 // List the rows of a level: begin and end of each, and its edges as choices.

@@ -13,10 +13,11 @@
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
 #include "algorithms/prim/tree.cl"
 
-// Steps that choosing a vertex counts for, beside the positions and slots that a work-item reads.
+// How many steps it counts to choose a vertex, in addition to the positions and slots that a
+// work-item reads.
 #define ARRAY_CHOOSE_STEPS 8
 
-// Begin a patch of n vertices: none is taken.
+// Begin a patch of n vertices, none of which is taken.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_begin(const prim_t *prim, const global uint *vertices, uint n) {

@@ -10,7 +10,8 @@
 
 #define HEAP_ARITY 4
 
-// The progress of a work-item: a launch ends after so many steps, at any point.
+// The progress of a work-item. A launch ends after a number of steps, at any point of the
+// algorithm.
 typedef struct {
   uint patch;   // n_patches or more: all done
   uint seeded;  // vertices of the patch that were tried as roots
@@ -21,7 +22,7 @@ typedef struct {
 
 #define HEAP_CURSOR_WORDS 6
 
-// Steps that taking a vertex out of the heap counts for; looking at a slot counts for one.
+// How many steps it counts to take a vertex out of the heap. Looking at a slot counts as one step.
 #define HEAP_TAKE_STEPS 16
 
 // Raise (key, vertex) from a free position until the heap is in order.

@@ -18,8 +18,9 @@ typedef distance_key_t cell_key_t;
 #define SQUARE_SLACK 1e-14
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
-// The measure of the pair (u, v). `cells`: the rows of the matrix from `first_row` on; of points,
-// all coordinates, one dimension after the other, then the steps of great-circle distances.
+// Return the measure of the pair (u, v). `cells` has the rows of the matrix from `first_row` on.
+// For points, it has all coordinates, one dimension after the other, then the steps of great-circle
+// distances.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint dimensions,
                                      uint first_row, uint u, uint v) {
 #if METRIC
@@ -32,7 +33,7 @@ static inline measure_t cell_measure(const global cell_t *cells, uint n, uint di
 #endif
 }
 
-// The key of a measure.
+// Return the key of a measure.
 static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t measure) {
 #if METRIC
   return distance_key(WEIGHT_DESCENDING ? -measure : measure, cells, n);

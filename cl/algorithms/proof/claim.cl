@@ -1,4 +1,4 @@
-// proof: the claim that some slots are the forest (state.cl).
+// proof: check the claim, a list of slots said to be the forest (state.cl).
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 

@@ -1,4 +1,4 @@
-// proof: every edge of the graph against the tree of the forest (state.cl).
+// proof: compare every edge of the graph with the tree of the forest (state.cl).
 //
 // An edge is rightly left out if it comes after the greatest edge on the forest path between its
 // ends. That holds if it comes after the greatest edge on the path from either end to the top of
@@ -28,7 +28,7 @@ typedef struct {
   uint has_trees;  // whether there are several trees with edges
 } tree_t;
 
-// Whether the edge in a slot comes before a forest edge. Only the edge itself has its slot.
+// Return whether the edge in a slot comes before a forest edge. Two edges never have one slot.
 static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, ulong order) {
 #if WEIGHT_BITS == 64
   if (order == 0 || order == ULONG_MAX) return order != 0;
@@ -118,7 +118,7 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
   uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
   for (uint tile = begin; tile < end; ++tile) {
     const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
-    // Rows mark where they begin; of several that begin at one slot the last has slots.
+    // Rows mark where they begin. If several begin at one slot, only the last of them has slots.
     for (uint i = 0; i < length; ++i) rows[i] = 0;
     for (; next_row < n && indptr[next_row] < first + length; ++next_row)
       rows[indptr[next_row] - first] = next_row;
@@ -164,7 +164,7 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
       const weight_t key = weight_key(weights[slot]);
       if (edge_is_left_out(&tree, key, slot, u, v)) continue;
       uint x = u, y = v;
-      while (x != y) {  // so do forest edges
+      while (x != y) {  // forest edges climb, too
         if (!edge_climb(&tree, key, slot, &x, &y)) continue;
         fault = min(fault, slot);
         break;

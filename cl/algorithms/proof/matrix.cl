@@ -1,4 +1,4 @@
-// proof: a forest of a complete graph: the claim, and every pair against the tree (state.cl).
+// proof for complete graphs: check the claim, and compare every pair with the tree (state.cl).
 //
 // Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge
 // among all, from 1 on; the second half is its index in the claim.
@@ -29,7 +29,7 @@ typedef ulong16 cells16_t;
 #define AS_CELLS16 as_ulong16
 #endif
 
-// weight_key of each.
+// Return weight_key of each cell.
 static inline cells16_t cells16_keys(cells16_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= (cells16_t)(WEIGHT_SIGN);
@@ -74,7 +74,7 @@ static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_l
 }
 
 #if WG_SIZE == 1
-// The same for all pairs of a vertex with PAIR_BLOCK vertices from `v` on, by vectors.
+// Test all pairs of a vertex with PAIR_BLOCK vertices from `v` on in this way, by vectors.
 static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
                                    measure_t limit, uint n, uint dimensions, uint first_row, uint u,
                                    uint v, bool ties_last) {
@@ -96,7 +96,7 @@ static inline bool pairs_are_after(const global cell_t *cells, const global meas
 }
 #endif
 
-// The rank of the greatest edge on the path between two vertices of one tree.
+// Return the rank of the greatest edge on the path between two vertices of one tree.
 static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
   ulong greatest = 0;
   while (x != y && x != NO_PARENT && y != NO_PARENT) {

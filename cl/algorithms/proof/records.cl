@@ -1,10 +1,10 @@
 // proof: the list of forest edges, and the least edge of each node (state.cl).
 #include "algorithms/proof/state.cl"
 
-// Items that a work-group takes at a time, so that those read twice are in the nearest cache.
+// Items that a work-group takes at once, so that items read twice are in the nearest cache.
 #define PROOF_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
-// Of a node without an edge.
+// The entry of a node without an edge.
 #define NO_RECORD 0xffffffffu
 
 // The least edge of each node: the first half of its order word, and its index in the list. Indices

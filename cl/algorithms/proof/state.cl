@@ -1,4 +1,4 @@
-// proof: the words that its kernels share.
+// proof: the method, and the words that its kernels share.
 //
 // The forest is contracted by Borůvka's rounds on its own edges alone (King, "A simpler minimum
 // spanning tree verification algorithm", Algorithmica 18, 1997). The result is a tree: its leaves
@@ -16,9 +16,10 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// The parent of a node without one: the top of its tree.
+// The parent entry of a node without a parent, which is the top of its tree.
 #define NO_PARENT 0xffffffffu
-// While nodes of a tile are counted: a node that gets a new node of the next level.
+// The entry of a node that gets a new node of the next level, while the nodes of a tile are
+// counted.
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 

@@ -30,7 +30,7 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 }
 
 #if !ATOMIC64
-// The second pass of least edges: of those with the least first half, the least index.
+// Find the least edges, second pass: the least index among the edges with the least first half.
 //
 // In       records, lengths: segments of `stride` records.
 // In-out   least: the first planes are read, the second ones lowered.

@@ -80,7 +80,7 @@ static inline words_t sensitivity_float_bits(weights_t bits) {
 #endif
 }
 
-// All bits of a word if a weight is NaN, else none.
+// Return all ones if a weight is NaN, else 0.
 static inline words_t sensitivity_nan(weights_t bits) {
 #if WEIGHT_KIND != WEIGHT_FLOAT
   return (words_t)0;
@@ -93,7 +93,7 @@ static inline words_t sensitivity_nan(weights_t bits) {
 #endif
 }
 
-// The upper bits of a weight's key, or of the nearest float's.
+// Return the upper bits of the key of a weight, or of the nearest float.
 static inline words_t sensitivity_leading(weights_t bits) {
   words_t word = sensitivity_float_bits(bits);
   word *= min(word ^ TOP_BIT, 1u);  // -0.0 is 0.0
@@ -107,7 +107,7 @@ static inline words_t sensitivity_leading(weights_t bits) {
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
-  // All bits where a lesser word is a greater size.
+  // All ones where a lesser word stands for a greater magnitude.
   const words_t flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;
   const words_t x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
   const words_t rest = (1u << OCTAVE_BITS) - x;
@@ -115,7 +115,7 @@ static inline words_t sensitivity_scale(weights_t bits) {
   return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// The same, with all positions below `floor` raised to it: the least weights are few, and a step of
+// Return the position, raised to `floor` if it is lower. The least weights are few, and a step of
 // an integer moves them by octaves.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
@@ -147,11 +147,11 @@ static inline words_t weight_move(weights_t weights, words_t records, uint floor
   return max(rise & is_tree, fall & may_fall) | sensitivity_nan(weights);
 }
 
-// Weights that a work-item of several loads at once.
+// Weights that a work-item loads at once in work-groups of many work-items.
 #define WEIGHTS_AT_ONCE 4
 #define WEIGHTS_TILE (WEIGHTS_AT_ONCE * WG_SIZE)
 
-// The greatest move of a work-item's weights.
+// Return the greatest move of a work-item's weights.
 static inline uint farthest_move(const global weight_t *weights, const global uint *records,
                                  uint floor, uint m) {
   words_t farthest = 0;

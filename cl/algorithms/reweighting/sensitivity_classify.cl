@@ -1,5 +1,5 @@
-// Edges whose part in the forest is known as long as every weight stays in its sensitivity
-// interval.
+// Find the edges that certainly are, or are not, in the forest as long as every weight stays in its
+// sensitivity interval.
 //
 // Weights have positions on a coarse scale (sensitivity.cl). As long as no position is more than
 // `slack` away from its reference, and reach = 2 * slack, an edge is
@@ -27,7 +27,8 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// A component without a winner, and one with several edges that may be its lightest.
+// Entries for a component without a winner, and for one with several edges that may be its
+// lightest.
 #define NO_WINNER 0xffffffffu
 #define AMBIGUOUS 0xfffffffeu
 

@@ -41,7 +41,7 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
   }
 }
 
-// The same where the row of each slot is known.
+// Look up the endpoints of each edge if the row of each slot is known.
 //
 // In       rows[n_slots], indices[n_slots]: the graph; slots[k].
 // Out      edges[k].
@@ -94,7 +94,7 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 }
 #endif
 
-// Words of a packed forest before its weights: the number of edges, and one that is not used.
+// Words of a packed forest before its weights: the number of edges, and an unused word.
 #define PACKED_HEAD 2
 
 // Put all that the host needs of a forest into one buffer, which is read at once.
@@ -113,7 +113,7 @@ kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
                         const global uint *edge_ids, const global uint *count, global uint *packed,
                         const global uint *report, uint n, uint begin, uint bound, uint n_report) {
-  // A solve that was given up, as its report says, leaves any flags: slots, but too many perhaps.
+  // A solve that gave up, as its report says, leaves arbitrary flags, perhaps for too many slots.
   const uint k = count ? min(*count, bound) : bound;
   global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
   global uint *ids = packed + begin, *ends = ids + bound;

@@ -5,7 +5,7 @@
 // there are none, or ties go to slots, every slot is an edge.
 #include "device/weight_key.cl"
 
-// No vertex.
+// Stands for "no vertex".
 #define NO_VERTEX UINT_MAX
 
 // Rows of which a sample has a slot.
@@ -93,7 +93,7 @@ static inline bool wi_count_ends(const global uint *indptr, const global uint *i
   return sound && end == n_slots;
 }
 
-// Turn counts into places: the first one of each.
+// Turn counts into the first position of each.
 //
 // Scope    one work-item.
 static inline void wi_places_of_counts(global uint *counts, uint n) {
@@ -166,7 +166,7 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
       vstore2((uint2)(min(row, column), slot), place, by_greater);
     }
   }
-  uint place = 0;  // counts were turned into the places behind the last one of each
+  uint place = 0;  // counts have become the positions after the last entry of each
   for (uint v = 0; v < n; ++v) {
     for (; place < greater[v]; ++place) {
       const uint2 end = vload2(place, by_greater);

@@ -1,4 +1,4 @@
-// Boruvka's rounds over a list of edges by a single work-item, the light ones first.
+// Boruvka's rounds over a list of edges by a single work-item. Light edges are taken first.
 //
 // Where a list has many edges a vertex, a sample of the keys tells which are light. Rounds over these
 // join most vertices; of the heavy ones few lead from one tree to another then. It is the filter of
@@ -6,7 +6,7 @@
 // (ALENEX 2009), section 3.
 #include "algorithms/small_matrix/edge_list.cl"
 
-// No edge, or no component.
+// Stands for "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
 // Edges a vertex from which on the light ones come first; twice the light ones a vertex; the keys that
@@ -16,7 +16,8 @@
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// What rounds know of the components: the lightest edge, its key, the parent, a root's number.
+// The state of each component in a round: its lightest edge, the edge's key, its parent, a root's
+// number.
 typedef struct {
   global uint *best, *parents, *labels;
   global weight_t *lightest;
@@ -76,8 +77,8 @@ static inline void wi_hook(components_t parts, edges_t edges, uint n, global uch
 //
 // Out      parts.best: the number of each component's tree.
 //
-// Pointer jumping: a pass halves the ways at least. A search for each root would end at a branch
-// that no processor foresees.
+// Pointer jumping: a pass at least halves the paths. A search for each root would end at a branch
+// that no processor predicts.
 //
 // Scope    one work-item. O(n log n) at most.
 static inline uint wi_number_trees(components_t parts, uint n) {
@@ -124,7 +125,7 @@ static inline bool wi_keys_rise(edges_t edges) {
   return edge >= edges.count;
 }
 
-// Find the root of a vertex; ways are halved.
+// Find the root of a vertex, with path halving.
 static inline uint wi_root(global uint *parents, uint vertex) {
   while (parents[vertex] != vertex) {
     parents[vertex] = parents[parents[vertex]];

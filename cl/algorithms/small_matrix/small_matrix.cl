@@ -22,7 +22,7 @@
 #define WORDS_A_SLOT 9
 #define WORDS_A_VERTEX 5
 
-// What a solve works in.
+// The memory of a solve.
 typedef struct {
   edges_t all, fewer;
   components_t parts;

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.families import CANONICAL_CSR
 from clmst.algorithms.shared.self_test_cases import APART, PACKED, RANKS
 from clmst.algorithms.shared.solution import new_flags
@@ -31,9 +32,6 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# Below so many edges the host has sorted them before a device has built the kernels.
-FROM_EDGES = 1 << 16
-
 # Of canonical_csr.cl.
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
@@ -53,7 +51,7 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
     """
     encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
     case = _case(encoding, edges.n_vertices, edges.size)
-    if edges.size < FROM_EDGES or not is_trusted(device, case):
+    if not route.device_orders(edges.size) or not is_trusted(device, case):
         return None
     u, v = _ends_alike(edges)
     weights = np.ascontiguousarray(edges.weights)
@@ -72,7 +70,7 @@ def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
-    if size < FROM_EDGES:
+    if not route.device_orders(size):
         return None
     if by_entry:
         if stored == np.float16 or not is_trusted(device, case_of(stored, variant=RANKS)):

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from clmst import route
 from clmst.algorithms.canonical_csr.arrange import Arrangement, paired_slots, put_slots
 from clmst.algorithms.families import CSR_VALIDATION
 from clmst.core.csr import as_uint32, narrowed
@@ -33,10 +34,6 @@ from clmst.runtime.kernel_family import case_of
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/csr_validation/csr_validation.cl"
-
-# Below so many slots the host has checked a matrix before a device has answered: an H100 takes 0.5
-# ms less than its host for 39,994.
-FROM_SLOTS = 1 << 14
 
 FORMATS = ("csr", "csc", "coo")  # SciPy makes the first of the others, in C
 
@@ -164,7 +161,9 @@ def is_trusted(device: Device, encoding: Encoding) -> bool:
 def _as_it_is(matrix: Any) -> Graph | None:
     """Return a graph of a matrix's arrays, of which little is checked, or None."""
     is_sparse: bool = sparse.issparse(matrix)
-    if not is_sparse or matrix.format not in FORMATS or np.size(matrix.data) < FROM_SLOTS:
+    if not is_sparse or matrix.format not in FORMATS:
+        return None
+    if not route.device_checks(np.size(matrix.data)):
         return None
     indptr, indices, data, shape = csr_parts(matrix)
     if data.shape != indices.shape or indptr.size != shape[0] + 1:

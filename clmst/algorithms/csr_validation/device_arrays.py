@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.csr_validation import check as validation
 from clmst.core.arguments import shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
@@ -39,7 +40,7 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     # That it is symmetric is so far a claim.
     resident = graph_on_device(starts, columns, words, is_symmetric=True, device=own)
     with own.lock, Guard(own):
-        found = _checked_by_device(resident) if columns.size >= validation.FROM_SLOTS else None
+        found = _checked_by_device(resident) if route.device_checks(columns.size) else None
     return found or _checked_by_host(resident)
 
 

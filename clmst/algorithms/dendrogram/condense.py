@@ -132,7 +132,7 @@ def condense(
 def takes_one_launch(n: int, device: Device) -> bool:
     """Return whether one work-group merges and condenses sooner than several launches begin."""
     tile = device.program(SERIAL_SOURCE).grid_tile
-    return route.condenses_in_one_launch(n, tile, device.facts)
+    return route.condenses_in_one_launch(n, tile, alone=device.facts.alone)
 
 
 def merge_and_condense(

@@ -69,13 +69,17 @@ def merge(
 def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
     """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
 
-    No weight is NaN. `by_device` says who sorts; the router by default.
+    No weight is NaN. `by_device` says who sorts them. None leaves that to the router. Devices with
+    work-groups of one work-item never do.
 
     O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
     O(k) work and some 30 bytes of device memory an edge.
     """
     device = launch.device
-    if not (route.sorts_on_device(weights.size, device.facts) if by_device is None else by_device):
+    alone = device.policy.work_group_size == 1
+    if by_device is None:
+        by_device = route.device_sorts(weights.size, alone=alone)
+    if alone or not by_device:
         return DeviceArray.from_host(stable_order(weights).astype(np.uint32), device)
     keys = weights.astype(np.float32) if weights.dtype == np.float16 else weights
     keys = keys.view(np.uint8) if keys.dtype == np.bool_ else keys + keys.dtype.type(0)  # no -0.0

@@ -29,8 +29,8 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# Cells of a block: where the one work-group reads blocks again itself, which takes longer, and
-# where all work-groups do.
+# The cells of a block where one work-group reads blocks again, too, so that it takes all rounds in
+# one launch, where reading cells takes longer; and elsewhere.
 _WIDTH_ALONE, _WIDTH = 128, 256
 # So many rounds are enqueued at once that 7 components become one in each: most often all.
 _HALVINGS_A_ROUND = 2.75
@@ -51,7 +51,7 @@ def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
 ) -> EdgesOfFew:
     """Solve a complete graph whose cells are in one piece, and wait for it."""
-    device, at_once = launch.device, route.takes_all_rounds_in_one_launch(n)
+    device, at_once = launch.device, route.in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
     n_blocks = ceil(n / width)
     program = device.program(

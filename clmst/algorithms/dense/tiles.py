@@ -145,7 +145,8 @@ class PackedPoints:
     def _may_take_products(self, metric: str) -> bool:
         """Return whether a solve is long enough for them to pay."""
         is_alone = self.pack_program.work_group_size == 1
-        return metric in HAVE_SQUARES and route.may_take_products(self.n, self.d, alone=is_alone)
+        is_long = route.long_enough_for_products(self.n, self.d, alone=is_alone)
+        return metric in HAVE_SQUARES and is_long
 
     def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether products separate near points of a sample: as in ``filter.cl``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,15 +34,13 @@ MOST_IDS = 2**63  # edge ids are int64
 
 WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)
 
-# The marked edges of a chunk: their positions, and a word with how many there are.
-Marks: TypeAlias = tuple[DeviceArray, DeviceArray]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EdgeChunk:
     """Consecutive edges of a stream, with ends of uint32.
 
-    Their ids follow `first_id`, unless there is an array of uint64 that has them.
+    Their ids follow `first_id`, unless there is an array of uint64 that has them. After a search
+    for those that count, `marked` has their positions, and a word with how many there are.
     """
 
     u: DeviceArray
@@ -50,6 +48,7 @@ class EdgeChunk:
     weights: DeviceArray
     first_id: int
     ids: DeviceArray | None = None
+    marked: tuple[DeviceArray, DeviceArray] | None = None
 
     @property
     def size(self) -> int:
@@ -57,9 +56,11 @@ class EdgeChunk:
         return self.u.size
 
     def before(self, end: int) -> EdgeChunk:
-        """Return the edges before a position."""
+        """Return the edges before a position; none is marked."""
         ids = None if self.ids is None else self.ids[:end]
-        return replace(self, u=self.u[:end], v=self.v[:end], weights=self.weights[:end], ids=ids)
+        return replace(
+            self, u=self.u[:end], v=self.v[:end], weights=self.weights[:end], ids=ids, marked=None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -237,12 +238,15 @@ class EdgeKernels(ABC):
         self.n_forest = self.reductions = self.n_filtered = 0
 
     @abstractmethod
-    def mark(self, chunk: EdgeChunk) -> Marks:
-        """Enqueue a search for the edges that count; only one is under way at a time."""
+    def mark(self, chunk: EdgeChunk) -> EdgeChunk:
+        """Enqueue a search for the edges that count, and return the chunk with these marked.
+
+        Only one search is under way at a time.
+        """
 
     @abstractmethod
-    def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
-        """Take the marked edges of a chunk, of a search that may be enqueued already; waits.
+    def take(self, chunk: EdgeChunk) -> None:
+        """Take the marked edges of a chunk, and mark them first if they are not; waits.
 
         Raise :class:`FaultyEdgeError` if an end is no vertex or a weight is NaN; then nothing is
         taken.
@@ -259,12 +263,14 @@ class EdgeKernels(ABC):
         launch.for_each(program, "edge_stream_narrow", m, u, v, narrow_u, narrow_v, m)
         return narrow_u, narrow_v
 
-    def _count(self, marks: Marks) -> int:
-        """Return how many edges the last search has found, or raise as :meth:`take`; waits."""
+    def _found(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
+        """Return the positions of marked edges, and how many there are, or raise; waits."""
+        assert chunk.marked is not None, "a search is enqueued"
+        positions, count = chunk.marked
         fault = self._launch.read_word(self._word.memory)
         if fault != NO_FAULT:
             raise FaultyEdgeError(fault)
-        return self._launch.read_word(marks[1].memory)
+        return positions, self._launch.read_word(count.memory)
 
 
 def defines(dtype: np.dtype[Any], *, maximum: bool) -> dict[str, int]:

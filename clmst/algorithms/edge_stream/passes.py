@@ -7,6 +7,7 @@ forest leave for the host after each pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from clmst.algorithms.edge_stream.edges import (
     EdgeChunk,
     EdgeKernels,
     EdgePart,
-    Marks,
 )
 from clmst.algorithms.shared.solution import new_flags
 from clmst.core.errors import DeviceError
@@ -72,7 +72,7 @@ class EdgePasses(EdgeKernels):
         number(launch, self._labels)
         self._begin_pass()
 
-    def mark(self, chunk: EdgeChunk) -> Marks:
+    def mark(self, chunk: EdgeChunk) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may be the best of their components.
 
         It settles the first word of their order.
@@ -84,13 +84,12 @@ class EdgePasses(EdgeKernels):
             "offer", m, chunk.u, chunk.v, chunk.weights, self._labels, stays, self._word,
             self.n_vertices, m, *self._words,
         )  # fmt: skip
-        return positions_of(stays, at_most=m, launch=launch)
+        return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
-    def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
+    def take(self, chunk: EdgeChunk) -> None:
         """Find the best edge of each component among those of a chunk and the ones before."""
-        marks = self.mark(chunk) if marks is None else marks
-        found = self._count(marks)
-        given = (marks[0], chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
+        positions, found = self._found(self.mark(chunk) if chunk.marked is None else chunk)
+        given = (positions, chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
         first_id = np.uint64(chunk.first_id)
         for word in range(_TRAILING if self.dtype.itemsize == 8 else _LOW, _ID_LOWER + 1):
             self._each("settle_word", found, *given, found, first_id, word, *self._words)

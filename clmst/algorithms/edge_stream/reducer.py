@@ -9,6 +9,7 @@ ids first.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from clmst.algorithms.edge_stream.edges import (
     EdgeChunk,
     EdgeKernels,
     EdgePart,
-    Marks,
 )
 from clmst.algorithms.proof.prove import Claim
 from clmst.algorithms.proof.tree import TreeBuilder
@@ -65,8 +65,8 @@ class EdgeReducer(EdgeKernels):
 
     # ------------------------------------------------------------------- chunks
 
-    def mark(self, chunk: EdgeChunk, begin: int = 0) -> Marks:
-        """Enqueue a search for the edges of a chunk that may enter the forest.
+    def mark(self, chunk: EdgeChunk, begin: int = 0) -> EdgeChunk:
+        """Enqueue a search for the edges of a chunk that may enter the forest; return it marked.
 
         Edges before position `begin` are left out.
         """
@@ -79,31 +79,32 @@ class EdgeReducer(EdgeKernels):
             limits, trees, stays, self._word, self.n_vertices, m,
             begin, int(self._limits is not None), int(self._trees is not None),
         )  # fmt: skip
-        return positions_of(stays, at_most=m, launch=launch)
+        return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
-    def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
+    def take(self, chunk: EdgeChunk) -> None:
         """Keep what may enter the forest of a chunk; reduce as often as the buffer is full."""
         kept = begin = 0
         while True:
-            marks = self.mark(chunk, begin) if marks is None else marks
-            count = self._count(marks)
+            positions, count = self._found(
+                self.mark(chunk, begin) if chunk.marked is None else chunk
+            )
             now = min(count, self._capacity - self._size)
             assert now == count or self._size + now > self.n_forest, "a reduction makes space"
-            self._append(chunk, marks, now)
+            self._append(chunk, positions, now)
             kept += now
             if now == count:
                 break
             if now:
-                (last,) = self._launch.read_words(marks[0].memory, 1, first=now - 1)
+                (last,) = self._launch.read_words(positions.memory, 1, first=now - 1)
                 begin = last + 1
             self.reduce()
-            marks = None  # the new forest filters better
+            chunk = replace(chunk, marked=None)  # the new forest filters better
         self.n_filtered += chunk.size - kept
 
-    def _append(self, chunk: EdgeChunk, marks: Marks, count: int) -> None:
+    def _append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
         """Append the first `count` marked edges to those that wait; there must be space."""
         self._launch.for_each(
-            self._program, "edge_stream_append", count, marks[0], chunk.u, chunk.v, chunk.weights,
+            self._program, "edge_stream_append", count, positions, chunk.u, chunk.v, chunk.weights,
             chunk.ids, *self._columns, self._size, count, np.uint64(chunk.first_id),
         )  # fmt: skip
         self._size += count
@@ -223,7 +224,7 @@ class EdgeReducer(EdgeKernels):
         return self._read(0, self.n_forest)
 
     def waiting(self) -> EdgePart:
-        """Return the edges that wait, in the order of their ids; waits."""
+        """Return the edges that wait, in the order in which they came; waits."""
         return self._read(self.n_forest, self._size)
 
     def _read(self, begin: int, end: int) -> EdgePart:

@@ -7,6 +7,7 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from clmst import route
 from clmst.algorithms.shared.algorithm_record import (
     AlgorithmRecord,
     check_alternatives,
@@ -116,8 +117,8 @@ class FilterBoruvkaOptions:
         """Return the shape of solves on a device of such a policy."""
         if self.shape != "auto":
             return self.shape
-        is_cpu = policy.work_group_size == 1 and self.launches == "auto"
-        return "cpu" if is_cpu else "gpu"
+        alone, given = policy.work_group_size == 1, self.launches != "auto"
+        return route.shape_of_rounds(alone=alone, launches_given=given)
 
 
 def _as_float(number: Any) -> float:
@@ -140,7 +141,7 @@ def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> Us
         return launches
     if not (policy.resident_groups_per_compute_unit and device.capabilities.has_device_fence):
         return "separate"
-    return "resident" if n_slots <= RESIDENT_SLOTS.under(policy) else "mixed"
+    return route.launches_of_rounds(n_slots, most_resident=RESIDENT_SLOTS.under(policy))
 
 
 def _bytes_needed(policy: Policy) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
 from clmst.algorithms.filter_boruvka.rounds import Change, FilterBoruvkaRun
+from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
 from clmst.algorithms.shared.windows import contracts_slowly, last_window_too_large
@@ -38,95 +38,103 @@ class GpuRun(FilterBoruvkaRun):
 
     launches = "separate"
 
-    def __init__(self, graph: DeviceGraph, plan: Plan, launch: Launcher) -> None:
-        self.graph, self.plan, self.launch = graph, plan, launch
-        self.device, self.options, self.in_forest = plan.device, plan.options, plan.in_forest
-        self.n, self.n_phases = plan.n_vertices, plan.n_phases
-        self.full_capacity, self.finer = plan.full_capacity, plan.finer
-        self.tuning = plan.device.policy
-        plan.solves += 1
+    def __init__(self, graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> None:
+        self.graph, self.workspace, self.launch = graph, workspace, launch
+        self.device, self.options, self.in_forest = (
+            workspace.device,
+            workspace.options,
+            workspace.in_forest,
+        )
+        self.n, self.n_phases = workspace.n_vertices, workspace.n_phases
+        self.full_capacity, self.finer = workspace.full_capacity, workspace.finer
+        self.tuning = workspace.device.policy
+        workspace.solves += 1
 
     @property
     def tile(self) -> int:
         """Slots of a tile of the launches of single steps."""
-        return self.plan.program.work_group_size * self.plan.slots_per_item
+        return self.workspace.program.work_group_size * self.workspace.slots_per_item
 
     def solve(self) -> bool:
         """Enqueue the solve, and wait; return False if it has to be done again."""
         self.enqueue()
         is_done = not self.given_up and self.is_done()
-        self.full_capacity |= is_done and self.plan.overflowed
-        return is_done and not self.plan.overflowed
+        self.full_capacity |= is_done and self.workspace.overflowed
+        return is_done and not self.workspace.overflowed
 
     def take(self, words: Array) -> dict[str, Any] | None:
         """Return what the solve tells about its work, of the words of its state.
 
         None if the graph was refused, or it has to be done again.
         """
-        self.plan.host_state[:] = words
-        ended = self.plan.has_ended(self.launch) and not (self.plan.refused or self.plan.overflowed)
+        self.workspace.host_state[:] = words
+        ended = self.workspace.has_ended(self.launch) and not (
+            self.workspace.refused or self.workspace.overflowed
+        )
         return self.stats() if ended else None
 
     def is_done(self) -> bool:
         """Return whether work-groups came to the end of what was enqueued; waits."""
-        self.plan.read_state(self.launch)
-        return self.plan.has_ended(self.launch)
+        self.workspace.read_state(self.launch)
+        return self.workspace.has_ended(self.launch)
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
-        plan = self.plan
-        sizes = plan.worklist_sizes(self.n_phases)
+        workspace = self.workspace
+        sizes = workspace.worklist_sizes(self.n_phases)
         return {
             "shape": "gpu",
-            "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
+            "rounds": sum(map(len, sizes)) + (workspace.symmetric and not workspace.ranks),
             "worklist_sizes": sizes,
             "launches_as": self.launches,
-            "device_bytes": plan.device_bytes,
+            "device_bytes": workspace.device_bytes,
         }
 
     # ------------------------------------------------------------ the algorithm's steps
 
     def _prepare(self) -> None:
-        plan, n = self.plan, self.n
-        if plan.candidates is not None:
-            words = max(n, plan.n_slots // 32)
-            self._step("candidates_prepare", words, plan.candidates.kept)
+        workspace, n = self.workspace, self.n
+        if workspace.candidates is not None:
+            words = max(n, workspace.n_slots // 32)
+            self._step("candidates_prepare", words, workspace.candidates.kept)
             return
-        if plan.tile_slots != self.tile:
-            plan.have_tiles(self.tile)
-            self._step("find_rows", -(-plan.n_slots // self.tile) + 1, self.tile)
-            plan.tile_slots = self.tile
-        n_items = plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32)
-        if plan.ranks:
-            self._step("set_windows", max(n_items, _SAMPLE_ITEMS), *plan.window_arguments)
+        if workspace.tile_slots != self.tile:
+            workspace.have_tiles(self.tile)
+            self._step("find_rows", -(-workspace.n_slots // self.tile) + 1, self.tile)
+            workspace.tile_slots = self.tile
+        n_items = (
+            workspace.n_slots // 32 if workspace.symmetric else max(n, workspace.n_slots // 32)
+        )
+        if workspace.ranks:
+            self._step("set_windows", max(n_items, _SAMPLE_ITEMS), *workspace.window_arguments)
         else:
             self._step("prepare", n_items)
 
     def _filter(self, phase: int) -> None:
         """Admit the window's edges; of the first one, once vertices have chosen from their rows."""
-        plan = self.plan
-        if phase == 0 and plan.candidates is not None:
-            self._enter_candidates(plan.candidates)
-        elif phase > 0 or not plan.symmetric:
+        workspace = self.workspace
+        if phase == 0 and workspace.candidates is not None:
+            self._enter_candidates(workspace.candidates)
+        elif phase > 0 or not workspace.symmetric:
             self._tile_step("admit_edges", phase, self.n_phases, int(phase > 0))
         else:
-            self._tile_step("take_minima_and_list" if plan.ranks else "take_minima")
-            self._step("join_rows", -(-plan.n_slots // self.tile))
+            self._tile_step("take_minima_and_list" if workspace.ranks else "take_minima")
+            self._step("join_rows", -(-workspace.n_slots // self.tile))
             self._step("choose_edges", self.n)
             self._step("follow_choices", self.n)
             self._follow_again(0, 0, self.n)
-            if plan.ranks:
+            if workspace.ranks:
                 self._contract(0, 0)
             else:
                 self._tile_step("admit_edges", 0, 1, 1)
 
     def _first_depth(self, phase: int) -> int:
-        return 0 if phase == 0 and not self.plan.symmetric else 1
+        return 0 if phase == 0 and not self.workspace.symmetric else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
         """Let all supervertices hook, and wait; return whether any had an edge."""
         self._hook(phase, depth)
-        first, counts = self._first_depth(phase), self.plan.counts(phase)
+        first, counts = self._first_depth(phase), self.workspace.counts(phase)
         before, after = int(counts[depth, 1]) if depth else self.n, int(counts[depth + 1, 1])
         edges = int(counts[max(depth - 1, first), 0]), int(counts[depth, 0])
         self._check_round(phase, depth, (before, after), edges)
@@ -137,7 +145,9 @@ class GpuRun(FilterBoruvkaRun):
 
     def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
         if rounds == 0:
-            n_edges = self.plan.n_slots // 2 if self.plan.symmetric else self.plan.n_slots
+            n_edges = (
+                self.workspace.n_slots // 2 if self.workspace.symmetric else self.workspace.n_slots
+            )
             return last_window_too_large(edges[1], vertices[0], n_edges)
         return rounds == 1 and contracts_slowly(edges, vertices[0])
 
@@ -147,7 +157,7 @@ class GpuRun(FilterBoruvkaRun):
         self._step("begin_components", self.n, phase + 1, most=_FEW_GROUPS)
 
     def _finish(self) -> None:
-        self._step("expand", flag_words(self.plan.n_slots), self.in_forest.memory)
+        self._step("expand", flag_words(self.workspace.n_slots), self.in_forest.memory)
 
     # ------------------------------------------------------------------ parts of steps
 
@@ -158,9 +168,11 @@ class GpuRun(FilterBoruvkaRun):
 
     def _hook(self, phase: int, depth: int) -> None:
         """Reserve later words, put what is reserved into the forest, and follow to the roots."""
-        bound, tile = max(self.n >> depth, 1), self.plan.program.grid_tile
-        for later in range(1, self.plan.passes):
-            self._step("refine", self.plan.capacities[depth % 2], phase, depth, later, tile=tile)
+        bound, tile = max(self.n >> depth, 1), self.workspace.program.grid_tile
+        for later in range(1, self.workspace.passes):
+            self._step(
+                "refine", self.workspace.capacities[depth % 2], phase, depth, later, tile=tile
+            )
         self._edge_step("hook", phase, depth)
         self._step("follow", bound, phase, depth, 0)
         self._follow_again(phase, depth, bound)
@@ -169,8 +181,8 @@ class GpuRun(FilterBoruvkaRun):
         """Follow on where ways were too long; waits for the counts."""
         before = 0
         for _ in range(MOST_FOLLOWINGS):
-            self.plan.read_state(self.launch)
-            pending = int(self.plan.counts(phase)[depth, 2])
+            self.workspace.read_state(self.launch)
+            pending = int(self.workspace.counts(phase)[depth, 2])
             if pending == before:
                 return
             before = pending
@@ -187,29 +199,29 @@ class GpuRun(FilterBoruvkaRun):
         self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
     ) -> None:
         """Enqueue a step over items, by `most` work-groups a compute unit if it is not 0."""
-        program = self.plan.program
+        program = self.workspace.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
         if most:
             groups = min(groups, most * self.device.capabilities.compute_units)
         self._enqueue(program, f"filter_boruvka_{name}", groups, *arguments)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
-        bound = self.plan.capacities[depth % 2]
-        tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
+        bound = self.workspace.capacities[depth % 2]
+        tile = self.workspace.program.work_group_size * self.tuning.worklist_edges_per_item
         self._step(name, bound, phase, depth, tile=tile, most=_WORKLIST_GROUPS)
 
     def _tile_step(self, name: str, *arguments: int) -> None:
-        self._step(name, self.plan.n_slots, *arguments, tile=self.tile)
+        self._step(name, self.workspace.n_slots, *arguments, tile=self.tile)
 
     def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
         """Enqueue a kernel; where launches are what solves wait for, one with its arguments set."""
-        plan = self.plan
-        few_launches = self.launches == "resident" or plan.candidates is not None
-        if few_launches and plan.solves > _SOLVES_BEFORE_PRESET:
-            kernel = plan.preset(program, name, arguments)
+        workspace = self.workspace
+        few_launches = self.launches == "resident" or workspace.candidates is not None
+        if few_launches and workspace.solves > _SOLVES_BEFORE_PRESET:
+            kernel = workspace.preset(program, name, arguments)
             self.launch.preset(kernel, name, groups, program.work_group_size)
         else:
-            self.launch(program, name, groups, *plan.arguments, *arguments)
+            self.launch(program, name, groups, *workspace.arguments, *arguments)
 
     def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
         """Enqueue a kernel on up to `most` work-groups a compute unit, all on the device at once.

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions, launches_on
 from clmst.algorithms.filter_boruvka.gpu import GpuRun
-from clmst.algorithms.filter_boruvka.plan import RESIDENT_SLOTS_PER_ITEM, STATE_WORDS, Plan
+from clmst.algorithms.filter_boruvka.workspace import (
+    RESIDENT_SLOTS_PER_ITEM,
+    STATE_WORDS,
+    Workspace,
+)
 from clmst.algorithms.shared.solution import Solution, SolveReport
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.device_graph import DeviceGraph
@@ -36,7 +40,7 @@ def new_run(
     full_capacity: bool,
     finer: bool,
 ) -> GpuRun:
-    """Return a solve of a graph, with the plan that is kept with it or a new one."""
+    """Return a solve of a graph, with the workspace that is kept with it or a new one."""
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(
             f"launches is {options.launches!r}, for which work-groups wait for one another; the "
@@ -44,19 +48,21 @@ def new_run(
             "'auto' or 'separate' there"
         )
     key = ("filter-boruvka", maximum, options)
-    plan = graph.plans.get(key)
-    if plan is not None:  # a report that was read with a forest may say that it lacks edges
-        full_capacity |= plan.overflowed
-    if plan is not None and (plan.full_capacity < full_capacity or plan.finer < finer):
+    workspace = graph.plans.get(key)
+    if workspace is not None:  # a report that was read with a forest may say that it lacks edges
+        full_capacity |= workspace.overflowed
+    if workspace is not None and (
+        workspace.full_capacity < full_capacity or workspace.finer < finer
+    ):
         del graph.plans[key]
-        plan = None  # the next one may need its memory
-    if plan is None:
-        plan = graph.plans[key] = Plan(
+        workspace = None  # the next one may need its memory
+    if workspace is None:
+        workspace = graph.plans[key] = Workspace(
             graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
             finer=finer,
         )  # fmt: skip
-    plan.set_weights(graph.weights)
-    return _run_of(graph, plan, launch)
+    workspace.set_weights(graph.weights)
+    return _run_of(graph, workspace, launch)
 
 
 def begin(
@@ -77,27 +83,27 @@ def begin(
     assert isinstance(run, ResidentRun)
     run.verdict = verdict
     run.enqueue()
-    report = SolveReport(words=run.plan.state, count=STATE_WORDS, take=run.take)
+    report = SolveReport(words=run.workspace.state, count=STATE_WORDS, take=run.take)
     return run.solution(report=report)
 
 
-def begin_candidates(graph: DeviceGraph, plan: Plan, launch: Launcher) -> GpuRun:
-    """Enqueue a solve by a plan of candidates under the weights of a graph."""
-    assert plan.candidates is not None, "the plan is for candidates"
-    plan.set_weights(graph.weights)
-    run = _run_of(graph, plan, launch)
+def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
+    """Enqueue a solve by a workspace of candidates under the weights of a graph."""
+    assert workspace.candidates is not None, "the workspace is for candidates"
+    workspace.set_weights(graph.weights)
+    run = _run_of(graph, workspace, launch)
     run.enqueue()
     return run
 
 
-def _run_of(graph: DeviceGraph, plan: Plan, launch: Launcher) -> GpuRun:
-    """Return a solve by a plan, launched as its options and the device want it."""
-    wanted = plan.options.launches
-    launches = launches_on(plan.device, plan.n_slots, wanted)
-    if launches == "resident" and plan.candidates is not None and wanted == "auto":
+def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
+    """Return a solve by a workspace, launched as its options and the device want it."""
+    wanted = workspace.options.launches
+    launches = launches_on(workspace.device, workspace.n_slots, wanted)
+    if launches == "resident" and workspace.candidates is not None and wanted == "auto":
         launches = "mixed"
     kind = {"separate": GpuRun, "mixed": MixedRun, "resident": ResidentRun}[launches]
-    return kind(graph, plan, launch)
+    return kind(graph, workspace, launch)
 
 
 class MixedRun(GpuRun):
@@ -115,7 +121,7 @@ class MixedRun(GpuRun):
         if depth < first + separate:
             self._hook(phase, depth)
             return True
-        program, most = self.plan.finish_program, self.plan.finish_groups
+        program, most = self.workspace.finish_program, self.workspace.finish_groups
         words = (phase, depth, first, int(phase + 1 < self.n_phases))
         self._enqueue_resident(program, "filter_boruvka_finish_phase", most, *words)
         return False
@@ -137,14 +143,15 @@ class ResidentRun(GpuRun):
 
     def enqueue(self) -> None:
         """Enqueue the one launch."""
-        plan, tuning = self.plan, self.tuning
-        tile = plan.resident_program.work_group_size * RESIDENT_SLOTS_PER_ITEM.under(tuning)
-        plan.have_tiles(tile)
-        most = plan.resident_groups
-        if plan.n_slots <= HALF_RESIDENT_SLOTS.under(tuning):
+        workspace, tuning = self.workspace, self.tuning
+        tile = workspace.resident_program.work_group_size * RESIDENT_SLOTS_PER_ITEM.under(tuning)
+        workspace.have_tiles(tile)
+        most = workspace.resident_groups
+        if workspace.n_slots <= HALF_RESIDENT_SLOTS.under(tuning):
             most -= most // 2
         self._enqueue_resident(
-            plan.resident_program, "filter_boruvka_resident_solve", most, plan.in_forest.memory,
-            int(plan.tile_slots != tile), plan.n_phases, *plan.window_arguments, self.verdict,
+            workspace.resident_program, "filter_boruvka_resident_solve", most,
+            workspace.in_forest.memory, int(workspace.tile_slots != tile), workspace.n_phases,
+            *workspace.window_arguments, self.verdict,
         )  # fmt: skip
-        plan.tile_slots = tile
+        workspace.tile_slots = tile

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.filter_boruvka.plan import Candidates
+from clmst.algorithms.filter_boruvka.workspace import Candidates
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import compact, positions
 from clmst.primitives.sort import sort_by_key

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
-from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
+from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
 from clmst.algorithms.k_core.core_numbers import core_numbers
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.compact import positions
@@ -30,12 +31,6 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # two words
 
 
-# Graphs of fewer edges are solved in the time that launches take.
-_LEAST_EDGES = 1 << 18
-# Edges a vertex up to which a graph may be worth while: those of more have few degree-2 paths.
-_MOST_EDGES_A_VERTEX = 2.5
-# The part of the edges that may remain as degree-2 paths.
-_MOST_LEFT = 0.7
 # Options that say nothing but the shape.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
@@ -47,7 +42,7 @@ class SeriesContraction:
         self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
         self._pays: bool | None = None  # until it is known
-        self._plan: Plan | None = None
+        self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
         """Return whether solves may go this way: the kernels that solve the rest are a GPU's.
@@ -68,11 +63,11 @@ class SeriesContraction:
         if self._candidates is None:
             return None
         word = graph.weight_defines(maximum=self.maximum)
-        if self._plan is None or self._plan.weights != word:
-            self._plan = Plan(
+        if self._workspace is None or self._workspace.weights != word:
+            self._workspace = Workspace(
                 graph, launch, maximum=self.maximum, options=_PLAIN[0], candidates=self._candidates
             )
-        run = begin_candidates(graph, self._plan, launch)
+        run = begin_candidates(graph, self._workspace, launch)
         if not run.is_done():
             return None
         remaining = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}
@@ -80,14 +75,14 @@ class SeriesContraction:
 
     def forget(self) -> None:
         """Forget what a solve may have remaining unfinished."""
-        self._plan = None
+        self._workspace = None
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
         m = graph.n_slots
-        self._pays = self._always or _LEAST_EDGES <= m <= _MOST_EDGES_A_VERTEX * graph.n_vertices
+        self._pays = self._always or route.looks_for_series(m, graph.n_vertices)
         if self._pays:
             candidates = contract_series(graph, launch)
-            self._pays = self._always or candidates.n_edges <= _MOST_LEFT * m
+            self._pays = self._always or route.series_pays(candidates.n_edges, m)
             self._candidates = candidates if self._pays else None
 
 

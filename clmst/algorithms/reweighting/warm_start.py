@@ -6,24 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.gpu import GpuRun
 from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
-from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.workspace import Workspace
 from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.policy import Policy
 
-# Graphs of fewer edges are solved in the time that checking their weights takes.
-_LEAST_EDGES = 1 << 16
-# As many times more where a solve of a small graph is one launch, beside which the launches and the
-# read-back of a check are no less work. On an H200 near rounds take 1.06 to 1.19 and 1.02 to 1.06
-# of the time of others with 0.19 and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to
-# 0.97 with 1.07 million (docs/performance_log.md).
-_TIMES_MORE_IN_ONE_LAUNCH = 8
 # Octaves: the greatest move between two rounds for which intervals pay; the greatest slack.
 _NEAR, _FAR = 0.45, 0.5
 # What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
@@ -31,16 +24,8 @@ _NEAR, _FAR = 0.45, 0.5
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # Solves that what was prepared has to last for, so that the time it took is saved.
 _LASTING = 4
-# The part of the edges that may be candidates.
-_MOST_LEFT = 0.35
 # Rounds without a look at how near weights are, at most: twice as many after each that was in vain.
 _LONGEST_PAUSE = 64
-
-
-def least_edges(policy: Policy) -> int:
-    """Return from how many edges on a device of such a policy has warm starts."""
-    in_one_launch = policy.resident_groups_per_compute_unit > 0
-    return max(_LEAST_EDGES * (_TIMES_MORE_IN_ONE_LAUNCH if in_one_launch else 1), VECTOR)
 
 
 class WarmStart:
@@ -61,7 +46,7 @@ class WarmStart:
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
         self._reference: ReferenceWeights | None = None
-        self._plan: Plan | None = None
+        self._workspace: Workspace | None = None
         self._slack = 0
         self._memory: DeviceArray | None = None
         self._violations: DeviceArray
@@ -75,15 +60,15 @@ class WarmStart:
         reference, word = self._reference, graph.weight_defines(maximum=self.maximum)
         if reference is not None and word != reference.word:
             self.forget()
-        if self._reference is None or self._plan is None:
+        if self._reference is None or self._workspace is None:
             return None
         self._reference.verify(graph.weights, self._slack, self._violations.memory, launch)
-        return begin_candidates(graph, self._plan, launch)
+        return begin_candidates(graph, self._workspace, launch)
 
     def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
         """Return the statistics of a solve that was begun, or None at a violation; wait."""
         if launch.read_word(self._violations.memory):
-            self._plan = None
+            self._workspace = None
             if self._served < _LASTING:
                 self._margin = _WIDE_MARGIN
                 self._wait_longer()
@@ -93,7 +78,7 @@ class WarmStart:
         self._served += 1
         if self._served == _LASTING:
             self._next_pause = 1
-        remaining = run.plan.candidates
+        remaining = run.workspace.candidates
         assert remaining is not None, "the run is of candidates"
         counts = {
             "edges": remaining.n_edges,
@@ -107,8 +92,9 @@ class WarmStart:
 
         Nothing is learnt of a solution that was found in both directions of edges.
         """
-        least = VECTOR if self._always else least_edges(graph.device.policy)
-        if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
+        one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
+        pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)
+        if graph.n_slots < VECTOR or not pays or solution.in_forest.size != graph.n_slots:
             return
         if self._pause:
             self._pause -= 1
@@ -122,7 +108,7 @@ class WarmStart:
 
     def forget(self) -> None:
         """Forget all rounds."""
-        self._reference = self._plan = None
+        self._reference = self._workspace = None
 
     def _record(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         if self._memory is None:
@@ -140,9 +126,9 @@ class WarmStart:
             return False
         slack = min(int(self._margin * moved) + 1, int(_FAR * reference.octave))
         candidates = reference.classify(graph, slack, launch)
-        if candidates.n_edges > _MOST_LEFT * graph.n_slots:
+        if not route.warm_start_pays(candidates.n_edges, graph.n_slots):
             return False
-        self._plan = Plan(
+        self._workspace = Workspace(
             graph,
             launch,
             maximum=self.maximum,

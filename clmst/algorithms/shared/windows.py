@@ -8,6 +8,7 @@ from math import sqrt
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.shared.read_back import words_at
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
@@ -36,9 +37,6 @@ _DEGREES = 1024
 # join most vertices early: it is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph
 # that stores each edge once keeps the usual ones, which alone join vertices in its first round.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
-# How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
-# edges lie within components when the first window is done.
-_SPARSE_TIMES = 4
 _SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
 # Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
 # of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones,
@@ -57,9 +55,9 @@ _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
-_STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
+_SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
 # What tells so before any round: the share of all edges that is left for the last window.
-_FLOODED_SHARE = 0.75
+_LARGE_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +87,7 @@ def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
     are those before the first round of the last window, and after it.
     """
     before, after = edges
-    return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
+    return after >= max(_SLOW_SHARE * before, _SLOW_DEGREE * n_vertices, 1)
 
 
 def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
@@ -97,7 +95,7 @@ def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
 
     In random graphs it keeps a fifth: the others lie within components.
     """
-    return edges >= max(_FLOODED_SHARE * n_edges, _STUBBORN_DEGREE * n_vertices, 1)
+    return edges >= max(_LARGE_SHARE * n_edges, _SLOW_DEGREE * n_vertices, 1)
 
 
 def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
@@ -105,8 +103,10 @@ def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> b
     if targets is not None:
         return len(targets) > 0
     tuning, degree = graph.device.policy, graph.average_degree
-    times = 1 if degree >= tuning.dense_degree else _SPARSE_TIMES
-    return degree >= tuning.filter_degree and graph.edge_bound >= times * tuning.filter_edges
+    return route.light_edges_first(
+        degree, graph.edge_bound, filter_degree=tuning.filter_degree,
+        dense_degree=tuning.dense_degree, filter_edges=tuning.filter_edges,
+    )  # fmt: skip
 
 
 def skew(degrees: Array) -> float:

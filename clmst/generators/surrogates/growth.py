@@ -107,7 +107,7 @@ def topology(
 
 
 def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
-    """Return the number of draws of each vertex. Vertex 0 draws itself, once."""
+    """Return the number of draws of each vertex. Vertex 0 makes one draw, which is itself."""
     uniform = Stream.named(_SEED, "draws").uniform(n)
     counts = np.minimum(few / np.sqrt(np.maximum(uniform, 2.0**-53)), _MOST_DRAWS)
     counts[0] = 1

@@ -91,7 +91,10 @@ def symmetric_graph(
 
 
 def _split(u: Array, v: Array, shift: int) -> _Split:
-    """Take edges in both directions without self-loops, and split them by row >> shift."""
+    """Split edges into buckets by row >> shift, and return the packed words of each bucket.
+
+    Both directions of each edge are taken, and self-loops are dropped.
+    """
     proper = u != v
     if not proper.all():
         u, v = u[proper], v[proper]

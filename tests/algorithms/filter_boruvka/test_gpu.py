@@ -20,8 +20,8 @@ import pytest
 import clmst
 from clmst import Device, FilterBoruvkaOptions, Graph, UnsupportedDeviceError
 from clmst.algorithms.filter_boruvka import RECORD, RESIDENT_SLOTS
-from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
+from clmst.algorithms.filter_boruvka.workspace import Workspace
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -145,26 +145,26 @@ def test_parallel_edges_of_equal_weight(device: Device) -> None:
 # ---------------------------------------------------------------------- plans, memory
 
 
-def plans_of(graph: Any) -> list[Plan]:
-    return [plan for plan in graph.plans.values() if isinstance(plan, Plan)]
+def workspaces_of(graph: Any) -> list[Workspace]:
+    return [workspace for workspace in graph.plans.values() if isinstance(workspace, Workspace)]
 
 
 def test_worklists_that_turn_out_too_small(any_device: Device) -> None:
     """Nearly all edges of a clique outlive the first round: all is done again with room, once.
 
-    The memory of the first plan is free for the next: near a device's limit both do not fit.
+    The memory of the first workspace is free for the next: near a device's limit both do not fit.
     """
     graph = clique(256).symmetrised()
     resident = clmst.to_device(graph, any_device)
     with peak_of(any_device) as peak:
         first = solve(resident, None, **gpu(targets=()))
-    (plan,) = plans_of(resident)
-    assert plan.capacities == (graph.n_edges, graph.n_edges)
+    (workspace,) = workspaces_of(resident)
+    assert workspace.capacities == (graph.n_edges, graph.n_edges)
     assert peak.most - peak.before < first.stats["device_bytes"]
     again = solve(resident, None, **gpu(targets=()))
     for forest in (first, again):
         assert_same_forest(forest, clmst.kruskal(graph))
-    assert plans_of(resident) == [plan]
+    assert workspaces_of(resident) == [workspace]
     assert again.stats["launches"] < first.stats["launches"]
 
 
@@ -191,7 +191,7 @@ def test_every_overflow_is_seen(
         with bounds(worklist_capacities=lambda *_, **__: capacities):
             forest = solve(resident, None, **gpu(targets=targets))
         assert_same_forest(forest, clmst.kruskal(graph))
-        assert plans_of(resident)[0].capacities == (resident.edge_bound,) * 2
+        assert workspaces_of(resident)[0].capacities == (resident.edge_bound,) * 2
 
 
 @extremes
@@ -208,19 +208,19 @@ def test_plan_is_kept_with_the_graph(variant: Variant, monkeypatch: pytest.Monke
 
     first = flags(maximum=False)
     assert asked.count
-    (plan,) = plans_of(graph)
+    (workspace,) = workspaces_of(graph)
     asked.count = 0
     np.testing.assert_array_equal(flags(maximum=False), first)
-    assert (asked.count, plans_of(graph)) == (0, [plan])
+    assert (asked.count, workspaces_of(graph)) == (0, [workspace])
     assert (flags(maximum=True) != first).any()
     assert asked.count
-    assert len(plans_of(graph)) == 2
+    assert len(workspaces_of(graph)) == 2
     solve(graph, None, **gpu(seed=5))
-    assert len(plans_of(graph)) == 3
+    assert len(workspaces_of(graph)) == 3
 
 
 def test_earlier_forest_survives_the_next_solve(any_device: Device) -> None:
-    """The flags belong to the plan; a forest must not."""
+    """The flags belong to the workspace; a forest must not."""
     graph = clmst.to_device(crowd(), any_device)
     options: dict[str, Any] = {"options": GPU, "keep_on_device": True}
     kept = clmst.minimum_spanning_forest(graph, **options)
@@ -234,12 +234,12 @@ def test_memory_goes_with_the_graph(any_device: Device) -> None:
     """Gigabytes on a GPU must not wait for Python's collector, which knows nothing of them."""
     graph = clmst.to_device(crowd().symmetrised(), any_device)
     solve(graph, None, **gpu())
-    plan = weakref.ref(plans_of(graph)[0])
-    assert plan() is not None
+    workspace = weakref.ref(workspaces_of(graph)[0])
+    assert workspace() is not None
     gc.disable()
     try:
         del graph
-        assert plan() is None
+        assert workspace() is None
     finally:
         gc.enable()
 
@@ -281,7 +281,7 @@ def test_arguments_that_are_set_once(any_device: Device) -> None:
     for turn in range(5):
         for graph, right in zip(resident, expected, strict=True):
             assert_same_forest(solve(graph, None, **how, profile=turn == 4), right)
-    assert all(plan._presets for graph in resident for plan in plans_of(graph))
+    assert all(workspace._presets for graph in resident for workspace in workspaces_of(graph))
 
 
 def test_arguments_that_are_set_follow_the_weights(any_device: Device) -> None:
@@ -368,9 +368,9 @@ def test_options_of_variants_hold_for_all_graphs(any_device: Device) -> None:
     for degree, one_window in ((2.0, True), (9.0, False)):
         _, options = variant_on_gpu(policy, average_degree=degree)
         for n_chords in (0, 8):
-            plan = kept_plan(ring_with_chords(n_chords), any_device, options)
-            assert plan.one_window == one_window
-            assert plan.n_phases == (1 if one_window or n_chords == 0 else 2)
+            workspace = kept_workspace(ring_with_chords(n_chords), any_device, options)
+            assert workspace.one_window == one_window
+            assert workspace.n_phases == (1 if one_window or n_chords == 0 else 2)
 
 
 def ring_with_chords(n_chords: int, n: int = 40) -> Graph:
@@ -379,11 +379,11 @@ def ring_with_chords(n_chords: int, n: int = 40) -> Graph:
     return Graph.from_edges(ends, (ends + steps) % n, (ends * 7 + steps * 13) % 50).symmetrised()
 
 
-def kept_plan(graph: Graph, device: Device, options: FilterBoruvkaOptions) -> Plan:
+def kept_workspace(graph: Graph, device: Device, options: FilterBoruvkaOptions) -> Workspace:
     resident = clmst.to_device(graph, device)
     solve(resident, None, options=replace(options, shape="gpu"))
-    (plan,) = plans_of(resident)
-    return plan
+    (workspace,) = workspaces_of(resident)
+    return workspace
 
 
 def test_a_way_of_all_vertices_is_not_gone_step_by_step(any_device: Device) -> None:

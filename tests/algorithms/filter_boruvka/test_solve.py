@@ -10,7 +10,7 @@ import pytest
 
 import clmst
 from clmst import Device, FilterBoruvkaOptions, Graph
-from clmst.algorithms.filter_boruvka.plan import CHASE
+from clmst.algorithms.filter_boruvka.workspace import POINTER_STEPS
 from clmst.core.weight_keys import encode
 from tests.helpers.bounds import bounds
 from tests.helpers.forests import assert_same_forest, assert_solved, crowd, solve
@@ -132,7 +132,7 @@ def test_long_chains(device: Device, shape: str, weights: str) -> None:
     n = 1 << 16
     w = {"rising": np.arange(n - 1), "falling": np.arange(n - 1)[::-1], "equal": np.ones(n - 1)}
     graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), w[weights].astype(np.int32))
-    device = device.with_policy(device.policy.with_constants({CHASE: 2}))
+    device = device.with_policy(device.policy.with_constants({POINTER_STEPS: 2}))
     how = in_shape(shape, launches="separate" if shape == "gpu" else "auto")
     for stored in (graph, graph.symmetrised()):
         forest = solve(stored, device, **how)

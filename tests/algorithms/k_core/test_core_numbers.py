@@ -192,12 +192,12 @@ def test_path_takes_no_round_a_vertex(device: Device) -> None:
     assert max(rounds) <= n // k_core.GROUP_BUDGET + 4
 
 
-@pytest.mark.parametrize(("room", "chase"), [(1, 10**6), (4096, 1), (3, 40)])
-def test_cascades_are_left_to_the_next_round(device: Device, room: int, chase: int) -> None:
+@pytest.mark.parametrize(("room", "budget"), [(1, 10**6), (4096, 1), (3, 40)])
+def test_cascades_are_left_to_the_next_round(device: Device, room: int, budget: int) -> None:
     """Without room or time to go on with, vertices are shared out anew; nobody is lost."""
     graph = random_graph(3000, 12_000, 5)
     path = Graph.from_edges(np.arange(999), np.arange(1, 1000))
-    budgets = {"k_core_serial_budget": chase, "k_core_group_budget": min(chase, 3)}
+    budgets = {"k_core_serial_budget": budget, "k_core_group_budget": min(budget, 3)}
     with bounds(k_core_capacity=room, **budgets):
         cut = assert_cores(graph, device, peel(graph))
         assert_cores(path, device, np.ones(1000, np.uint32))

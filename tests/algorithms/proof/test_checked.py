@@ -139,11 +139,11 @@ def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
             ):
                 assert forest.stats["proof"]["where"] == where
             with monkeypatch.context() as broken:
-                worker = type(solver._session.opened())
-                right = worker.solve
+                worker = type(solver._rounds.opened())
+                right = worker.solve_staged
                 broken.setattr(
                     worker,
-                    "solve",
+                    "solve_staged",
                     lambda *given, **more: shortened(right(*given, **more)),  # noqa: B023
                 )
                 with pytest.raises(InvalidForestError, match="joins two trees of the forest"):

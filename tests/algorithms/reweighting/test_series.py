@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
-from clmst.algorithms.filter_boruvka.plan import Candidates
+from clmst.algorithms.filter_boruvka.workspace import Candidates
 from clmst.algorithms.reweighting.series import SeriesContraction, contract_series
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph

@@ -19,7 +19,7 @@ from clmst import (
     PmaOptions,
     PrimOptions,
 )
-from clmst.algorithms.filter_boruvka import gpu, plan
+from clmst.algorithms.filter_boruvka import gpu, workspace
 from clmst.algorithms.shared import progress
 from clmst.core.weight_keys import Array
 from clmst.generators import generate
@@ -31,7 +31,7 @@ Lie = Callable[[Array, int], None]
 
 # Where the counts of filter-boruvka's first phase are among what the host reads.
 CPU_COUNTS = 2  # state[]: overflow, components of the one window
-GPU_COUNTS = plan._COUNTS
+GPU_COUNTS = workspace._COUNTS
 
 
 def graph() -> Graph:

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import clmst
 from clmst import Device, EclOptions, FilterBoruvkaOptions, Graph
-from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.workspace import Workspace
 from clmst.algorithms.shared.windows import ends_of, least_of_draws, skew, usual_target
 from clmst.core.weight_keys import Array, encode
 from clmst.runtime.device_graph import DeviceGraph
@@ -244,10 +244,12 @@ def assert_first_window(stored: Graph, device: Device, seeds: Iterable[int]) -> 
         resident = clmst.to_device(stored, device)
         options = FilterBoruvkaOptions(shape="gpu", seed=seed)
         assert_same_forest(solve(resident, None, options=options), expected)
-        (plan,) = (plan for plan in resident.plans.values() if isinstance(plan, Plan))
-        assert plan.n_phases == 2
-        assert plan.capacities != (resident.edge_bound,) * 2
-        low, high, slot = plan.host_state[3:6].tolist()
+        (workspace,) = (
+            workspace for workspace in resident.plans.values() if isinstance(workspace, Workspace)
+        )
+        assert workspace.n_phases == 2
+        assert workspace.capacities != (resident.edge_bound,) * 2
+        low, high, slot = workspace.host_state[3:6].tolist()
         end = high << 32 | low if keys.dtype == np.uint64 else low
         assert keys[slot] == end
         first = count_edges(stored, end, slot)

@@ -48,12 +48,12 @@ _FEW_EDGES = 256  # capacity that the smallest graphs have beyond that
 
 # What follows was measured on an H200 (docs/performance_log.md), as a share of the time with the
 # value in use: on the nine largest of the fifteen benchmark graphs, but where six small ones are
-# named. It counts where work-groups wait for one another, which needs these GPUs; CHASE counts
-# everywhere.
+# named. It counts where work-groups wait for one another, which needs these GPUs. POINTER_STEPS
+# counts everywhere.
 #
 # Parent pointers that a work-item follows in one launch on the way to a root, at most. 16, 64, 128
 # and 512 take 0.995 to 0.998, which is noise.
-CHASE = Constant("filter_boruvka.CHASE", 32)
+POINTER_STEPS = Constant("filter_boruvka.POINTER_STEPS", 32)
 # Registers of a work-item, at most, of the compilers that take a limit: NVIDIA's. 32 take 1.073,
 # 48 take 1.013.
 _MAX_REGISTERS = 40
@@ -93,7 +93,7 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
         "SAMPLES": SAMPLES,
         "EDGES_PER_ITEM": tuning.worklist_edges_per_item,
         "TILE_ITEMS": slots_per_item(tuning, wide=wide),
-        "CHASE": CHASE.under(tuning),
+        "POINTER_STEPS": POINTER_STEPS.under(tuning),
         "MAX_REGISTERS": _MAX_REGISTERS,
     }
 
@@ -163,7 +163,7 @@ class Candidates:
         return self.ends.size
 
 
-class Plan:
+class Workspace:
     """What solves of one graph share; made once, so that a small solve is all launches.
 
     With `full_capacity` worklists hold all edges; with `candidates` these are the remaining graph,
@@ -299,7 +299,7 @@ class Plan:
             kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return a kernel whose arguments are set: the plan's own, then these."""
+        """Return a kernel whose arguments are set: the workspace's own, then these."""
         kernel = self._presets.get((name, arguments))
         if kernel is None:
             kernel = program.preset(name, (*self.arguments, *arguments))

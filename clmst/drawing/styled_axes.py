@@ -42,7 +42,7 @@ _FADED = 0.15  # fraction of the usual opacity for the longest edges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class StyledAxes:
     """Axes with one drawing, and the methods that draw on them."""
 
     axes: Any  # of Matplotlib, in the coordinates of the points
@@ -51,7 +51,9 @@ class Page:
     thin: float  # width of the thinnest lines, in typographic points
 
     @classmethod
-    def map_around(cls, target: Target, points: Points, n_vertices: int | None = None) -> Page:
+    def map_around(
+        cls, target: Target, points: Points, n_vertices: int | None = None
+    ) -> StyledAxes:
         """Make a page whose shape and scale suit a map of the points.
 
         `n_vertices` is the number of vertices, which decides the width of lines. By default it is
@@ -79,7 +81,7 @@ class Page:
         return cls(axes=axes, path=target.path, is_new=target.axes is None, thin=thin)
 
     @classmethod
-    def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> Page:
+    def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> StyledAxes:
         """Make a page for a chart with x from 0 to `right` and labelled horizontal levels.
 
         `levels` is the label of the y axis. A margin of `inside`, in units of x, stays free on each

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from clmst import peeling
+from clmst import peeling, route
 from clmst.algorithms import solving
 from clmst.algorithms.parts.shares import by_speed, shares_of
 from clmst.core import clusters, partition
@@ -22,9 +22,6 @@ Strategy: TypeAlias = Literal["split", "cores"]
 
 # The most edges, stored once, of a graph whose core numbers are computed.
 _MOST_PEELED = (1 << 31) - 1
-# Vertices from which on a part with half of its pairs is dense: the rule of the paper's section
-# 4.2, m > n**2 / 2 of n**2 pairs; in its Table 4 a matrix pays off from 4,096 vertices on.
-LEAST_DENSE = 256
 _WORD_BYTES = 4  # of a weight, as far as is known before there is one
 
 
@@ -95,7 +92,7 @@ def _dense_parts_and_rest(edges: Graph, device: Device) -> list[Part]:
         return [partition.whole(edges)]
     cores = peeling.core_numbers(edges, device=device)
     most = solving.most_vertices("dense", device)
-    found = clusters.dense_parts(edges, cores, least=LEAST_DENSE, most=most)
+    found = clusters.dense_parts(edges, cores, least=route.LIMITS.dense_part, most=most)
     if not found.count:
         return [partition.whole(edges)]
     return partition.by_clusters(edges, found)

@@ -18,7 +18,7 @@ NO_FAULT = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PendingCheck:
+class DeferredCheck:
     """A check whose outcome is a word on the device.
 
     The word is the number of the first fault, or NO_FAULT. `error` creates the exception for a
@@ -29,7 +29,7 @@ class PendingCheck:
     error: Callable[[int], ClmstError]
 
     @classmethod
-    def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> PendingCheck:
+    def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> DeferredCheck:
         """Start a check that has found no fault yet. Kernels lower its word by ``atomic_min``."""
         word = launch.device.allocate(4)
         launch.fill(word, NO_FAULT, 1)

@@ -1,0 +1,130 @@
+"""``clmst explain``: which way a graph would be solved, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from clmst.cli.failure import understood
+from clmst.cli.options import columns_option, device_option, format_option, json_option
+from clmst.cli.terminal import (
+    STREAM,
+    Stages,
+    console,
+    find_format,
+    new_table,
+    print_json,
+    reading,
+)
+
+if TYPE_CHECKING:
+    from clmst.explanation import Explanation
+
+
+@click.command()
+@click.argument("file", metavar="GRAPH", type=click.Path(path_type=Path))
+@click.option(
+    "--points", is_flag=True, is_eager=True,  # --columns needs it
+    help="GRAPH is a table of points, whose coordinates --columns names; all when left out.",
+)  # fmt: skip
+@click.option(
+    "--metric", metavar="NAME", is_eager=True,
+    help="Of points: a metric instead of the file's, or of euclidean.",
+)  # fmt: skip
+@click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
+@device_option
+@format_option("--format", "format_name", text="The format of GRAPH, whatever its suffix.")
+@columns_option
+@json_option
+def explain(
+    *,
+    file: Path,
+    points: bool,
+    metric: str | None,
+    maximum: bool,
+    device_name: str | None,
+    format_name: str | None,
+    columns: tuple[str, ...] | None,
+    as_json: bool,
+) -> None:
+    """Tell which way the graph in GRAPH would be solved, and why; do not solve it.
+
+    It is the way of clmst.minimum_spanning_forest. Each way that was looked at before has the limit
+    that it was compared with: docs/algorithms.md has them all. `clmst solve` puts every graph on a
+    device first, so it takes none of the ways for small graphs.
+    """
+    from clmst.core.arguments import check_choice
+    from clmst.core.points import Metric
+    from clmst.explanation import explain as explained
+
+    if metric is not None:
+        with understood():
+            check_choice("metric", metric, get_args(Metric))
+    stages = Stages(quiet=as_json)
+    graph = _read(
+        stages, file, format_name, columns=columns, points=points or metric is not None,
+        metric=metric,
+    )  # fmt: skip
+    with stages.stage("explain", "asking the router"):
+        found = explained(graph, device=device_name, maximum=maximum)
+    name = "stdin" if file == STREAM else str(file)
+    if as_json:
+        print_json(_as_json(name, found))
+    else:
+        _print(name, found)
+
+
+def _read(
+    stages: Stages, path: Path, format_name: str | None, *, points: bool, metric: Any,
+    columns: tuple[str, ...] | None,
+) -> Any:  # fmt: skip
+    """Read a graph; points stay points if the format, or the caller, says that they are some."""
+    from clmst.io import read_graph, read_points, registry
+
+    formats = registry.POINT_FORMATS if points else registry.able("reader")
+    chosen = find_format(path, format_name, formats)
+    opened = reading(stages, "read", path, format_name, points=points, columns=columns)
+    with opened as file:
+        if points or (chosen.points_reader and not columns):
+            return read_points(file, format=format_name, metric=metric, columns=columns)
+        return read_graph(file, format=format_name, columns=columns)
+
+
+def _as_json(name: str, found: Explanation) -> dict[str, Any]:
+    return {
+        "file": name,
+        "device": None if found.device is None else found.device.description,
+        "facts": found.facts,
+        "route": found.way.as_stats(),
+        "passed": [{"record": record, "because": why} for record, why in found.passed],
+    }
+
+
+def _print(name: str, found: Explanation) -> None:
+    from clmst.route import RECORDS
+
+    way, device = found.way, found.device
+    table = new_table()
+    table.add_row("file", name)
+    table.add_row("device", "none" if device is None else device.description)
+    for fact, value in found.facts.items():
+        table.add_row(fact.replace("_", " "), _in_words(value))
+    table.add_row("way", way.record + (f", {way.variant}" if way.variant else ""))
+    table.add_row("", RECORDS[way.record])
+    table.add_row("because", way.because)
+    screen = console()
+    screen.print(table)
+    if found.passed:
+        passed = new_table("passed over", "because")
+        for record, why in found.passed:
+            passed.add_row(record, why)
+        screen.print()
+        screen.print(passed)
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

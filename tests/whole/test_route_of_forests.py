@@ -1,0 +1,92 @@
+"""Every forest says which way it went: ``stats["route"]``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, route
+from clmst.algorithms.registry import ALGORITHMS
+from tests.helpers.bounds import bounds
+from tests.helpers.caches import resolving_anew
+
+
+def told(forest: Any) -> dict[str, str]:
+    """Return what a forest says of its way, which JSON holds and the router knows."""
+    said: dict[str, str] = forest.stats["route"]
+    assert json.loads(json.dumps(said)) == said
+    assert set(said) == {"record", "variant", "because"}
+    assert said["record"] in route.RECORDS
+    return said
+
+
+def matrix(n: int = 30, weight: float | None = None) -> Any:
+    """Return the upper triangle of a complete graph."""
+    cells = np.triu(np.random.default_rng(0).random((n, n)), 1)
+    found = sparse.csr_array(cells)
+    if weight is not None:
+        found.data[:] = weight
+    return found
+
+
+@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"dense"}))
+def test_algorithms_are_steps(any_device: Device, algorithm: str) -> None:
+    forest = clmst.minimum_spanning_forest(matrix(), algorithm=algorithm, device=any_device)
+    said = told(forest)
+    assert (said["record"], said["variant"]) == (route.STEPS, algorithm)
+    assert f"the call gives {algorithm}" in said["because"]
+
+
+def test_auto_in_steps(any_device: Device, in_steps: None) -> None:
+    forest = clmst.minimum_spanning_forest(matrix(), device=any_device)
+    said = told(forest)
+    assert (said["record"], said["variant"]) == (route.STEPS, forest.stats["algorithm"])
+    assert said["because"].startswith("30 vertices, 435 slots; ")
+    kept = clmst.minimum_spanning_forest(matrix(), device=any_device, keep_on_device=True)
+    assert told(kept) == told(kept.to_host()) == said
+
+
+def test_behind_the_check_of_a_matrix(any_device: Device, in_steps: None) -> None:
+    with bounds(checked_from=1):
+        assert told(clmst.minimum_spanning_forest(matrix(), device=any_device))
+
+
+def test_small_and_equal(any_device: Device) -> None:
+    facts = any_device.facts
+    small = told(clmst.minimum_spanning_forest(matrix(), device=any_device))
+    assert small["record"] == (route.SMALL if facts.serial else route.STEPS)
+    equal = told(clmst.minimum_spanning_forest(matrix(weight=1.0), device=any_device))
+    in_place = facts.alone and facts.host_arrays == "shared"
+    assert (equal["record"] == route.EQUAL) == in_place
+
+
+@pytest.mark.parametrize("given", [matrix(), matrix().toarray() + matrix().toarray().T])
+def test_on_the_host(given: Any) -> None:
+    with resolving_anew(None), pytest.warns(clmst.DeviceWarning):
+        said = told(clmst.minimum_spanning_forest(given))
+    assert (said["record"], said["because"]) == (route.HOST, "there is no device")
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 2), (3000, 2), (300, 20), (40, 400)])
+def test_points(any_device: Device, n: int, d: int) -> None:
+    points = clmst.Points(np.random.default_rng(1).random((n, d)))
+    said = told(clmst.minimum_spanning_forest(points, device=any_device))
+    assert said["record"] in (route.PRIM_POINTS, route.BOXES, route.TILES, route.ROWS)
+    dense = told(clmst.minimum_spanning_forest(points, device=any_device, algorithm="dense"))
+    assert dense["record"] == (route.TILES if d > 3 else route.ROWS)
+    widest = told(clmst.maximum_spanning_forest(points, device=any_device))
+    assert widest["record"] == route.ROWS
+
+
+def test_parts_on_several_devices(any_device: Device) -> None:
+    """One device, with and without a capability, stands for two."""
+    graph = clmst.Graph.from_scipy(matrix())
+    devices = [any_device, any_device.forcing_off("int64-atomics")]
+    said = told(clmst.minimum_spanning_forest(graph, devices=devices))
+    assert said["record"] == route.DEVICES
+    assert said["because"].startswith("435 edges on 2 devices")
