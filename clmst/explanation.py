@@ -25,9 +25,7 @@ class Explanation:
     """The answer of the router for a graph, and how it came to it."""
 
     way: Way
-    facts: dict[
-        str, Any
-    ]  # the facts that the router has, by name; facts that it did not ask for are left out
+    facts: dict[str, Any]  # the facts that the router was given or has asked for, by name
     passed: list[tuple[str, str]]  # ways that were looked at before, and why each was passed over
     device: Device | None
 

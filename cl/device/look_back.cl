@@ -170,7 +170,7 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,
-                                bool is_prefix) {
+                                  bool is_prefix) {
   at->next -= 1;
   at->is_whole = is_prefix || at->next == 0;
   at->after = LOOK_COMBINE(total, at->after);

@@ -50,7 +50,7 @@ static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
 // In-out   states.
 // Scope    all look-back lanes; result in each of them.
 static inline uint look_back_prefix(const selection_t *of, volatile global uint *states, uint tile,
-                                  uint n) {
+                                    uint n) {
   look_t at = {0, tile, tile == 0};
 #pragma unroll 1
   while (!look_back_find(states, &at)) {

@@ -48,7 +48,7 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
 //
 // Scope    all look-back lanes; *total is the same in each of them.
 static inline void look_back_reduce(const global element_t *in, const global uchar *flags,
-                                  size_t begin, size_t end, partial_t *total) {
+                                    size_t begin, size_t end, partial_t *total) {
   partial_clear(total);
 #pragma unroll 1
   for (size_t i = begin; i < end; i += LOOK_BACK_LANES) {
@@ -70,7 +70,7 @@ static inline void look_back_reduce(const global element_t *in, const global uch
 // In-out   states.
 // Scope    all look-back lanes; result in each of them.
 static inline T look_back_prefix(const global element_t *in, const global uchar *flags, uint n,
-                               volatile global uint *states, uint tile) {
+                                 volatile global uint *states, uint tile) {
   look_t at = {IDENTITY, tile, tile == 0};
 #pragma unroll 1
   while (!look_back_find(states, &at)) {

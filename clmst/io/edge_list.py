@@ -37,8 +37,7 @@ from clmst.io.text import Word, word_error
 
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
-_SNAP_COUNTS = re.compile(rb"^#\s*Nodes:\s*(\d{1,19})\s+Edges:\s*(\d{1,19})\b", re.MULTILINE)
-_HEAD_BYTES = 4096  # SNAP's counts are in this many bytes at the start
+_SNAP_COUNTS = re.compile(rb"^#\s*Nodes:\s*(\d{1,19})\s+Edges:\s*(\d{1,19})\b")
 _COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and (\d{1,19}) edges ")
 
 
@@ -56,7 +55,7 @@ class _Lines(EdgeText):
         self._n_vertices: Word | None = None  # the first line of an algs4 header
 
     def begin(self, text: bytes) -> None:
-        """Look for counts in the comments of the first block.
+        """Keep the first line, which may be a comment of clmst's own.
 
         Raises :class:`FileFormatError` for a Matrix Market file, which would otherwise be misread:
         its banner looks like a comment, and its line of sizes like an edge.
@@ -64,8 +63,11 @@ class _Lines(EdgeText):
         self.comment = text[:256].partition(b"\n")[0]
         if self.comment.lower().startswith(b"%%matrixmarket"):
             raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
-        counts = _SNAP_COUNTS.search(text[:_HEAD_BYTES])
-        self.least_edges = int(counts[2]) if counts else 0
+
+    def comment_before_edges(self, text: bytes) -> None:
+        """Take the number of edges from SNAP's header, if the comment is one."""
+        if counts := _SNAP_COUNTS.match(text):
+            self.least_edges = int(counts[2])
 
     def header(self, line: int, words: list[str]) -> bool:
         """Take a line of the header of algs4, and return whether it was one."""

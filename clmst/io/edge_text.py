@@ -88,6 +88,9 @@ class EdgeText:
         Subclasses override this to check how the file begins.
         """
 
+    def comment_before_edges(self, text: bytes) -> None:
+        """Look at a comment that stands before the first edge."""
+
     def header(self, line: int, words: list[str]) -> bool:
         """Take a line before the first edge, and return whether it belongs to the header.
 
@@ -141,8 +144,10 @@ class EdgeText:
             end = text.find(b"\n", at) + 1 or len(text)
             one = text[at:end]
             words = words_of(one.replace(b",", b" ") if self.commas else one)
-            is_passed_over = not one.strip() or one.lstrip().startswith(self.comments)
-            if not is_passed_over and not (words and self.header(line, words)):
+            is_comment = one.lstrip().startswith(self.comments)
+            if is_comment:
+                self.comment_before_edges(one)
+            elif one.strip() and not (words and self.header(line, words)):
                 self.has_begun = True
                 break
             at, line = end, line + 1

@@ -164,6 +164,17 @@ def test_odd_signs_are_refused_wherever_blocks_are_cut(
             read_graph(path)
 
 
+def test_only_a_comment_before_the_edges_is_a_header(tmp_path: Path) -> None:
+    """The counts of SNAP's header are taken wherever blocks are cut, and nowhere else."""
+    (early := tmp_path / "early.txt").write_text("# Nodes: 5 Edges: 99\n3 4\n4 5\n")
+    (late := tmp_path / "late.txt").write_text("3 4\n4 5\n# Nodes: 5 Edges: 99\n")
+    for size in (3, 7, 30, 1 << 20):
+        with bounds(text_block=size):
+            assert read_graph(late).n_edges == 2
+            with pytest.raises(FileFormatError, match="declares 99 edges but the file holds 2"):
+                read_graph(early)
+
+
 def test_without_pyarrow(tmp_path: Path) -> None:
     """Blocks that it would read are read by NumPy."""
     (path := tmp_path / "path.txt").write_text("".join(f"{v} {v + 1} 0.5\n" for v in range(20_000)))
