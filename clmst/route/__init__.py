@@ -5,14 +5,6 @@ the name of a record, and the reason in words. Some choices depend on the data, 
 weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
 data, reads that fact and asks again. So no fact is read that does not matter.
 
-`limits`      the numbers that decide, each with its unit and what was measured
-`facts`       what the router is told, and the form of its answer
-`records`     the names of the ways, each with what it stands for
-`sparse`      graphs that list their edges
-`complete`    points and complete matrices
-`dendrograms` dendrograms of forests
-============= =======================================================================
-=======
 ============ ========================================================================
 `limits`     the numbers that decide, each with its unit and what was measured
 `facts`      what the router knows, the form of its answer, and how rules are asked
@@ -20,7 +12,7 @@ data, reads that fact and asks again. So no fact is read that does not matter.
 `sparse`     graphs that list their edges
 `steps`      graphs that are on a device: algorithms and their variants
 `complete`   points and complete matrices: trees, and core distances
-`dendrogram` who sorts and who merges the edges of a forest
+`dendrogram` who sorts and who merges the edges of a forest, in how many launches
 `streams`    streams of edges
 `repeated`   rounds of one graph under other weights
 `primitives` one pass or several, one launch or three

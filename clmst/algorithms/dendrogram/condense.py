@@ -178,7 +178,7 @@ class _Result:
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
 
     def read(self, launch: Launcher) -> CondensedTree:
-        """Wait for the tree. It is read at once, with room for the most clusters, if it is small.
+        """Wait for the tree. A small one is read at once, as if it had the most clusters.
 
         Of a large one the number of clusters is read first.
         """
