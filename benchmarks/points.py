@@ -1,8 +1,9 @@
 """Minimum spanning trees of points: on a device, beside other programs, and the choice of "auto".
 
-    python -m benchmarks points trees 1e6,2 1e6,3 37e6,3,clusters python -m benchmarks points
-    dendrograms 1e6,2 37e6,3 python -m benchmarks points peers 1e6,2 1e6,3 python -m benchmarks
-    points choice 500,2 1000,2 2000,16
+    python -m benchmarks points trees 1e6,2 1e6,3 37e6,3,clusters
+    python -m benchmarks points dendrograms 1e6,2 37e6,3
+    python -m benchmarks points peers 1e6,2 1e6,3
+    python -m benchmarks points choice 500,2 1000,2 2000,16
 
 A set of points is ``NUMBER,DIMENSIONS[,KIND]``. Its kind is "uniform", in a cube, or "clusters":
 200 clusters, with standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
