@@ -1,6 +1,7 @@
 """List the kernels that `simulated` launches, on the default device instead of Oclgrind.
 
-    python -m tests.helpers.launched gpu-shape python -m tests.helpers.launched cpu int64-atomics
+    python -m tests.helpers.launched gpu-shape
+    python -m tests.helpers.launched cpu int64-atomics
 
 Prints each kernel in each specialisation, after the output of ``simulated`` itself. Run it before
 and after a change of the graphs there. With smaller graphs no kernel may be missing.
