@@ -1,7 +1,7 @@
 """Time the calls of ``thirty_calls.py`` in this tree and in another commit, in turns.
 
-    python -m benchmarks beside_commit HEAD~1 python -m benchmarks beside_commit 828e2643 --device
-    gpu --only HDBSCAN --repetitions 15
+    python -m benchmarks beside_commit HEAD~1
+    python -m benchmarks beside_commit 828e2643 --device gpu --only HDBSCAN --repetitions 15
 
 Three processes take turns. One imports clmst from this tree as it is. Two import it from the
 commit, which is checked out into a temporary folder. A folder with another tree can be given in

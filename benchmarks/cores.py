@@ -1,7 +1,8 @@
 """`core_numbers` of complete graphs, of random graphs, and of files beside NetworkX.
 
-    python -m benchmarks cores complete [--smallest N] [--largest N] python -m benchmarks cores
-    random [--vertices N] [--degree D] python -m benchmarks cores files FILE...
+    python -m benchmarks cores complete [--smallest N] [--largest N]
+    python -m benchmarks cores random [--vertices N] [--degree D]
+    python -m benchmarks cores files FILE...
 
 ``complete`` repeats Table 6 of Ma and Wan. A graph is on the device before anything is timed, with
 both directions of its edges or with one. A time ends with the numbers on the host. The numbers are

@@ -1,7 +1,7 @@
 """Complete graphs, and graphs of rising density: `dense` beside `filter-boruvka` and SciPy.
 
-    python -m benchmarks dense complete [--largest N] python -m benchmarks dense density [--vertices
-    N] [--plot FILE]
+    python -m benchmarks dense complete [--largest N]
+    python -m benchmarks dense density [--vertices N] [--plot FILE]
 
 ``complete`` repeats Table 4 of Ma and Wan: complete graphs with n vertices, where n doubles from
 512 on. ``density`` repeats their Table 5 and Figure 8: n vertices, where each pair is an edge with

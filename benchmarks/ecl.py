@@ -1,7 +1,8 @@
 """Compare the surrogates with the inputs of ECL-MST's paper, and times with stated ones.
 
-    python -m benchmarks ecl inputs [GRAPH ...] python -m benchmarks ecl throughput RESULTS.json ...
-    [--plot FILE] python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
+    python -m benchmarks ecl inputs [GRAPH ...]
+    python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
+    python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
 ``inputs`` is Table 2 of SC '23 beside the numbers of the surrogates. A GRAPH is a surrogate graph
 by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench` beside the paper's

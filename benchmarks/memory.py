@@ -1,8 +1,8 @@
 """Resident memory of graphs, of trees and clusters of points, and of many rounds of a solver.
 
-    python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied] python -m
-    benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree] python -m benchmarks memory
-    rounds --algorithm pma --vertices 100000 --rounds 200
+    python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied]
+    python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
+    python -m benchmarks memory rounds --algorithm pma --vertices 100000 --rounds 200
 
 ``points`` measures each call with uniform points in a process of its own. The result is the peak of
 resident memory, minus the memory of the process right before the call: the interpreter, the driver,

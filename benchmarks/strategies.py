@@ -1,8 +1,9 @@
 """The one-shot strategies of Ma and Wan, MP and CU, beside clmst's own algorithms.
 
-    python -m benchmarks strategies sets [--vertices N] [--union-find NAME]... python -m benchmarks
-    strategies families [--scale K]... python -m benchmarks strategies complete [--largest N] python
-    -m benchmarks strategies density [--vertices N]
+    python -m benchmarks strategies sets [--vertices N] [--union-find NAME]...
+    python -m benchmarks strategies families [--scale K]...
+    python -m benchmarks strategies complete [--largest N]
+    python -m benchmarks strategies density [--vertices N]
 
 MP is `edge-parallel`, and CU is `dense` with ``DenseOptions(reread="all")``. ``sets`` repeats the
 paper's Table 2: the union-finds of MP on a complete graph, by number of compute units if the device

@@ -1,8 +1,8 @@
 """The cost of a stream beside a solve of the whole graph, and the cost of a lost worker.
 
-    python -m benchmarks streaming chunks [--graph patents] [--chunks 8] python -m benchmarks
-    streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16] python -m benchmarks
-    streaming limits [--rows 40000000] [--vertices 1000000]
+    python -m benchmarks streaming chunks [--graph patents] [--chunks 8]
+    python -m benchmarks streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
+    python -m benchmarks streaming limits [--rows 40000000] [--vertices 1000000]
 
 `chunks` solves edge arrays in random order, as a whole, in chunks and by passes, in turns.
 `parquet` streams Parquet files in this process, and through a Dask cluster of two workers, one of

@@ -13,7 +13,7 @@ data are read only if they matter.
 `sparse`     graphs that list their edges
 `steps`      graphs that are on a device: algorithms and their variants
 `complete`   points and complete matrices: their trees, and core distances
-`dendrogram` whether the device sorts and merges the edges of a forest
+`dendrogram` how the edges of a forest are sorted and merged, and in how many launches
 `streams`    streams of edges
 `repeated`   rounds of one graph under changing weights
 `primitives` the number of passes and launches of a scan, a selection or a sort
@@ -25,7 +25,6 @@ from __future__ import annotations
 from clmst.route.complete import (
     in_one_launch,
     in_one_work_group,
-    keeps_hierarchy,
     long_enough_for_products,
     passed_over_complete,
     passed_over_core_distances,
@@ -33,6 +32,7 @@ from clmst.route.complete import (
     way_of_core_distances,
 )
 from clmst.route.dendrogram import (
+    condenses_in_one_launch,
     device_sorts,
     one_merges,
 )
@@ -127,6 +127,7 @@ __all__ = [
     "StreamFacts",
     "Way",
     "checks_on_host",
+    "condenses_in_one_launch",
     "converts_on_host",
     "device_checks",
     "device_orders",
@@ -139,7 +140,6 @@ __all__ = [
     "in_one_pass",
     "in_one_work_group",
     "is_sparse_part",
-    "keeps_hierarchy",
     "launches_of_rounds",
     "light_edges_first",
     "limits_table",

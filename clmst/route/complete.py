@@ -177,14 +177,6 @@ _CORE_RULES: tuple[Rule[PointFacts], ...] = (
 )  # fmt: skip
 
 
-def keeps_hierarchy(facts: PointFacts) -> bool:
-    """Return whether the hierarchy that core distances have built is worth keeping.
-
-    It is, if the tree of the same points uses it, or the order of points in it.
-    """
-    return way_of_complete(facts).record in (PRIM_POINTS, BOXES)
-
-
 # -------------------------------------------------------------------------------- variants
 
 

@@ -19,3 +19,12 @@ def one_merges(n_vertices: int, *, alone: bool) -> bool:
     `alone` is True if work-groups of the device have one work-item, as on CPUs.
     """
     return alone or n_vertices <= LIMITS.serial_dendrogram
+
+
+def condenses_in_one_launch(n_vertices: int, tile: int, *, alone: bool) -> bool:
+    """Return whether one launch merges the edges of a forest and condenses its dendrogram.
+
+    `tile` is the number of items that a work-group of the condensation takes at a time. `alone` is
+    True if work-groups of the device have one work-item, as on CPUs.
+    """
+    return one_merges(n_vertices, alone=alone) and n_vertices <= LIMITS.condensed_tiles * tile
