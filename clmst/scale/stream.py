@@ -125,7 +125,7 @@ def stream_minimum_spanning_forest(
     >>> import clmst, numpy as np
     >>> chunks = [([0, 1], [1, 2], np.array([5, 3])), ([2, 0], [0, 3], np.array([4, 1]))]
     >>> clmst.stream_minimum_spanning_forest(chunks, 4).edge_ids
-    array([3, 2, 1])
+    array([2, 3, 1])
     """
     maximum = check_bool("maximum", maximum)
     if on_progress is not None and not callable(on_progress):
