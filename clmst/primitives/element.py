@@ -305,7 +305,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
 
 
 def _flaw(dtype: np.dtype[Any], fields: tuple[Field, ...]) -> str | None:
-    """Return why kernels cannot compute with a dtype, as part of a message, or None if they can."""
+    """Return a text that says why kernels cannot compute with a dtype, or None if they can."""
     for field in fields:
         if field.dtype.str[1:] not in _SCALARS or not field.dtype.isnative or field.dtype.subdtype:
             return f", whose field {field.name!r} is of {field.dtype}" if field.name else ""

@@ -42,7 +42,7 @@ def default_limit(device: Device) -> int:
 
 
 def host_share() -> int:
-    """Return how many bytes of the host's memory the edges of a stream may take.
+    """Return the number of bytes of the host's memory that the edges of a stream may take.
 
     It is a quarter of the physical memory, or 0 if the size of the memory is unknown.
     """
@@ -50,7 +50,7 @@ def host_share() -> int:
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return how many bytes of the device a reduction takes per vertex, and per edge."""
+    """Return the number of bytes of the device that a reduction takes per vertex, and per edge."""
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
     vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
     edge = (bytes_needed(_ALGORITHM, device.policy, 0, 1) or 0) - base
@@ -58,7 +58,7 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return how many bytes of the device a reduction takes, including the CSR of the edges."""
+    """Return the number of bytes of the device that a reduction takes, including its CSR."""
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     return a_vertex * n_vertices + an_edge * n_edges
 

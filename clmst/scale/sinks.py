@@ -65,7 +65,7 @@ _ALSO = 13  # bytes of an edge of a chunk, without its weight: two ends, a mark 
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return how many bytes of the device all blocks together take for each row of a block."""
+    """Return the number of bytes of the device that all blocks take for each row of a block."""
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
@@ -429,7 +429,7 @@ class ReductionSink(StreamSink):
         self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
-        """Return how many edges a chunk, and a reduction, may have within the memory limit.
+        """Return the maximum number of edges of a chunk, and of a reduction, within the limit.
 
         Raise NoSpaceForReductionError if there is too little space for new edges beside the forest.
         Generated edges need space for 1/16 of the forest's edges. Rows need space for as many edges
@@ -531,7 +531,7 @@ class PassSink(StreamSink):
             self._join(known)
 
     def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-        """Return how many edges a chunk may have within the memory limit.
+        """Return the maximum number of edges of a chunk within the memory limit.
 
         Raise OutOfDeviceMemoryError if they are fewer than 64.
         """
