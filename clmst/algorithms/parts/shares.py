@@ -19,7 +19,10 @@ _EARLY_ROWS = 0.2
 
 
 def edge_ns(device: Device, upload_bytes: int = 0) -> float:
-    """Return the nanoseconds that a device takes for an edge, including the copy of `upload_bytes`."""
+    """Return the nanoseconds that a device takes for an edge.
+
+    They include the copy of `upload_bytes` bytes to a device with memory of its own.
+    """
     copies = device.capabilities.host_arrays == "copied"
     return _EDGE_NS[device.capabilities.kind] + upload_bytes * _UPLOAD_NS * copies
 

@@ -55,7 +55,7 @@ class PartForest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _EdgeLists:
-    """The edges of one forest or of two: their columns, their weights' words, and the starts of rows."""
+    """The edges of one forest or of two: columns, words of weights, and starts of rows."""
 
     columns: DeviceArray
     words: DeviceArray

@@ -82,7 +82,7 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with the edges of the forest that it competes with; blocks.
+        """Compare every edge of the graph with the forest's edges that it competes with; blocks.
 
         Returns whether the claim is confirmed.
         """
