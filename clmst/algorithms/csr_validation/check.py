@@ -208,7 +208,7 @@ def _as_it_is(matrix: Any) -> Graph | None:
         indptr=starts,
         indices=columns,
         weights=np.ascontiguousarray(as_weights(data)),
-        is_symmetric=int(columns[-1]) < row,  # of the last slot: so it is, if it is canonical
+        is_symmetric=int(columns[-1]) < row,  # right if the matrix is canonical
         edge_ids=None,
         n_input=indices.size,
     )

@@ -26,7 +26,7 @@ _KEPT = "rows of edge-parallel"  # key of the rows among the graph's plans
 
 
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}  # SETS
-_LOCK_LOST = 2**32 - 1  # of cl/device/lock.cl
+_LOCK_LOST = 2**32 - 1  # value of cl/device/lock.cl
 # Number of reads of an unchanged lock after which a work-item gives up. A thread of a CPU can be
 # off its core for long while others read every few nanoseconds. On other devices a read takes a
 # microsecond, and the work-item that has the lock is running.

@@ -119,7 +119,7 @@ class EdgeReducer(EdgeKernels):
         self._size += count
         end = chunk.first_id + chunk.size
         if chunk.ids is not None:
-            last = np.empty(1, np.uint64)  # they rise within a chunk
+            last = np.empty(1, np.uint64)  # the greatest id, since ids rise within a chunk
             self._launch.read(chunk.ids.memory, last, offset=8 * (chunk.size - 1))
             end, self._rises = int(last[0]) + 1, False
         elif chunk.first_id < self._next_id != end:  # some more of the same chunk may follow
@@ -233,7 +233,7 @@ class EdgeReducer(EdgeKernels):
             self._rises = bool((ids[1:] > ids[:-1]).all())
             self._next_id = int(ids.max()) + 1
         if has_forest:
-            self.reduce()  # for its limits
+            self.reduce()  # this computes the limits that filter chunks
             self.reductions = 0
 
     def forest(self) -> EdgePart:

@@ -21,7 +21,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
-# Known graphs, and the edges of a chunk.
+# Known graphs, and the number of edges of a chunk.
 CHUNKED: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1 << 14))
 _MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vertices
 

@@ -46,7 +46,7 @@ MARKED_FROM = 1 << 21
 _MAX_DEPTHS = 34
 # The layout of state[], as in cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1
-_STUCK = 2  # in place of the overflow
+_STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
 # Capacity of a segment as a share of its slots, if there are several windows and both directions of
 # edges are stored. One of the directions is listed. Of the last window only the edges that still
@@ -162,7 +162,7 @@ class CpuRun(FilterBoruvkaRun):
         begin = sum(last[0])
         self.depths.append((begin, n_vertices))
         shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
-        stride = n_vertices // 2  # at most so many supervertices come of these
+        stride = n_vertices // 2  # maximum number of supervertices at the next depth
         self._step(
             "hook", shares, self.reserved[depth % 2], self.reserved[1 - depth % 2], self.edges,
             self.links, self.in_forest.memory, self.on_device, begin, counts, _COMPONENTS + phase,
@@ -301,7 +301,7 @@ class CpuRun(FilterBoruvkaRun):
 
 
 def usual_capacity(share: int, ends: Ends) -> int:
-    """Return how many edges a segment of `share` slots can hold, unless it must hold all."""
+    """Return the number of edges that a segment of `share` slots can hold by default."""
     return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
 

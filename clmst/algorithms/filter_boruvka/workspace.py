@@ -77,10 +77,10 @@ _SPILLING, _SERIAL = 8, 256  # slots of a work-item: minimum for spills, and if 
 
 
 def slots_per_item(tuning: Policy, *, wide: bool) -> int:
-    """Return how many slots of a tile a work-item takes; `wide` is whether weights have 64 bits.
+    """Return the number of slots of a tile that a work-item takes.
 
-    Wide weights take twice the registers. With as many slots as narrow ones, NVIDIA's kernels would
-    spill registers to memory.
+    If weights have 64 bits, which `wide` says, kernels take twice the registers. With as many slots
+    as for narrow weights, NVIDIA's kernels would spill registers to memory.
     """
     slots = tuning.slots_per_item
     return slots * 3 // 4 if wide and _SPILLING <= slots < _SERIAL else slots
@@ -136,7 +136,7 @@ def _tile_bytes(n_slots: int, tile: int) -> int:
 
 
 def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
-    """Return how many edges the worklists of even and of odd depths can hold by default.
+    """Return the default capacities of the worklists of even and of odd depths, in edges.
 
     An edge takes 16 bytes. If both directions are stored, the worklist of even depths is first used
     as a list of 8 bytes for each edge.
@@ -218,7 +218,7 @@ class Workspace:
         self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
         self.finish_groups = FINISH_GROUPS.under(tuning) if self.resident_groups else 0
         self.solves = 0  # number of solves so far
-        self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
+        self._presets: dict[tuple[Any, ...], Any] = {}  # kernels whose arguments stay set
         self.clear_state(launch)
 
     def _set_windows(self, graph: DeviceGraph, launch: Launcher) -> None:

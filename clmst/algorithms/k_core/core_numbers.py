@@ -101,7 +101,7 @@ class _Peeling:
     def count_degrees(self) -> None:
         """Enqueue the count of the edges at every vertex, and the search for the least count."""
         graph, one_sided = self.graph, not self.graph.graph.is_symmetric
-        runs = self.degree  # not read
+        runs = self.degree  # a placeholder, which is not read
         if one_sided:
             runs = self._count_columns()
         self.launch.for_each(
@@ -116,7 +116,7 @@ class _Peeling:
         outside of such runs. The returned array has, for each vertex, the number of runs that
         contain it. The sum of both is the number of all occurrences.
         """
-        graph, runs = self.graph, self.list  # which is not in use yet
+        graph, runs = self.graph, self.list  # the list is not in use yet
         for array in (self.degree, runs):
             self.launch.fill(array.memory, 0, array.size)
         self.launch.for_each(

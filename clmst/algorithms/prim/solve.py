@@ -51,7 +51,7 @@ _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
 _CURSOR_WORDS = {"heap": 6, "array": 2}
 # The record that is sorted along with weights of 64 bits: image_t of the kernels.
 _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
-_KEPT = "mirrored rows"  # with a graph, for the next solve
+_KEPT = "mirrored rows"  # key among the graph's derived arrays
 
 
 def solve(
@@ -140,7 +140,7 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
 class SortedRows:
     """A graph on a device whose sorted rows contain both directions of every edge."""
 
-    n: int  # vertices, at least one
+    n: int  # number of vertices, at least one
     n_slots: int
     indptr: Memory  # laid out as in a DeviceGraph, like the next two
     indices: Memory
@@ -152,7 +152,7 @@ class SortedRows:
 class Trees:
     """All trees of a forest and statistics about their growth."""
 
-    parents: DeviceArray  # of uint32: the other end of each vertex's edge; all ones for roots
+    parents: DeviceArray  # uint32: the other end of each vertex's edge; all bits set for roots
     stats: Mapping[str, Any]
 
 
@@ -255,7 +255,7 @@ class _Growing:
     def grow(self, patches: _Patches) -> int:
         """Grow the trees of all patches, and return the number of launches; blocks."""
         rows, width = self.rows, self.width
-        serial = self.queue == "heap"  # else a worker is a work-group
+        serial = self.queue == "heap"  # a worker is a work-item; if not, a work-group
         groups = self.launch.groups_for(-(-patches.count // width) if serial else patches.count)
         workers = groups * width if serial else groups
         cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
@@ -274,7 +274,7 @@ class _Growing:
             launches += 1
             if suffice or self.launch.read_word(self.unfinished.memory) < launches:
                 return launches
-            if launches > most // STEPS_A_LAUNCH + 1:  # every one but the last takes all its steps
+            if launches > most // STEPS_A_LAUNCH + 1:  # each except the last uses all its steps
                 rule = f"growing all trees takes {most} steps at most, {STEPS_A_LAUNCH} a launch"
                 raise no_progress(
                     "prim", self.device, rule, launches=launches, patches=patches.count,

@@ -198,14 +198,14 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
     """
     graph, k, n = forest.graph, forest.n_edges, forest.graph.n_vertices
     claim: Claim | MatrixClaim
-    if isinstance(graph, DeviceMatrix):  # whose forest is one tree
+    if isinstance(graph, DeviceMatrix):  # the forest of a complete graph is one tree
         if n <= 1 or k != n - 1:
             return Proof(ok=k == max(n - 1, 0))
         claim, is_whole = MatrixClaim(forest), False
     elif graph.n_slots == 0 or n == 0:
         return Proof(ok=k == 0)
     else:
-        claim, is_whole = Claim(forest), k == graph.edge_bound  # no edge is left out
+        claim, is_whole = Claim(forest), k == graph.edge_bound  # whether all edges are claimed
     tree = TreeBuilder(n, k, launch).build(claim.list_edges)
     if tree is None:
         return Proof(ok=False)

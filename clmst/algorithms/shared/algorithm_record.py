@@ -193,7 +193,7 @@ def check_whole_number(options: object, name: str, *, low: int, high: int | None
     from clmst.core.arguments import check_integer, is_array, shown
 
     value = getattr(options, name)
-    if is_array(value):  # of one element, which Python takes for an integer
+    if is_array(value):  # Python would take an array of one element for an integer
         raise InvalidArgumentError(f"{name} is {shown(value)}, an array; it must be an integer")
     set_option(options, name, check_integer(name, value, low=low, high=high))
 
