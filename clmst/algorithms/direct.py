@@ -165,7 +165,7 @@ def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
     """Return whether a graph is still a list of edges, each of which may be in the forest.
 
     If parallel edges are merged, the heavier ones are dropped, so the maximum forest must not
-    contain them. A list of such edges cannot be used for it.
+    contain them. A list with parallel edges to merge cannot be used for it.
     """
     edges = graph.edge_list
     return edges is not None and not (maximum and edges.merge_parallel)

@@ -125,7 +125,10 @@ def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
 
 
 def _changed(options: Any, texts: Mapping[str, str]) -> Any:
-    """Return options with the values that the texts name; all values are checked together."""
+    """Return options with the values that the texts name.
+
+    All values are checked together, when the options are made.
+    """
     values, nested = dict[str, Any](), dict[str, dict[str, str]]()
     for option, kind, _ in _leaves(options):
         outer, dot, inner = option.partition(".")

@@ -82,7 +82,7 @@ def choose(
     Raises
     ------
     InvalidArgumentError
-        There is no algorithm of that name, or the options are of another class.
+        No algorithm is called that, or the options are of another class.
     NoFamilyLeftError
         The name is "auto", and the device has failed the self-tests of all algorithms.
     """
@@ -227,9 +227,10 @@ def _begun(
     name: str, graph: DeviceGraph, launch: Launcher, *, options: object, maximum: bool,
     verdict: Memory | None = None,
 ) -> Forest | None:  # fmt: skip
-    """Solve with a single read, and return the forest; blocks.
+    """Solve with a single read, and return the forest.
 
-    Returns None if the algorithm cannot do that for the graph, or if the solve did not succeed.
+    The call waits for the device. Returns None if the algorithm cannot do that for the graph, or if
+    the solve did not succeed.
     """
     begin = ALGORITHMS[name].begin
     if begin is None:
@@ -263,8 +264,8 @@ def forest_by(
 def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) -> int | None:
     """Return the estimated bytes that a solve needs at its peak, beside the graph itself.
 
-    Returns None if the record of the algorithm has no figures. "dense" has none: it counts cells
-    and has an error of its own. The figures of the records are measured by
+    Returns None if the record of the algorithm does not give figures. The record of "dense" does
+    not: it counts cells and has an error of its own. The figures of the records are measured by
     tests/algorithms/test_memory_needs.py.
     """
     needs = ALGORITHMS[algorithm].bytes_needed

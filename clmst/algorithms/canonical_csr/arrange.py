@@ -97,11 +97,11 @@ def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None
 
 
 def put_slots(work: Arrangement) -> DeviceGraph | None:
-    """Return the canonical graph of a matrix; blocks.
+    """Return the canonical graph of a matrix.
 
-    The two directions of an edge become one edge with the lesser weight. Memory of the matrix that
-    only the arrangement holds is freed before the graph is made. Returns None if the host has to
-    make the graph.
+    The call waits for the device. The two directions of an edge become one edge with the lesser
+    weight. Memory of the matrix that only the arrangement holds is freed before the graph is made.
+    Returns None if the host has to make the graph.
     """
     return _kept(work.graph(lightest=True))
 
@@ -195,7 +195,9 @@ class Arrangement:
         return True
 
     def is_in_order_of(self, ids: DeviceArray) -> bool:
-        """Return whether sorted parallel edges are in the order of their ids; blocks.
+        """Return whether sorted parallel edges are in the order of their ids.
+
+        The call waits for the device.
 
         Parameters
         ----------
@@ -276,7 +278,10 @@ class Arrangement:
 
 
 def is_trusted(device: Device, case: Case) -> bool:
-    """Return whether a device has passed the self-test of sorting edges; else the host sorts."""
+    """Return whether a device has passed the self-test of sorting edges.
+
+    If it has not, the host sorts.
+    """
     return device.trust.refusal(CANONICAL_CSR, case) is None
 
 

@@ -61,7 +61,9 @@ SolveUnread: TypeAlias = Callable[[DeviceGraph, Memory], Forest | None]
 def put_matrix(
     matrix: Any, device: Device, *, by_entry: bool = False, arrange: bool = True
 ) -> DeviceGraph | None:
-    """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes; blocks.
+    """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes.
+
+    The call waits for the device.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def forest_or_graph(
 
     `solve` is tried if kernels get copies of the matrix, which cannot change after the check, and
     if a look at a few entries does not show that the check will fail. Then nothing waits for the
-    verdict, and the forest is returned. Otherwise the result is that of :func:`put_matrix`.
+    verdict, and the forest is returned. Otherwise the result is the one of :func:`put_matrix`.
     """
     graph = _as_it_is(matrix)
     if graph is None:
@@ -122,7 +124,9 @@ def _is_likely(graph: Graph, device: Device) -> bool:
 def _checked(
     graph: Graph, device: Device, solve: SolveUnread | None, *, by_entry: bool, arrange: bool
 ) -> Forest | DeviceGraph | Arrangement | None:
-    """Check a graph on its device; blocks.
+    """Check a graph on its device.
+
+    The call waits for the device.
 
     Returns
     -------
@@ -158,10 +162,10 @@ def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
 
 
 def check(resident: DeviceGraph) -> DeviceGraph | None:
-    """Check a graph whose arrays may be faulty on its device; blocks.
+    """Check a graph whose arrays may be faulty on its device.
 
-    Returns the graph, with the right `is_symmetric`, or None if it is faulty. The `is_symmetric` of
-    the argument is ignored.
+    The call waits for the device. Returns the graph, with the right `is_symmetric`, or None if it
+    is faulty. The `is_symmetric` of the argument is ignored.
     """
     return _sound(resident, *_read(_verdict(resident), resident.device))
 
@@ -182,7 +186,10 @@ def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
 
 
 def is_trusted(device: Device, encoding: Encoding) -> bool:
-    """Return whether the device has passed the self-test of this check; else the host checks."""
+    """Return whether the device has passed the self-test of this check.
+
+    If it has not, the host checks.
+    """
     return device.trust.refusal(CSR_VALIDATION, case_of(encoding.stored)) is None
 
 
@@ -243,7 +250,10 @@ def _verdict(graph: DeviceGraph) -> Memory:
 
 
 def _read(verdict: Memory, device: Device) -> list[int]:
-    """Read the words of a verdict; blocks."""
+    """Read the words of a verdict.
+
+    The call waits for the device.
+    """
     return Launcher(device, device.queue).read_words(verdict, _VERDICT_WORDS)
 
 

@@ -82,10 +82,10 @@ def _integers(name: str, values: Any, device: Device) -> DeviceArray:
 
 
 def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
-    """Let the device check a graph; blocks.
+    """Let the device check a graph.
 
-    Returns None if the host has to look at it, to find the fault or because the device is not
-    trusted.
+    The call waits for the device. Returns None if the host has to look at it, to find the fault or
+    because the device is not trusted.
     """
     device = resident.device
     if not validation.is_trusted(device, resident.encoded.encoding):

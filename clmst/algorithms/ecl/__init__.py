@@ -179,7 +179,7 @@ def check_for_edges_once(options: object, fact: str) -> None:
 
 
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros of ``ecl.cl``, except those of the device and of the weights."""
+    """Return the macros that ``ecl.cl`` needs besides the device's and the weights'."""
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "EDGES_PER_ITEM": tuning.edges_per_item,
@@ -189,7 +189,7 @@ def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
 
 
 def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros of ``ecl/populate.cl``, except those of the device and of the weights."""
+    """Return the macros that ``ecl/populate.cl`` needs besides the device's and the weights'."""
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,
@@ -211,7 +211,7 @@ def rows_per_item(tuning: Policy) -> int:
 
 
 def topology_defines(options: EclOptions) -> dict[str, int | bool]:
-    """Return the macros of ``ecl/topology.cl``, except those of the device and of the weights."""
+    """Return the macros that ``ecl/topology.cl`` needs besides the device's and the weights'."""
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,

@@ -130,10 +130,10 @@ class _EclRun:
         return [(0, threshold), (threshold + 1, _MAX_KEY)]
 
     def _sample_keys(self, draw_bits: int) -> Array:
-        """Read the leading key words of random slots; blocks.
+        """Read the leading key words of random slots.
 
-        Each returned key is the least of ``1 << draw_bits`` random slots. Edges that are stored
-        twice and self-loops do no harm in a sample.
+        The call waits for the device. Each returned key is the least of ``1 << draw_bits`` random
+        slots. Edges that are stored twice and self-loops do no harm in a sample.
         """
         device, samples = self.graph.device, self.options.samples << draw_bits
         generator = np.random.default_rng(self.options.seed)

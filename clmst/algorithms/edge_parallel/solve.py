@@ -57,7 +57,7 @@ def solve(
 
 
 def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
-    """Return the macros of SOURCE, except those of the device and of the weights."""
+    """Return the macros that SOURCE needs besides the device's and the weights'."""
     macros = {"SETS": _SETS[union_find]}
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
 
@@ -100,9 +100,9 @@ class EdgeParallelRun:
         launch.enqueue(program, f"edge_parallel_{kernel}", groups, *arguments)
 
     def rounds(self) -> list[int]:
-        """Do all rounds, and return how many supervertices each has merged; blocks.
+        """Do all rounds, and return how many supervertices each has merged.
 
-        The last round merges none.
+        The call waits for the device. The last round merges none.
         """
         self.begin()
         merged: list[int] = []
@@ -163,7 +163,9 @@ class EdgeParallelRun:
         )  # fmt: skip
 
     def read_merged(self, number: int) -> int:
-        """Read how many supervertices round `number` has merged into others; blocks.
+        """Read how many supervertices round `number` has merged into others.
+
+        The call waits for the device.
 
         Raises
         ------

@@ -87,7 +87,10 @@ class EdgePart:
         return EdgePart.of_columns(*(column[at] for column in self.columns))
 
     def owned(self) -> EdgePart:
-        """Return the edges with arrays of their own; an array that is a view is copied."""
+        """Return the edges with arrays of their own.
+
+        An array that is a view of another one is copied.
+        """
         columns = (one if one.base is None else one.copy() for one in self.columns)
         return EdgePart.of_columns(*columns)
 
@@ -270,7 +273,9 @@ class EdgeKernels(ABC):
 
     @abstractmethod
     def take(self, chunk: EdgeChunk) -> None:
-        """Take the edges of a chunk that count; blocks. They are marked first if that is not done.
+        """Take the edges of a chunk that count.
+
+        The call waits for the device. They are marked first if that is not done.
 
         Raises
         ------
@@ -290,9 +295,10 @@ class EdgeKernels(ABC):
         return narrow_u, narrow_v
 
     def _found(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
-        """Return the positions of marked edges, and their number; blocks.
+        """Return the positions of marked edges, and their number.
 
-        Raises FaultyEdgeError if the search has found an invalid edge.
+        The call waits for the device. Raises FaultyEdgeError if the search has found an invalid
+        edge.
         """
         assert chunk.marked is not None, "a search is enqueued"
         positions, count = chunk.marked

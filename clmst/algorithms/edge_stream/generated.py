@@ -202,7 +202,9 @@ class GeneratedEdges(Parametric):
     def edges(
         self, first: int = 0, count: int | None = None, *, device: Any = None
     ) -> tuple[weight_keys.Array, weight_keys.Array, weight_keys.Array]:
-        """Generate some edges and return them as arrays of the host; blocks.
+        """Generate some edges and return them as arrays of the host.
+
+        The call waits for the device.
 
         Parameters
         ----------
@@ -255,9 +257,9 @@ class GeneratedEdges(Parametric):
         )
 
     def fault_at(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
-        """Return the error for the invalid edge at position `at` of a chunk; blocks.
+        """Return the error for the invalid edge at position `at` of a chunk.
 
-        Either an end is not a vertex, or the weight is NaN.
+        The call waits for the device. Either an end is not a vertex, or the weight is NaN.
         """
         for name, array in (("u", chunk.u), ("v", chunk.v)):
             (end,) = launch.read_words(array.memory, 1, first=at)

@@ -89,7 +89,10 @@ class EdgePasses(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Update the best edge of each component with the edges of a chunk; blocks."""
+        """Update the best edge of each component with the edges of a chunk.
+
+        The call waits for the device.
+        """
         positions, found = self._found(self.mark(chunk) if chunk.marked is None else chunk)
         given = (positions, chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
         first_id = np.uint64(chunk.first_id)
@@ -100,9 +103,10 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def end_pass(self) -> Iterator[EdgePart]:
-        """Join components along their best edges, and yield these edges in parts; blocks.
+        """Join components along their best edges, and yield these edges in parts.
 
-        The caller must take all parts before it begins the next pass.
+        The call waits for the device. The caller must take all parts before it begins the next
+        pass.
 
         Raises
         ------
@@ -130,7 +134,10 @@ class EdgePasses(EdgeKernels):
         self._begin_pass()
 
     def _taken(self, targets: DeviceArray, begin: int, count: int) -> EdgePart:
-        """Return the new edges of the forest at `count` vertices from `begin` on; blocks."""
+        """Return the new edges of the forest at `count` vertices from `begin` on.
+
+        The call waits for the device.
+        """
         launch, device, best = self._launch, self._launch.device, self._best
         flags = new_flags(count, device)
         self._each("flag_joined", count, targets, flags, begin, count)
@@ -148,7 +155,10 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def _join(self, targets: DeviceArray) -> None:
-        """Replace the labels of all vertices by those of the joined components; blocks."""
+        """Relabel all vertices by the components that the best edges make.
+
+        The call waits for the device.
+        """
         launch, n = self._launch, self.n_vertices
         self._each("break_cycles", n, targets, n)
         for _ in range(_MOST_LAUNCHES):
@@ -181,9 +191,10 @@ class EdgePasses(EdgeKernels):
 
 
 def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
-    """Return edges of a forest, whose lesser ends are first, in canonical order; blocks.
+    """Return edges of a forest, whose lesser ends are first, in canonical order.
 
-    It is a radix sort of ``2 log2(n)`` bits, which takes 24 bytes of the device for each edge.
+    The call waits for the device. It is a radix sort of ``2 log2(n)`` bits, which takes 24 bytes of
+    the device for each edge.
     """
     u, v = part.u, part.v
     if not u.size:

@@ -85,9 +85,9 @@ class EdgeReducer(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Append the edges of a chunk that may enter the forest; blocks.
+        """Append the edges of a chunk that may enter the forest.
 
-        Whenever the buffer is full, it is reduced.
+        The call waits for the device. Whenever the buffer is full, it is reduced.
         """
         kept = begin = 0
         while True:
@@ -129,10 +129,10 @@ class EdgeReducer(EdgeKernels):
     # ---------------------------------------------------------------- reduction
 
     def reduce(self, *, is_last: bool = False) -> None:
-        """Replace the forest and the waiting edges by one forest; blocks.
+        """Replace the forest and the waiting edges by one forest.
 
-        With `is_last`, no chunk may follow, so the limits that filter chunks are not computed. If
-        no edge waits, nothing is done.
+        The call waits for the device. With `is_last`, no chunk may follow, so the limits that
+        filter chunks are not computed. If no edge waits, nothing is done.
         """
         if not self.n_waiting:
             return
@@ -165,7 +165,10 @@ class EdgeReducer(EdgeKernels):
             self._launch.device.hold_at_most(self._limit)
 
     def _sorted(self) -> DeviceGraph:
-        """Return the edges as a graph, whose edge ids are positions in the buffer; blocks."""
+        """Return the edges as a graph, whose edge ids are positions in the buffer.
+
+        The call waits for the device.
+        """
         arranged, ids = self._arranged(), self._columns[3][: self._size]
         if not (self._rises or arranged.is_in_order_of(ids)):
             del arranged
@@ -185,7 +188,10 @@ class EdgeReducer(EdgeKernels):
         return order
 
     def _arranged(self, order: DeviceArray | None = None) -> Arrangement:
-        """Sort the edges stably by their ends, from the buffer's order or another; blocks."""
+        """Sort the edges stably by their ends, from the buffer's order or another.
+
+        The call waits for the device.
+        """
         u, v, weights, _ = (column[: self._size] for column in self._columns)
         encoding = Encoding(dtype=self.dtype, stored=self.dtype)
         arranged = Arrangement(self.n_vertices, weights, encoding)
@@ -194,9 +200,9 @@ class EdgeReducer(EdgeKernels):
         return arranged
 
     def _limit_by(self, forest: DeviceForest) -> None:
-        """Compute the limits of all vertices from a forest of the buffer's edges; blocks.
+        """Compute the limits of all vertices from a forest of the buffer's edges.
 
-        Raises DeviceError if the forest has a cycle.
+        The call waits for the device. Raises DeviceError if the forest has a cycle.
         """
         launch, n = self._launch, self.n_vertices
         self._limits = self._trees = None
@@ -237,11 +243,17 @@ class EdgeReducer(EdgeKernels):
             self.reductions = 0
 
     def forest(self) -> EdgePart:
-        """Return the edges of the forest, in canonical order; blocks."""
+        """Return the edges of the forest, in canonical order.
+
+        The call waits for the device.
+        """
         return self._read(0, self.n_forest)
 
     def waiting(self) -> EdgePart:
-        """Return the waiting edges, in the order in which they arrived; blocks."""
+        """Return the waiting edges, in the order in which they arrived.
+
+        The call waits for the device.
+        """
         return self._read(self.n_forest, self._size)
 
     def _read(self, begin: int, end: int) -> EdgePart:

@@ -31,16 +31,20 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 
 
 def seem_equal(weights: Array) -> bool:
-    """Return whether a sample of the weights has only one value; False if there are no weights."""
+    """Return whether a sample of the weights has only one value.
+
+    It is False if there are no weights.
+    """
     return weights.size > 0 and are_equal(weights[:: weights.size // _PROBES + 1])
 
 
 def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
-    """Solve a plain CSR matrix whose weights are all equal by one work-item; blocks.
+    """Solve a plain CSR matrix whose weights are all equal by one work-item.
 
-    The device must work in the host's memory by single work-items. `maximum` only sets a field of
-    the forest, since both kinds of forest are the same here. Returns None if the matrix is faulty.
-    It takes O((n + n_slots) log n), and 8 bytes for each slot and 8 for each vertex.
+    The call waits for the device. The device must work in the host's memory by single work-items.
+    `maximum` only sets a field of the forest, since both kinds of forest are the same here. Returns
+    None if the matrix is faulty. It takes O((n + n_slots) log n), and 8 bytes for each slot and 8
+    for each vertex.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=False)
     if found is None:
@@ -54,9 +58,9 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 
 def entries(matrix: Any, device: Device) -> Array | None:
-    """Return the rising indices of the first entries of a matrix that are a forest; blocks.
+    """Return the rising indices of the first entries of a matrix that are a forest.
 
-    The matrix is as in :func:`solve`. Returns None if it is faulty.
+    The call waits for the device. The matrix is as in :func:`solve`. Returns None if it is faulty.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=True)
     return None if found is None else found[0]
@@ -65,10 +69,10 @@ def entries(matrix: Any, device: Device) -> Array | None:
 def solved(
     indptr: Array, indices: Array, device: Device, *, by_entry: bool = False
 ) -> tuple[Array, Array] | None:
-    """Compute slots and ends of the forest's edges; blocks.
+    """Compute slots and ends of the forest's edges.
 
-    With `by_entry`, entries are preferred in the order in which they are stored, else in canonical
-    order. Returns None for a faulty matrix.
+    The call waits for the device. With `by_entry`, entries are preferred in the order in which they
+    are stored, else in canonical order. Returns None for a faulty matrix.
     """
     n, m = indptr.size - 1, indices.size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)

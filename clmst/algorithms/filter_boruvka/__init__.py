@@ -57,11 +57,11 @@ class FilterBoruvkaOptions:
         many again, then the rest. More windows spare more of the heavy edges, which then need no
         round, and cost one more pass over the graph each. ``()`` takes all edges at once. At most
         three targets can be given, except for ``shape="cpu"``. By default there is one target if
-        the average degree is high enough; the device's policy says when.
+        the graph is large and its average degree is high enough, else none.
     launches : {"auto", "resident", "mixed", "separate"}, default "auto"
         How the steps of the shape "gpu" are divided into kernel launches. "resident" does the whole
         solve in one launch, whose work-groups wait for one another between steps. "mixed" first
-        launches each step by itself, and then does the remaining rounds of a window in one such
+        launches each step by itself, and then does the remaining rounds of a window in a single
         launch. "separate" launches each step by itself, with one read-back in each round. "auto"
         takes "resident" for small graphs and "mixed" for large ones if the device's policy allows
         work-groups to wait for one another, else "separate". If work-groups of a device have once
@@ -134,10 +134,10 @@ class FilterBoruvkaOptions:
         return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
     def _numbers(self) -> tuple[float, ...]:
-        """Return the targets as floats, or () if they are None; raise unless they are numbers.
+        """Return the targets as floats, or () if they are None.
 
         An integer that is too large for a float becomes infinite, which stands for a window of all
-        edges.
+        edges. Raises InvalidArgumentError unless the targets are numbers.
         """
         import numpy as np
 

@@ -60,7 +60,7 @@ Window = tuple[np.uint32, np.uint64, np.uint32]
 
 
 def defines(weights: dict[str, int]) -> dict[str, int | bool]:
-    """Return the macros of SOURCE, except those of the device."""
+    """Return the macros that SOURCE needs besides the device's."""
     return {**weights, "WG_SIZE": 1}
 
 

@@ -79,9 +79,10 @@ class GpuRun(FilterBoruvkaRun):
         return self.stats() if ended else None
 
     def is_done(self) -> bool:
-        """Return whether all work-groups have finished their work; blocks.
+        """Return whether all work-groups have finished their work.
 
-        It is False if one of them has waited too long for another and given up.
+        The call waits for the device. It is False if one of them has waited too long for another
+        and given up.
         """
         self.workspace.read_state(self.launch)
         return self.workspace.has_ended(self.launch)
@@ -197,10 +198,10 @@ class GpuRun(FilterBoruvkaRun):
         self._follow_again(phase, depth, bound)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Continue to follow parent pointers until every path has reached its root; blocks.
+        """Continue to follow parent pointers until every path has reached its root.
 
-        One launch follows at most POINTER_STEPS pointers of a path. Raises DeviceError if paths do
-        not end.
+        The call waits for the device. One launch follows at most POINTER_STEPS pointers of a path.
+        Raises DeviceError if paths do not end.
         """
         before = 0
         for _ in range(MOST_FOLLOWINGS):

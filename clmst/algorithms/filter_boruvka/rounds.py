@@ -32,7 +32,7 @@ class FilterBoruvkaRun(ABC):
     given_up = False
 
     def solution(self, **more: Any) -> Solution:
-        """Return the solution of the solve; `more` are further fields of it."""
+        """Return the solution of the solve, with further fields from `more`."""
         return Solution(graph=self.graph, in_forest=self.in_forest, **more)
 
     def solve(self) -> bool:

@@ -87,7 +87,7 @@ def slots_per_item(tuning: Policy, *, wide: bool) -> int:
 
 
 def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str, int | bool]:
-    """Return the macros of SOURCE, except those of the device and of the weights."""
+    """Return the macros that SOURCE needs besides the device's and the weights'."""
     return {
         "SYMMETRIC": symmetric,
         "MAX_PHASES": MAX_PHASES,
@@ -101,7 +101,7 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
-    """Return the macros of RESIDENT_SOURCE, except those of the device and of the weights."""
+    """Return the macros that RESIDENT_SOURCE needs besides the device's and the weights'."""
     size, groups = RESIDENT_ITEMS.under(tuning), tuning.resident_groups_per_compute_unit
     return _waiting(tuning, size, groups, symmetric=symmetric) | {
         "TILE_ITEMS": RESIDENT_SLOTS_PER_ITEM.under(tuning),
@@ -111,7 +111,7 @@ def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> di
 
 
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of FINISH_SOURCE, except those of the device and of the weights."""
+    """Return the macros that FINISH_SOURCE needs besides the device's and the weights'."""
     size, groups = FINISH_ITEMS.under(tuning), FINISH_GROUPS.under(tuning)
     edges = {"EDGES_PER_ITEM": FINISH_EDGES_PER_ITEM.under(tuning)}
     return _waiting(tuning, size, groups, symmetric=symmetric) | edges

@@ -43,7 +43,9 @@ _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT
 
 
 def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int]:
-    """Compute the core number of every vertex by parallel peeling; blocks.
+    """Compute the core number of every vertex by parallel peeling.
+
+    The call waits for the device.
 
     Returns
     -------
@@ -113,8 +115,8 @@ class _Peeling:
         """Enqueue the count of how often each vertex occurs as a column.
 
         Long runs of consecutive columns are counted apart. `degree` gets the number of occurrences
-        outside of such runs. The returned array has, for each vertex, the number of runs that
-        contain it. The sum of both is the number of all occurrences.
+        outside these runs. The returned array has, for each vertex, the number of runs that contain
+        it. The sum of both is the number of all occurrences.
         """
         graph, runs = self.graph, self.list  # the list is not in use yet
         for array in (self.degree, runs):
@@ -150,9 +152,10 @@ class _Peeling:
         )  # fmt: skip
 
     def peel(self, indptr: Memory, indices: Memory) -> None:
-        """Peel from the beginning of the first round until no vertex remains; blocks.
+        """Peel from the beginning of the first round until no vertex remains.
 
-        Raises DeviceError if the counts of the device are impossible.
+        The call waits for the device. Raises DeviceError if the counts of the device are
+        impossible.
         """
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
@@ -182,6 +185,9 @@ class _Peeling:
             batch = min(2 * batch, _MOST_BATCH)
 
     def read_remaining(self, number: int) -> int:
-        """Read how many vertices were above the level of a round when it began; blocks."""
+        """Read how many vertices were above the level of a round when it began.
+
+        The call waits for the device.
+        """
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

@@ -37,7 +37,7 @@ _WORD = np.dtype(np.uint32)
 class PartForest:
     """The forest of a part of a graph, on a device."""
 
-    graph: DeviceGraph  # the part: it has all vertices, and empty rows for those of other parts
+    graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
     slots: DeviceArray  # uint32: slots of the forest's edges, rising; may be longer than `n_edges`
     n_edges: int
     original: DeviceArray  # uint32: for a union, the slot of each edge in its original part
@@ -86,11 +86,11 @@ class ForestLists:
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 
     def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
-        """Move all lists to another device, where their numbers begin with `first`; blocks.
+        """Move all lists to another device, where their numbers begin with `first`.
 
-        `lengths` are the numbers of edges of the lists. The caller must have this device's lock. It
-        must be the only user of `queue`, which is a queue in the context of `other`, and no other
-        command may write to `other`.
+        The call waits for the device. `lengths` are the numbers of edges of the lists. The caller
+        must have this device's lock. It must be the only user of `queue`, which is a queue in the
+        context of `other`, and no other command may write to `other`.
         """
         copies = [
             DeviceCopy(
@@ -127,10 +127,10 @@ def part_forest(
 
 
 def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray, DeviceMove]:
-    """Make a graph of the edges of two forests, on the device of the first one; blocks.
+    """Make a graph of the edges of two forests, on the device of the first one.
 
-    The caller must have the locks of both devices. The rows of `second` must follow those of
-    `first`, and so must its slots.
+    The call waits for the device. The caller must have the locks of both devices. The rows of
+    `second` must follow those of `first`, and so must its slots.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def begin_rows(
     indptr: DeviceArray, launch: Launcher, *, first_row: int, end_row: int, first_slot: int,
     n_slots: int,
 ) -> None:  # fmt: skip
-    """Enqueue the change of `indptr` from the whole graph's row starts to those of a part.
+    """Enqueue the change of `indptr` from the whole graph's row starts to the part's.
 
     The part has the rows from `first_row` to before `end_row`, and begins with the graph's slot
     `first_slot`. On entry, `indptr` contains the graph's values from `first_row` to `end_row`, both

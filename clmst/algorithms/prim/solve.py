@@ -233,9 +233,9 @@ class _Growing:
         return _Patches(count=1, vertices=vertices, offsets=offsets)
 
     def find_components(self, whole: _Patches) -> _Patches:
-        """Find the components, and make each a patch of its own; blocks.
+        """Find the components, and make each a patch of its own.
 
-        The vertices of a patch are stored together, in rising order.
+        The call waits for the device. The vertices of a patch are stored together, in rising order.
         """
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)
@@ -253,7 +253,10 @@ class _Growing:
         return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
 
     def grow(self, patches: _Patches) -> int:
-        """Grow the trees of all patches, and return the number of launches; blocks."""
+        """Grow the trees of all patches, and return the number of launches.
+
+        The call waits for the device.
+        """
         rows, width = self.rows, self.width
         serial = self.queue == "heap"  # a worker is a work-item; if not, a work-group
         groups = self.launch.groups_for(-(-patches.count // width) if serial else patches.count)

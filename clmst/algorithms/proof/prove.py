@@ -82,9 +82,9 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with the forest's edges that it competes with; blocks.
+        """Compare every edge of the graph with the forest's edges that it competes with.
 
-        Returns whether the claim is confirmed.
+        The call waits for the device. Returns whether the claim is confirmed.
         """
         graph, device = self.graph, launch.device
         program = device.program(EDGES_SOURCE, **self.weights)
@@ -95,7 +95,7 @@ class Claim:
             graph.n_vertices, n_tiles,
         )  # fmt: skip
         keys = reach_keys = self.keys or tree.state  # without keys, a buffer that is not read
-        if graph.encoded.is_wide:  # also for a claim without edges, whose vertices have no paths
+        if graph.encoded.is_wide:  # also for a claim without edges, in which no vertex has a path
             reach_keys = device.allocate(8 * graph.n_vertices)
             launch.for_each(
                 program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
@@ -126,7 +126,10 @@ class MatrixClaim:
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Check the claim, and enqueue the listing of its edges if it has no fault; blocks."""
+        """Check the claim, and enqueue the listing of its edges if it has no fault.
+
+        The call waits for the device.
+        """
         launch, k = builder.launch, builder.k
         for panel in self.matrix.panels:
             launch.for_each(
@@ -144,9 +147,9 @@ class MatrixClaim:
         )  # fmt: skip
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every pair of vertices with the edges of the forest; blocks.
+        """Compare every pair of vertices with the edges of the forest.
 
-        Returns whether the claim is confirmed.
+        The call waits for the device. Returns whether the claim is confirmed.
         """
         device, n = launch.device, self.matrix.n_vertices
         limits = device.allocate(self.measure_bytes * n)
@@ -180,9 +183,10 @@ class Proof:
 
 
 def prove(forest: DeviceForest, launch: Launcher) -> Proof:
-    """Find out whether a forest is the minimum (or maximum) spanning forest of its graph; blocks.
+    """Find out whether a forest is the minimum (or maximum) spanning forest of its graph.
 
-    The graph must have at most MAX_VERTICES vertices, and the forest fewer edges than vertices.
+    The call waits for the device. The graph must have at most MAX_VERTICES vertices, and the forest
+    fewer edges than vertices.
 
     Raises
     ------
@@ -213,10 +217,10 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
 
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
-    """Prove a forest, and return it with figures about the proof in ``stats["proof"]``; blocks.
+    """Prove a forest, and return it with figures about the proof in ``stats["proof"]``.
 
-    The caller must have the lock of the device. If the device refutes the forest or cannot prove
-    it, the host decides.
+    The call waits for the device. The caller must have the lock of the device. If the device
+    refutes the forest or cannot prove it, the host decides.
 
     Raises
     ------

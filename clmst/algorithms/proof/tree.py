@@ -48,7 +48,10 @@ class Tree:
     n_nodes: int
 
     def is_confirmed(self, launch: Launcher) -> bool:
-        """Return whether no edge of the graph has refuted the forest; blocks."""
+        """Return whether no edge of the graph has refuted the forest.
+
+        The call waits for the device.
+        """
         return launch.read_words(self.state, 1, first=_SLOT) == [_NO_FAULT]
 
 
@@ -77,11 +80,11 @@ class TreeBuilder:
         self.state = device.allocate(self.counts.nbytes)
 
     def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
-        """Build the tree of a claimed forest; blocks.
+        """Build the tree of a claimed forest.
 
-        `list_edges` enqueues the check of the claim and the listing of its edges, and offers each
-        edge to `least`. Returns None if the claim has a cycle, or contains edges that the graph
-        does not have.
+        The call waits for the device. `list_edges` enqueues the check of the claim and the listing
+        of its edges, and offers each edge to `least`. Returns None if the claim has a cycle, or
+        contains edges that the graph does not have.
         """
         self.counts[[_CLAIM, _SLOT]] = _NO_FAULT
         self.launch.write(self.state, self.counts)
@@ -124,16 +127,19 @@ class TreeBuilder:
         return ranks
 
     def claim_is_right(self) -> bool:
-        """Return True if the device's checks of the claim have found no error so far; blocks."""
+        """Return True if the device's checks of the claim have found no error so far.
+
+        The call waits for the device.
+        """
         self._read()
         return bool(self.counts[_CLAIM] == _NO_FAULT)
 
     def _contract(self) -> list[int] | None:
-        """Contract the forest level by level; blocks.
+        """Contract the forest level by level.
 
-        Returns the number of the first node of each level, and at last the number of all nodes.
-        Returns None if a level has more nodes than is possible, or if parents form a ring, since
-        then the device is at fault.
+        The call waits for the device. Returns the number of the first node of each level, and at
+        last the number of all nodes. Returns None if a level has more nodes than is possible, or if
+        parents form a ring, since then the device is at fault.
         """
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
@@ -160,9 +166,10 @@ class TreeBuilder:
         return None
 
     def _follow(self, base: int, n: int) -> bool:
-        """Find the parents of all nodes of a level, and read the counts; blocks.
+        """Find the parents of all nodes of a level, and read the counts.
 
-        Returns False if the search does not end. A faulty device may have linked nodes into a ring.
+        The call waits for the device. Returns False if the search does not end. A faulty device may
+        have linked nodes into a ring.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

@@ -265,9 +265,9 @@ class ReweightedGraph:
         return self.change(edges, DeviceArray.from_host(words[mine], self.device), launch)
 
     def first_nan(self, launch: Launcher) -> int | None:
-        """Return the index in the whole graph of the first weight that is NaN, or None; blocks.
+        """Return the index in the whole graph of the first weight that is NaN, or None.
 
-        It does not block if the weights cannot be NaN.
+        The call waits for the device. It does not block if the weights cannot be NaN.
         """
         if self.present is None or not self.present.may_hold_nan:
             return None
@@ -275,9 +275,9 @@ class ReweightedGraph:
         return None if nan is None else nan + self.part.first
 
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
-        """Return the index of a NaN and of an unknown edge found since the last call; blocks.
+        """Return the index of a NaN and of an unknown edge found since the last call.
 
-        Each is None if there is none.
+        The call waits for the device. Each is None if there is none.
         """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)
@@ -292,9 +292,10 @@ class ReweightedGraph:
         self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
-        """Replace narrowed words of the present weights by the weights themselves; blocks. O(m).
+        """Replace narrowed words of the present weights by the weights themselves.
 
-        It returns their encoding. If the words are not narrowed, nothing is done.
+        The call waits for the device. O(m). It returns their encoding. If the words are not
+        narrowed, nothing is done.
         """
         assert self.present is not None
         given, narrow = self.present, self.present.encoding

@@ -81,7 +81,10 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def forest_positions(self, launch: Launcher) -> Array:
-        """Return the rising positions on the scale of a sample of the forest's edges; blocks."""
+        """Return the rising positions on the scale of a sample of the forest's edges.
+
+        The call waits for the device.
+        """
         m = self.records.size
         count = min(_SAMPLES, m)
         words = np.empty(count, np.uint32)
@@ -93,11 +96,11 @@ class ReferenceWeights:
         return positions
 
     def farthest(self, weights: Memory, launch: Launcher) -> int:
-        """Return how many steps other weights have moved at most; blocks. O(m).
+        """Return the greatest number of steps by which another weight has moved.
 
-        Only moves in the directions that matter count. In a minimum forest, these are moves of the
-        forest's edges to heavier weights, and of other edges to lighter ones. The result is 2**32 -
-        1 if a weight is NaN.
+        The call waits for the device. O(m). Only moves in the directions that matter count. In a
+        minimum forest, these are moves of the forest's edges to heavier weights, and of other edges
+        to lighter ones. The result is 2**32 - 1 if a weight is NaN.
         """
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
@@ -117,10 +120,10 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def classify(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
-        """Classify all edges, for weights at most `slack` steps away from the reference; blocks.
+        """Classify all edges, for weights at most `slack` steps away from the reference.
 
-        The graph is that of the reference, with any weights. It returns the candidates, and takes
-        O(m + (n + candidates) log n).
+        The call waits for the device, and returns the candidates. The graph must have the edges of
+        the reference, with any weights. It takes O(m + (n + candidates) log n).
         """
         return _Classification(self, graph, slack, launch).run()
 
@@ -144,7 +147,10 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps and return the candidates; blocks."""
+        """Do all steps and return the candidates.
+
+        The call waits for the device.
+        """
         self._rule_out()
         ends, edges = self._contract(*self._list())
         return self._candidates(ends, edges)
@@ -165,9 +171,9 @@ class _Classification:
                 self._each(kernel, k, slots, rows, indices, *changed, first, k)
 
     def _bins(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
-        """Return slots sorted by bin, and the start of each bin; blocks.
+        """Return slots sorted by bin, and the start of each bin.
 
-        The last bin is empty.
+        The call waits for the device. The last bin is empty.
         """
         m, count = self.m, 2 * (len(cuts) + 1)
         bins, slots, found = self._new(m), self._new(m), self._new(count + 1)
@@ -182,9 +188,9 @@ class _Classification:
         return slots, self.launch.read_words(found.memory, count + 1)
 
     def _cuts(self) -> list[int]:
-        """Return positions on the scale that divide the forest edges into equal parts; blocks.
+        """Return positions on the scale that divide the forest edges into equal parts.
 
-        The positions rise.
+        The call waits for the device. The positions rise.
         """
         positions = self.weights.forest_positions(self.launch)
         if not positions.size:
@@ -193,7 +199,10 @@ class _Classification:
         return [int(cut) for cut in np.unique(positions[at])]
 
     def _list(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the ends of the candidates, and their (position, slot); blocks."""
+        """Return the ends of the candidates, and their (position, slot).
+
+        The call waits for the device.
+        """
         flags = self._new(self.m, np.uint8)
         self._each("flag_candidates", self.m, self.records, flags, self.m)
         slots, total = positions(flags, launch=self.launch)
@@ -205,9 +214,10 @@ class _Classification:
         return ends, edges
 
     def _contract(self, ends: DeviceArray, edges: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Join components by edges that are certainly in the forest, as long as that pays; blocks.
+        """Join components by edges that are certainly in the forest, as long as that pays.
 
-        Returns the ends and the (position, slot) of the candidates that remain.
+        The call waits for the device. Returns the ends and the (position, slot) of the candidates
+        that remain.
         """
         lightest, winners = self._new(self.n), self._new(self.n)
         self._each("begin_sets", self.n, self.parent, self.n)
@@ -232,7 +242,10 @@ class _Classification:
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Give the components numbers, and return the remaining graph; blocks."""
+        """Give the components numbers, and return the remaining graph.
+
+        The call waits for the device.
+        """
         k, flags = ends.size, self._new(self.n, np.uint8)
         slots, numbers = self._new(k), self._new(self.n)
         self.launch.fill(flags.memory, 0, self.n, np.uint8)

@@ -59,11 +59,11 @@ class SeriesContraction:
         return (options or _PLAIN[0]).shape_under(device.policy) == "gpu"
 
     def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
-        """Return the solution for a graph with its present weights; blocks.
+        """Return the solution for a graph with its present weights.
 
-        The graph must be the same in every call, and store each edge once, with the row of each
-        slot. Returns None if the contraction does not pay, or if the solve has failed and has to be
-        done in another way.
+        The call waits for the device. The graph must be the same in every call, and store each edge
+        once, with the row of each slot. Returns None if the contraction does not pay, or if the
+        solve has failed and has to be done in another way.
         """
         if self._pays is None:
             self._contract(graph, launch)
@@ -94,11 +94,11 @@ class SeriesContraction:
 
 
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Contract a graph by its topology, and return the remaining candidates; blocks.
+    """Contract a graph by its topology, and return the remaining candidates.
 
-    The graph must store each edge once, with the row of each slot. It takes O(m) in addition to
-    :func:`clmst.core_numbers`. The device memory is 17 bytes for each edge and 20 for each vertex,
-    of which 4 for each edge and 12 for each path are kept.
+    The call waits for the device. The graph must store each edge once, with the row of each slot.
+    It takes O(m) in addition to :func:`clmst.core_numbers`. The device memory is 17 bytes for each
+    edge and 20 for each vertex, of which 4 for each edge and 12 for each path are kept.
     """
     cores, _ = core_numbers(graph, launch)
     return _ContractionSteps(graph, cores, launch).run()
@@ -120,7 +120,10 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps and return the candidates; blocks."""
+        """Do all steps and return the candidates.
+
+        The call waits for the device.
+        """
         m, n_words = self.m, -(-self.m // 32)
         firsts, slots = self._name_paths()
         heads, kept = self._new(m + 1, np.uint8), self.graph.device.allocate(max(4 * n_words, 4))
@@ -155,7 +158,10 @@ class _ContractionSteps:
         return sort_by_key(firsts, slots, key_bits=bits_of(m + 1), launch=self.launch)
 
     def _number_ends(self) -> tuple[DeviceArray, int]:
-        """Compute a number for every vertex that is an end of paths, and their count; blocks."""
+        """Compute a number for every vertex that is an end of paths, and their count.
+
+        The call waits for the device.
+        """
         flags, total = self._new(self.n), self._new(1)
         self._each("flag_ends", self.n, self.degrees, flags, self.n)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)

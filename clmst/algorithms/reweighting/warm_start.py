@@ -73,10 +73,10 @@ class WarmStart:
         return begin_candidates(graph, self._workspace, launch)
 
     def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
-        """Finish a solve that was begun, and return its statistics; blocks.
+        """Finish a solve that was begun, and return its statistics.
 
-        Returns None if a weight has left its interval or the solve has failed; then the round has
-        to be solved anew.
+        The call waits for the device. Returns None if a weight has left its interval or the solve
+        has failed; then the round has to be solved anew.
         """
         if launch.read_word(self._violations.memory):
             self._workspace = None
@@ -133,9 +133,10 @@ class WarmStart:
     def _classify(
         self, reference: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
     ) -> bool:
-        """Classify the edges for weights that have moved by up to `moved` steps; blocks.
+        """Classify the edges for weights that have moved by up to `moved` steps.
 
-        Returns whether the classification pays, which it does if there are few candidates.
+        The call waits for the device. Returns whether the classification pays, which it does if
+        there are few candidates.
         """
         if moved > _NEAR * reference.octave:
             return False

@@ -43,7 +43,7 @@ class Solve(Protocol):
 class Begin(Protocol):
     """A function that an algorithm may have in addition: it enqueues a solve without any read-back.
 
-    The host learns whether such a solve succeeded when it reads the result.
+    The host learns whether the solve succeeded when it reads the result.
     """
 
     def __call__(
@@ -57,9 +57,9 @@ class Begin(Protocol):
     ) -> Solution | None:
         """Enqueue the solve and return its solution, whose report says whether there is a forest.
 
-        There is no forest if the graph is faulty. A `verdict`, which an enqueued check of the graph
-        writes, says whether it is (the words of cl/device/verdict.cl). Return None, with nothing
-        enqueued, if the host has to wait during the solve.
+        If the graph is faulty, there is none. An enqueued check of the graph may write to `verdict`
+        whether it is (the words of cl/device/verdict.cl). Return None, with nothing enqueued, if
+        the host has to wait during the solve.
         """
 
 
@@ -215,9 +215,9 @@ def as_tested(options: object) -> object:
     """Return options for a self-test of the programs that a solve with `options` runs.
 
     A class of options implements this by a method ``as_tested``. The method resets every option
-    that reaches a kernel only as an argument, or that only tells the host what to do next, such as
-    a seed, a count or a threshold. These numbers change no program, so a device does not have to
-    pass a self-test for each. Options without the method are tested unchanged.
+    that reaches a kernel only as an argument, or that only guides the host, for example a seed, a
+    count or a threshold. These numbers change no program, so a device does not have to pass a
+    self-test for each. Options without the method are tested unchanged.
     """
     method = getattr(options, "as_tested", None)
     return options if method is None else method()

@@ -34,7 +34,7 @@ SOURCE = "algorithms/shared/contraction.cl"
 
 # Number of pointers that a launch follows. It makes paths 33 times as short.
 _JUMPS = 32
-DEFINES = {"POINTER_JUMPS": _JUMPS}  # macros of SOURCE, except those of the weights
+DEFINES = {"POINTER_JUMPS": _JUMPS}  # macros of SOURCE besides the macros of weights
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
@@ -96,13 +96,13 @@ class Contraction:
     # --------------------------------------------------------- the first edge list
 
     def first_level(self, *, parallel: int | None = None) -> Level | None:
-        """Rank the edges, and list each in both directions, sorted by (source, rank); blocks.
+        """Rank the edges, and list each in both directions, sorted by (source, rank).
 
-        With `parallel`, `has_parallel` is set to whether that many edges join the same two vertices
-        anywhere, which takes a launch and a read-back. Ranking is one radix sort of m keys of 32 or
-        64 bits with their slots. It takes 8 bytes for each edge (12 for weights of 64 bits), and as
-        much again while it works. In return, every later comparison is one of 32 bits. Returns None
-        if the graph has no edges.
+        The call waits for the device. With `parallel`, `has_parallel` is set to whether that many
+        edges join the same two vertices anywhere, which takes a launch and a read-back. Ranking is
+        one radix sort of m keys of 32 or 64 bits with their slots. It takes 8 bytes for each edge
+        (12 for weights of 64 bits), and as much again while it works. In return, every later
+        comparison is one of 32 bits. Returns None if the graph has no edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -140,7 +140,10 @@ class Contraction:
         return slots[: self.launch.read_word(count.memory)]
 
     def _has_parallel(self, rows: DeviceArray, run: int) -> bool:
-        """Return whether `run` or more edges join the same two vertices anywhere; blocks."""
+        """Return whether `run` or more edges join the same two vertices anywhere.
+
+        The call waits for the device.
+        """
         found, n_slots = self.new(1, np.uint32), self.graph.n_slots
         self.launch.fill(found.memory, 0, 1)
         self._for_each("find_parallel", n_slots, rows, self.graph.indices, found, n_slots, run)
@@ -188,7 +191,9 @@ class Contraction:
         *,
         most: int | None = None,
     ) -> tuple[list[tuple[int, int]], Level | None]:
-        """Go from level to level until no edge is left, or `most` times; blocks.
+        """Go from level to level until no edge is left, or `most` times.
+
+        The call waits for the device.
 
         Returns
         -------
@@ -250,11 +255,11 @@ class Contraction:
     def number_supervertices(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Compute numbers of the supervertices by a prefix sum (lines 8 and 9); blocks.
+        """Compute numbers of the supervertices by a prefix sum (lines 8 and 9).
 
-        It returns the supervertex of every vertex, and the number of supervertices that have edges.
-        Vertices that have chosen no edge and are joined to none get meaningless numbers, which is
-        harmless because no edge leads to them.
+        The call waits for the device. It returns the supervertex of every vertex, and the number of
+        supervertices that have edges. Vertices that have chosen no edge and are joined to none get
+        meaningless numbers, which is harmless because no edge leads to them.
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)
@@ -265,9 +270,10 @@ class Contraction:
         return supervertices, self.launch.read_word(total.memory)
 
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
-        """Return the edges between different supervertices, unsorted (lines 10 and 11); blocks.
+        """Return the edges between different supervertices, unsorted (lines 10 and 11).
 
-        The memory of the pairs of `level` is reused, so `level` cannot be used afterwards.
+        The call waits for the device. The memory of the pairs of `level` is reused, so `level`
+        cannot be used afterwards.
         """
         launch, entries = self.launch, level.entries
         relabelled = self.new(entries, PAIR)
@@ -290,11 +296,12 @@ class Contraction:
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
 
     def remove_duplicates(self, level: Level, *, by: Lightest = "minimum") -> Level:
-        """Keep the lightest edge of each pair, and sort the list by pair (lines 12 and 13); blocks.
+        """Keep the lightest edge of each pair, and sort the list by pair (lines 12 and 13).
 
-        With `by` "minimum", the lightest is found by a segmented minimum of each pair. With
-        "split", the list is sorted by rank as well, and the first of each pair is taken. There is
-        no list of vertices to build (line 14), since the pairs contain the sources.
+        The call waits for the device. With `by` "minimum", the lightest is found by a segmented
+        minimum of each pair. With "split", the list is sorted by rank as well, and the first of
+        each pair is taken. Line 14 of the paper, which builds a list of vertices, is not needed,
+        since the pairs contain the sources.
         """
         if level.is_simple:
             return level

@@ -158,7 +158,9 @@ class DeviceForest:
         return self._array(self.slots, self.n_edges)
 
     def weights_array(self) -> DeviceArray:
-        """Return the weight of each edge as an array on the device; blocks.
+        """Return the weight of each edge as an array on the device.
+
+        The call waits for the device.
 
         Returns
         -------
@@ -189,13 +191,15 @@ class DeviceForest:
         )
 
     def to_host(self, *, look_up: bool = False) -> Forest:
-        """Copy the forest to the host; blocks. O(k).
+        """Copy the forest to the host.
+
+        The call waits for the device. O(k).
 
         Parameters
         ----------
         look_up : bool
             Whether weights are looked up in the host's graph, rather than by a kernel, whose result
-            is not checked. It has no effect on a graph's forest with `weights` of its own.
+            is not checked. Forests with `weights` of their own ignore it.
 
         Returns
         -------

@@ -50,7 +50,10 @@ def gather_words(
 
 
 def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launcher) -> Array:
-    """Read the words at some positions of a buffer to the host; blocks. O(positions)."""
+    """Read the words at some positions of a buffer to the host.
+
+    The call waits for the device. O(positions).
+    """
     words = np.empty(places.size, word)
     if places.size:
         slots = DeviceArray.empty(places.size, np.uint32, launch.device)
@@ -91,7 +94,9 @@ def read_packed(
     report: Memory | None = None,
     report_words: int = 0,
 ) -> tuple[EdgeArrays, Array]:
-    """Read edges of a forest from the device in one read; blocks. O(bound log n).
+    """Read edges of a forest from the device in one read.
+
+    The call waits for the device. O(bound log n).
 
     Parameters
     ----------
@@ -138,9 +143,9 @@ def can_write_out(device: Device) -> bool:
 
 
 def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> EdgeArrays:
-    """Let a kernel write the `k` edges of a forest to arrays of the host; blocks. O(n + k).
+    """Let a kernel write the `k` edges of a forest to arrays of the host.
 
-    There must be at least one edge.
+    The call waits for the device. O(n + k). There must be at least one edge.
     """
     device, word = graph.device, graph.encoded.encoding.word
     ids, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)

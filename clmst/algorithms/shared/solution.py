@@ -140,10 +140,10 @@ def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
 def forest_at_once(
     solution: Solution, launch: Launcher, *, algorithm: str, maximum: bool
 ) -> Forest | None:
-    """Return the forest of a solution, which comes to the host in a single read; blocks.
+    """Return the forest of a solution, which comes to the host in a single read.
 
-    Nothing is read before it: neither the number of edges nor whether the solve succeeded. Returns
-    None if it did not succeed.
+    The call waits for the device. Nothing is read before it: neither the number of edges nor
+    whether the solve succeeded. Returns None if it did not succeed.
     """
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -249,9 +249,9 @@ def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapp
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
-    """Find the endpoints of some slots when they are first used; blocks.
+    """Find the endpoints of some slots when they are first used.
 
-    Returns the buffer of the endpoints.
+    The call waits for the device. Returns the buffer of the endpoints.
     """
     device = graph.device
     with device.lock, Guard(device):

@@ -49,7 +49,9 @@ def solve_matrix(
     by_slot: bool = False,
     graph: Graph | None = None,
 ) -> Forest | None:
-    """Solve a matrix in one launch; blocks.
+    """Solve a matrix in one launch.
+
+    The call waits for the device.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def solve_matrix(
     O(n_slots log n) by one work-item; at most 52 bytes for each slot and 28 for each vertex.
     """
     if not works_on(device):
-        return None  # kernels of such a device get copies, and would get null pointers here
+        return None  # kernels of this device get copies, and would get null pointers here
     data, n = matrix.data, matrix.indptr.size - 1
     launched = _launched(
         "small_matrix_solve", (matrix.indptr, matrix.indices, data), n, device, case,
@@ -97,9 +99,10 @@ def solve_matrix(
 
 
 def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | None:
-    """Solve a list of edges in one launch; blocks. Return None if an end is not a vertex.
+    """Solve a list of edges in one launch.
 
-    The list is that of a graph whose canonical arrays have not been made yet (`graph.edge_list`).
+    The call waits for the device. It returns None if an end is not a vertex. The list belongs to a
+    graph whose canonical arrays have not been made yet (`graph.edge_list`).
     """
     edges = graph.edge_list
     assert edges is not None, "the graph is not a list of edges"
@@ -117,9 +120,9 @@ def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | Non
 def solved_list(
     edges: EdgeList, device: Device, case: Case
 ) -> tuple[Array, Array, dict[str, Any]] | None:
-    """Compute positions, ends and statistics of the forest's edges; blocks.
+    """Compute positions, ends and statistics of the forest's edges.
 
-    Returns None if an end of an edge is not a vertex.
+    The call waits for the device. Returns None if an end of an edge is not a vertex.
     """
     u, v = edges.u, edges.v
     if not (u.dtype == v.dtype and u.dtype.isnative and u.itemsize in (4, 8)):
@@ -132,10 +135,10 @@ def solved_list(
 def _launched(
     kernel: str, arrays: tuple[Array, ...], n: int, device: Device, case: Case, *how: np.uint32
 ) -> tuple[Array, Array, dict[str, Any]] | None:
-    """Run a kernel and return slots, ends and statistics of a forest of n vertices; blocks.
+    """Run a kernel and return slots, ends and statistics of a forest of n vertices.
 
-    The last of the `arrays` contains the weights; `how` are further arguments of the kernel.
-    Returns None if the kernel finds a fault.
+    The call waits for the device. The last of the `arrays` contains the weights; `how` are further
+    arguments of the kernel. Returns None if the kernel finds a fault.
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
