@@ -33,10 +33,10 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case, installed
-from clmst import Device, Points
+from clmst import Device, Points, route
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.complete import decide_tree, facts_of_complete
-from clmst.algorithms.dendrogram.merge import Merges, has_few, merge
+from clmst.algorithms.dendrogram.merge import Merges, merge
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
@@ -108,8 +108,10 @@ class Resident:
 
     def solve(self, launch: Launcher | None = None) -> DeviceForest:
         """Build the hierarchy, and solve."""
-        self.matrix.plans.clear()
-        return bvh_boruvka.solve(self.matrix, launch or Launcher(self.device, self.device.queue))
+        for kept in self.matrix.caches:
+            kept.clear()
+        launch = launch or Launcher(self.device, self.device.queue)
+        return bvh_boruvka.solve(self.matrix, launch).on_device(launch)
 
 
 def endpoints_of(forest: DeviceForest) -> Array:
@@ -195,7 +197,9 @@ def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
         ) -> Merges:
             launch = Launcher(device, device.queue)
             order = argsort(weights, launch=launch)
-            return merge(n, ends, order, launch, few=has_few(n, device))
+            return merge(
+                n, ends, order, launch, serial=route.one_merges(n, alone=device.facts.alone)
+            )
 
         merges = merged()
         children, sizes = merges.children.to_host(), merges.sizes.to_host()

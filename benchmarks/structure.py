@@ -182,6 +182,8 @@ _TRACED = """
 import json, sys
 import numpy as np, scipy.sparse
 import clmst
+"""
+_SOLVE = """
 n, algorithm, shape = int(sys.argv[1]), *sys.argv[2:]
 made_of = clmst.FilterBoruvkaOptions
 shapes = {"shape": shape} if "shape" in made_of.__dataclass_fields__ else {}  # else an older clone
@@ -189,6 +191,8 @@ options = made_of(**shapes) if shape else None
 u, v, w, _ = clmst.generate("random", n=n, seed=1).edges()
 matrix = scipy.sparse.coo_array((w, (u, v)), shape=(n, n)).tocsr()
 solve = lambda: clmst.minimum_spanning_forest(matrix, algorithm=algorithm, options=options)
+"""
+_FOLLOWED = """
 solve(), solve()
 root = clmst.__file__.removesuffix("__init__.py")
 frames, visits = [], []
@@ -218,7 +222,17 @@ def solve_path(
 
     Returns its files in the order in which they are reached, and the calls between them.
     """
-    command = [sys.executable, "-c", _TRACED, str(n), algorithm, shape]
+    return files_of_call(_SOLVE, str(n), algorithm, shape, root=root, device=device)
+
+
+def files_of_call(
+    code: str, *arguments: str, root: Path = HERE, device: str | None = None
+) -> dict[str, Any]:
+    """Trace a call; `code` makes the function `solve` that calls.
+
+    Returns its files in the order in which they are reached, and the calls between them.
+    """
+    command = [sys.executable, "-c", _TRACED + code + _FOLLOWED, *arguments]
     environment = os.environ if device is None else {**os.environ, "CLMST_DEVICE": device}
     done = subprocess.run(
         command, cwd=root, check=True, capture_output=True, text=True, env=environment

@@ -7,10 +7,8 @@ from functools import partial
 from inspect import signature
 from typing import Any, Literal, TypeVar, cast, overload
 
-from clmst import route
-from clmst.algorithms import direct, families
-from clmst.algorithms.complete import decide_tree, facts_of_complete
-from clmst.algorithms.dense import DenseOptions
+from clmst.algorithms import direct
+from clmst.algorithms.complete import spanning_tree
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.solving import check_named, solve_graph, solve_unread
 from clmst.core.arguments import check_bools
@@ -18,7 +16,7 @@ from clmst.core.coercion import with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
-from clmst.core.forest import Forest, routed
+from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
 from clmst.intake import on_device, put, taken
@@ -335,9 +333,12 @@ def _solve_whole(
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 forest: Forest | DeviceForest
                 if isinstance(stored, DeviceMatrix):
-                    forest = solve_complete(
+                    tree = spanning_tree(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum
                     )
+                    if not (keep_on_device or verify):
+                        return tree.to_host(launch)
+                    forest = tree.on_device(launch)
                 else:
                     forest = solve_graph(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum,
@@ -371,39 +372,3 @@ def _solve_small(
     if verify:
         return None
     return direct.forest_of(graph, device, maximum=maximum, host_allowed=or_host)
-
-
-def solve_complete(
-    matrix: DeviceMatrix, launch: Launcher, *, algorithm: str, options: object, maximum: bool
-) -> DeviceForest:
-    """Solve a complete graph that is on a device, with the method that the router selects.
-
-    Options of another algorithm than "dense" raise InvalidArgumentError.
-    """
-    automatic = algorithm == "auto" and options is None
-    facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
-    if options is None or isinstance(options, DenseOptions):
-        way, _ = decide_tree(matrix, facts, options)
-    else:
-        way = route.Way(route.ROWS, "")  # options of another algorithm raise there
-    return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)
-
-
-def _tree_by(
-    record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
-) -> DeviceForest:
-    """Solve a complete graph with the method that has this name."""
-    if record == route.PRIM_POINTS:
-        from clmst.algorithms.bvh_boruvka import prim
-
-        return prim.solve(matrix, launch)
-    if record == route.BOXES:
-        from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-
-        return bvh_boruvka.solve(matrix, launch)
-    from clmst.algorithms.dense import solve as dense
-
-    if record == route.TILES:
-        return dense.solve_by_tiles(matrix, launch, options=options)
-    families.require_complete(matrix, maximum=maximum, options=options)
-    return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)

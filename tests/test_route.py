@@ -178,6 +178,10 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "serial_dendrogram": (
         either(lambda n: route.one_merges(n, alone=False)), LIMITS.serial_dendrogram, "yes", "no",
     ),
+    "condensed_tiles": (
+        either(lambda n: route.condenses_in_one_launch(n, 256, alone=False)),
+        256 * LIMITS.condensed_tiles, "yes", "no",
+    ),
     "stream_on_device": (streamed, LIMITS.stream_on_device - 1, REDUCED_ON_HOST, REDUCED),
     "vertices_per_edge": (
         lambda n: streamed(1 << 20, n), LIMITS.vertices_per_edge << 20, REDUCED, REDUCED_ON_HOST,
@@ -285,7 +289,7 @@ def test_numbers_of_the_router_have_no_double() -> None:
     moved = {
         "FROM_SLOTS", "FROM_EDGES", "ALONE", "_FEW", "_FEWEST_EDGES", "_MOST_LISTED",
         "_LEAST_WORK", "_LEAST_WORK_ALONE", "_SERIAL_VERTICES", "_SORTED_BY_DEVICE_FROM",
-        "_SPARSE_TIMES",
+        "_SPARSE_TIMES", "_TILES_OF_FEW",
     }  # fmt: skip
     found = [
         (path.name, node.id)

@@ -55,7 +55,7 @@
 //     cl/device/distance.cl
 // intel-swapped-pointers (Intel's compiler for GPUs, ocloc 22.43): a build crashes the process by a
 //     segmentation fault if pointers to global memory are swapped in a loop with barriers. Kernels
-//     swap offsets instead. cl/algorithms/dense/few.cl, tests/offline/test_compile.py
+//     swap offsets instead. cl/algorithms/dense/one_group.cl, tests/offline/test_compile.py
 // cpu-vector-choices (compilers for CPUs): choices between vectors become branches. `choose` avoids
 //     this. cl/device/monoid.cl
 // intel-lane-width (Intel's compilers): kernels that use sub-groups get another width than the code

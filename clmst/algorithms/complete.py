@@ -1,4 +1,4 @@
-"""The way of a complete graph that is on a device: facts for the router, and the device's trust."""
+"""Complete graphs that are on a device: the router's way, and the steps by it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Any
 
 from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
 from clmst.algorithms.dense import DenseOptions
+from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.core.forest import routed
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
+from clmst.core.weight_keys import Array
 from clmst.route import PointFacts, Way
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
 
 
 def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
@@ -25,7 +30,7 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     return PointFacts(
         n=matrix.n_vertices,
         dimensions=points.dimensions if isinstance(points, Points) else 0,
-        boxed=isinstance(points, Points) and choice.takes(points),
+        boxed=isinstance(points, Points) and points.metric in UNROUNDED,
         device=matrix.device.facts,
         **call,
     )
@@ -50,6 +55,65 @@ def decide_tree(
         return families.tiles_refusal(matrix, products=by_products)
 
     return _trusted(facts, route.way_of_complete, refusal, last=route.ROWS)
+
+
+def spanning_tree(
+    matrix: DeviceMatrix, launch: Launcher, *, algorithm: str = "auto", options: object = None,
+    maximum: bool = False,
+) -> FoundTree:  # fmt: skip
+    """Find the spanning tree of a complete graph, the way that the router says.
+
+    Options of another algorithm than "dense" raise InvalidArgumentError.
+    """
+    automatic = algorithm == "auto" and options is None
+    facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
+    if options is None or isinstance(options, DenseOptions):
+        way, _ = decide_tree(matrix, facts, options)
+    else:
+        way = Way(route.ROWS, "")  # options of another algorithm raise there
+    return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)
+
+
+def _tree_by(
+    record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
+) -> FoundTree:
+    """Solve a complete graph with the method that has this name."""
+    if record == route.PRIM_POINTS:
+        from clmst.algorithms.bvh_boruvka import prim
+
+        return prim.solve(matrix, launch)
+    if record == route.BOXES:
+        from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+
+        return bvh_boruvka.solve(matrix, launch)
+    from clmst.algorithms.dense import solve as dense
+
+    if record == route.TILES:
+        return dense.solve_by_tiles(matrix, launch, options=options)
+    families.require_complete(matrix, maximum=maximum, options=options)
+    return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
+
+
+def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> Array | DeviceArray:
+    """Find the distance of each point to its `k`-th nearest other point, by a way of the router.
+
+    They are divided as :attr:`Points.planes` are. Each way leaves them where it finds them: on the
+    host, or on the device.
+    """
+    if way == route.TURNS:
+        from clmst.algorithms.dense import one_group
+
+        return one_group.MutualReachability(matrix, k, launch).core_distances()
+    if way == route.TILES:
+        from clmst.algorithms.dense import tile_pairs, tiles
+
+        packed = tiles.PackedPoints.of(matrix, launch, neighbours=True)
+        return tile_pairs.distances(packed, k, launch)
+    assert way == route.BOXES, "the host needs no matrix"
+    from clmst.algorithms.bvh_boruvka import neighbours
+    from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
+
+    return neighbours.distances(hierarchy_of(matrix, launch), k, launch)
 
 
 def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:

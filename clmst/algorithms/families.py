@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.algorithms.dense import DenseOptions
-from clmst.algorithms.dense.plan import takes_few
+from clmst.algorithms.dense.plan import fits_one_work_group
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import as_tested
 from clmst.algorithms.shared.self_test_cases import (
@@ -176,7 +176,7 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
     facts.setdefault("maximum", False)
     if isinstance(points := matrix.graph, Points):
         facts["metric"] = points.compared_as
-        facts.setdefault("core", points.core_distances is not None)
+        facts.setdefault("core", matrix.has_core_distances)
         facts.setdefault("dimension_class", dimension_class(matrix.dimensions))
     return Case(matrix.bits, matrix.kind, **facts)
 
@@ -196,7 +196,7 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless its device may solve a complete graph."""
     if options is None or isinstance(options, DenseOptions):
-        variant = FEW_VERTICES if takes_few(matrix, options) else ""
+        variant = FEW_VERTICES if fits_one_work_group(matrix, options) else ""
         case = with_options(matrix_case(matrix, maximum=maximum, variant=variant), options)
         matrix.device.trust.require(COMPLETE, case)
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dense import DenseOptions, Filter, few, tile_pairs
+from clmst.algorithms.dense import DenseOptions, Filter, one_group, tile_pairs
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.dense.tiles import PackedPoints
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.known_graphs import weights_of
@@ -38,10 +38,10 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
         if case.core and case.variant:
             k, points = min(n - 1, 20), _known_points(n, case).with_core_distances(None)
             plain = DeviceMatrix.upload(points, device)
-            kth = few.MutualReachability(plain, k, launch).core_distances()
+            kth = one_group.MutualReachability(plain, k, launch).core_distances()
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
         expected = kruskal(graph.to_graph(), maximum=maximum)
-        yield f"edges of {n} known vertices", found.to_host().edges, expected.edges
+        yield f"edges of {n} known vertices", found.to_host(launch).edges, expected.edges
 
 
 def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
@@ -59,9 +59,9 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
                 yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
         if case.variant:
-            yield from _tree(points, prim.solve(matrix, launch))
+            yield from _tree(points, prim.solve(matrix, launch), launch)
             continue
-        yield from _tree(points, bvh_boruvka.solve(matrix, launch))
+        yield from _tree(points, bvh_boruvka.solve(matrix, launch), launch)
         tree = kruskal(points.to_graph())
         half = Forest(
             n_vertices=n, edges=tree.edges[::2], weights=tree.weights[::2],
@@ -80,17 +80,17 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
         matrix = DeviceMatrix.upload(points, device)
         if case.neighbours:
             k = min(n - 1, 20)
-            packed = PackedPoints.upload(matrix, launch, by=by)
+            packed = PackedPoints.of(matrix, launch, by=by)
             kth = tile_pairs.distances(packed, k, launch)
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
-        options = DenseOptions(filter=by)
-        yield from _tree(points, dense.solve_by_tiles(matrix, launch, options=options))
+        tree = dense.solve_by_tiles(matrix, launch, options=DenseOptions(filter=by))
+        yield from _tree(points, tree, launch)
 
 
-def _tree(points: Points, found: DeviceForest) -> Iterator[Answer]:
+def _tree(points: Points, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
     """Yield the edges of a tree of points, and their weights bit for bit."""
-    host, tree = found.to_host(), kruskal(points.to_graph())
+    host, tree = found.to_host(launch), kruskal(points.to_graph())
     word = f"u{tree.weights.itemsize}"
     yield f"edges of {points.n_vertices} known points", host.edges, tree.edges
     name = f"weights of {points.n_vertices} known points"

@@ -55,7 +55,7 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     """Yield the orders and merges of known graphs' forests, and their condensed trees."""
-    from clmst.algorithms.dendrogram.condense import condense, condense_few
+    from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
 
     few, launch = case == FEW_VERTICES, Launcher(device, device.queue)
@@ -67,7 +67,7 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
         ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
         for given in (order, order[::-1]):
             given_order = DeviceArray.from_host(given.astype(np.uint32), device)
-            merges = merge(n, ends, given_order, launch, few=few)
+            merges = merge(n, ends, given_order, launch, serial=few)
             right_children, right_sizes = merge_by_host(n, forest.edges, given)
             children = merges.children.to_host().reshape(-1, 2)
             yield f"children in the dendrogram {of}", children, right_children
@@ -80,9 +80,9 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     )
     heights = DeviceArray.from_host(np.arange(1, n, dtype=np.float64), device)
     if few:
-        found = condense_few(edges, np.arange(1, n, dtype=np.float64), order, 3, launch)
+        found = merge_and_condense(edges, np.arange(1, n, dtype=np.float64), order, 3, launch)
     else:
-        found = condense(merge(n, ends, places, launch, few=False), heights, 3, launch)
+        found = condense(merge(n, ends, places, launch, serial=False), heights, 3, launch)
     leaves = condense_by_host(n, *merge_by_host(n, edges, order), 3)
     expected = 1 / (order[leaves] + 1.0)
     yield "densities in the condensed tree of 300 vertices", found.point_lambda, expected

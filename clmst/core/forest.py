@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clmst.core.verification import Verification
 
 
-# A Forest, or one that is on a device.
+# A Forest, one that is on a device, or a tree that a forest is made of.
 AnyForest = TypeVar("AnyForest")
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
+# Pairs may have core distances, and the distance to a box bounds the distances to points in it.
+UNROUNDED = ("euclidean", "manhattan", "chebyshev", "cosine")
 _TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20
 
@@ -79,7 +81,7 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
     Raise InvalidGraphError if there is not one for each point, or if one is negative or NaN. Raise
     InvalidArgumentError if the metric does not support core distances.
     """
-    if metric in (*ROUNDED, "haversine"):
+    if metric not in UNROUNDED:
         raise InvalidArgumentError(
             f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
             "'manhattan', 'chebyshev' and 'cosine'"

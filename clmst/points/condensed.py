@@ -17,9 +17,9 @@ from clmst.algorithms.dendrogram.condense import (
     Floats,
     Nodes,
     condense,
-    condense_few,
+    merge_and_condense,
     sums,
-    takes_few,
+    takes_one_launch,
 )
 from clmst.core.canonical import stable_order
 from clmst.core.forest import Forest
@@ -43,9 +43,9 @@ def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> Con
         )  # fmt: skip
 
     def condensed(edges: Array, heights: Array, launch: Launcher) -> CondensedTree:
-        if takes_few(forest.n_vertices, launch.device):
+        if takes_one_launch(forest.n_vertices, launch.device):
             order = with_joined(stable_order(forest.weights), heights)
-            return condense_few(edges, heights, order, min_cluster_size, launch)
+            return merge_and_condense(edges, heights, order, min_cluster_size, launch)
         merges = merged(forest, edges, heights, launch)
         return condense(merges, launch.device.upload(heights), min_cluster_size, launch)
 

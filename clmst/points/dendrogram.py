@@ -12,8 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
+from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
 from clmst.algorithms.shared.self_test_cases import FEW_VERTICES, MANY_VERTICES
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
@@ -21,10 +22,10 @@ from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.device import Device
+from clmst.runtime.discovery import on_trusted_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.trust import NoFamilyLeftError
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
@@ -78,18 +79,15 @@ def made_of_edges(
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
     edges = np.ascontiguousarray(edges, np.uint32)
-    while True:
-        found = get_device(device)
-        try:
-            few = has_few(forest.n_vertices, found)
-            case = FEW_VERTICES if few else MANY_VERTICES
-            found.trust.require(families.DENDROGRAM, case)
-            launch = Launcher(found, found.queue)
-            with found.lock, Guard(found):
-                return use(edges, heights, launch)
-        except NoFamilyLeftError as error:
-            if not pass_over(device, error):
-                raise
+
+    def on(found: Device) -> T:
+        serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
+        case = FEW_VERTICES if serial else MANY_VERTICES
+        found.trust.require(families.DENDROGRAM, case)
+        with found.lock, Guard(found):
+            return use(edges, heights, Launcher(found, found.queue))
+
+    return on_trusted_device(device, on)
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
@@ -101,7 +99,8 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
     order = rising_order(forest.weights, launch)
     if heights.size > order.size:
         order = DeviceArray.from_host(with_joined(order.to_host(), heights), device)
-    return merge(n, device.upload(edges.reshape(-1)), order, launch, few=has_few(n, device))
+    serial = route.one_merges(n, alone=device.facts.alone)
+    return merge(n, device.upload(edges.reshape(-1)), order, launch, serial=serial)
 
 
 def with_joined(order: Array, heights: Array) -> Array:

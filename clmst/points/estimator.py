@@ -10,11 +10,13 @@ import numpy as np
 
 from clmst.core.arguments import has
 from clmst.core.errors import (
+    GraphWarning,
     InvalidArgumentError,
     InvalidGraphError,
     callers_level,
     optional_import,
 )
+from clmst.core.forest import Forest
 from clmst.core.point_rows import column_names
 from clmst.core.weight_keys import Array
 
@@ -142,3 +144,14 @@ def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
         "the feature names should match those that were passed during fit; "
         f"{rule or 'they must be in the same order, which X[model.feature_names_in_] brings about'}"
     )
+
+
+def warn_of_components(forest: Forest) -> None:
+    """Warn if a graph has several components."""
+    if forest.n_components > 1:
+        warnings.warn(
+            f"the graph has {forest.n_components} components, which are joined at an infinite "
+            "distance; a graph of more neighbours may be connected",
+            GraphWarning,
+            stacklevel=callers_level(),
+        )

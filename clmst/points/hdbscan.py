@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from operator import index
 from typing import Any, Self
 
 import numpy as np
@@ -17,14 +16,9 @@ from clmst.core.magnitude import exponent_of, magnitudes
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import (
-    NOISE,
-    choose_clusters,
-    condensed_tree,
-    label_points,
-)
-from clmst.points.core_distances import Distances, distances_of, spanning_forest
+from clmst.points.condensed import NOISE
 from clmst.points.estimator import ClusterEstimator, note_features
+from clmst.points.inputs import Distances, distances_of
 from clmst.points.measures import TreeMeasures
 from clmst.points.metrics import (
     check_metric,
@@ -33,7 +27,7 @@ from clmst.points.metrics import (
     scipys_parameters,
     usual_name,
 )
-from clmst.points.single_linkage import warn_of_components
+from clmst.points.pipeline import cluster_by_density
 
 INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
 
@@ -166,25 +160,14 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         """
         check_parameters(self)
         given = distances_of(X, self)
-        forest = spanning_forest(given, self)
-        warn_of_components(forest)
-        self.forest_, self.n_connected_components_ = forest, forest.n_components
-        tree = condensed_tree(forest, index(self.min_cluster_size), device=self.device)
-        epsilon = float(self.cluster_selection_epsilon)
-        chosen = choose_clusters(
-            tree,
-            method=self.cluster_selection_method,
-            epsilon=epsilon,
-            max_size=None if self.max_cluster_size is None else index(self.max_cluster_size),
-            allow_single=bool(self.allow_single_cluster),
-        )
-        labels, strengths, clusters = label_points(tree, chosen, epsilon)
+        found = cluster_by_density(given.graph, self)
+        self.forest_, self.n_connected_components_ = found.forest, found.forest.n_components
         self._keep(given)
-        self._condensed = tree
-        self.selected_clusters_ = tree.n_points + clusters
-        self.labels_ = given.spread(labels, INFINITE, MISSING)
-        self.probabilities_ = given.spread(strengths, 0, np.nan)
-        self._store_centers(given, labels, strengths)
+        self._condensed = found.tree
+        self.selected_clusters_ = found.tree.n_points + found.clusters
+        self.labels_ = given.spread(found.labels, INFINITE, MISSING)
+        self.probabilities_ = given.spread(found.strengths, 0, np.nan)
+        self._store_centers(given, found.labels, found.strengths)
         note_features(self, X)
         if given.n_features is not None:
             self.n_features_in_ = given.n_features

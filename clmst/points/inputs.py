@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import distance
 
@@ -23,10 +25,14 @@ from clmst.core.errors import (
 )
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.point_rows import are_rows, column_names, rows_of
+from clmst.core.point_checks import are_finite
+from clmst.core.point_rows import are_rows, check_rows, column_names, rows_of
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 from clmst.points.metrics import by_power, check_metric, stored_distances, usual_name
+
+if TYPE_CHECKING:
+    from clmst.points.hdbscan import HDBSCAN
 
 _UNITS = 16  # in the last place: by so much rounding may bring a distance below 0
 
@@ -245,3 +251,78 @@ def check_nearly_symmetric(array: Array) -> None:
             f"cell ({i}, {j}) of the precomputed distance matrix is {array[i, j]} but ({j}, {i}) "
             f"is {array[j, i]}; its values must be symmetric"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distances:
+    """The distances of points, rows that are not finite left out."""
+
+    graph: Any  # of the finite rows
+    n_rows: int  # all rows
+    finite: npt.NDArray[np.int64]  # shape (n,): the rows of the graph's vertices
+    missing: npt.NDArray[np.int64]  # rows with a NaN
+    n_features: int | None  # coordinates of a row; None if distances were given
+    rows: Array | None  # the finite ones
+
+    def spread(self, values: Array, infinite: float, missing: float) -> Array:
+        """Return the values of finite rows with those of the other rows between them."""
+        if values.size == self.n_rows:
+            return values
+        every = np.full(self.n_rows, infinite, values.dtype)
+        every[self.finite] = values
+        every[self.missing] = missing
+        return every
+
+
+def distances_of(X: Any, model: HDBSCAN) -> Distances:
+    """Return what the model is given, checked."""
+    is_precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
+    is_own = is_graph(X) and not isinstance(X, Points)
+    if is_precomputed or is_own:
+        if model.store_centers is not None:
+            raise InvalidArgumentError(
+                f"store_centers is {model.store_centers!r}, and distances are precomputed; centers "
+                "need points"
+            )
+        return _complete(X)
+    if isinstance(X, Points):
+        return _complete(X, X.coordinates)
+    if sparse.issparse(X) and model.algorithm in ("kd_tree", "ball_tree"):
+        raise InvalidArgumentError(
+            f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
+            "'brute'"
+        )
+    return _of_rows(filled(X), model)
+
+
+def _complete(X: Any, rows: Array | None = None) -> Distances:
+    """Return the distances of points or of a graph, in which nothing is missing."""
+    graph = graph_of(X, "precomputed")
+    n, features = graph.n_vertices, None if rows is None else int(rows.shape[1])
+    none, every = np.zeros(0, np.int64), np.arange(n)
+    return Distances(
+        graph=graph, n_rows=n, finite=every, missing=none, n_features=features, rows=rows
+    )
+
+
+def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
+    """Return the rows without NaN and infinity, which they are, and which rows have a NaN."""
+    check_rows(array, name)
+    rows = array.astype(np.float64, copy=False)
+    if are_finite(rows):
+        return rows, np.arange(len(rows)), np.zeros(0, np.int64)
+    finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+    return rows[finite], finite, np.flatnonzero(np.isnan(rows).any(axis=1))
+
+
+def _of_rows(array: Array, model: HDBSCAN) -> Distances:
+    """Return the distances of rows without NaN and infinite coordinates."""
+    rows, finite, missing = finite_rows(array)
+    if not finite.size:
+        raise InvalidGraphError(
+            f"X has {len(array)} rows, of which none is finite; a clustering takes one at least"
+        )
+    return Distances(
+        graph=graph_of(rows, model.metric, model.metric_params), n_rows=len(array), finite=finite,
+        missing=missing, n_features=array.shape[1], rows=rows,
+    )  # fmt: skip

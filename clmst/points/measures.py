@@ -19,7 +19,7 @@ from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
 from clmst.core.errors import NotFittedError
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, first_above, share_of
-from clmst.points.core_distances import Distances
+from clmst.points.inputs import Distances
 
 _COMPUTED = ("_tree", "outlier_scores_", "cluster_persistence_", "exemplars_", "_predictor")
 # What prediction needs to know of the parameters, which may be changed after a fit.

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from clmst.algorithms import families
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.api import minimum_spanning_forest
 from clmst.core import pairs
@@ -21,6 +20,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.long_work import lasting
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import checked_graph, graph_of, restricted
@@ -149,7 +149,7 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
     They are a minimum spanning tree of the components. A hierarchy of boxes finds them, where there
     is one for the metric.
     """
-    if isinstance(points, Points) and choice.takes(points):
+    if isinstance(points, Points) and points.metric in UNROUNDED:
         found = get_device(device)
         if found.capabilities.doubles:
             matrix = DeviceMatrix.upload(points, found)

@@ -25,10 +25,10 @@ from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, share_of
-from clmst.points.core_distances import Distances, core_distances, finite_rows
+from clmst.points.core_distances import core_distances
 from clmst.points.estimator import check_feature_names
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
-from clmst.points.inputs import filled
+from clmst.points.inputs import Distances, filled, finite_rows
 from clmst.points.metrics import own_parameters
 
 _CELLS_AT_ONCE = 1 << 22

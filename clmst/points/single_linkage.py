@@ -15,7 +15,7 @@ from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.estimator import ClusterEstimator, note_features
+from clmst.points.estimator import ClusterEstimator, note_features, warn_of_components
 from clmst.points.inputs import forest_of
 from clmst.points.neighbour_forest import forest_by_connectivity, neighbour_forest
 
@@ -227,14 +227,3 @@ def labels_of(forest: Forest, n_clusters: int) -> Array:
         return forest.cut(k=n_clusters)
     joined = forest.n_components - n_clusters
     return np.maximum(forest.labels - joined, 0).astype(np.int32)
-
-
-def warn_of_components(forest: Forest) -> None:
-    """Warn if a graph has several components."""
-    if forest.n_components > 1:
-        warnings.warn(
-            f"the graph has {forest.n_components} components, which are joined at an infinite "
-            "distance; a graph of more neighbours may be connected",
-            GraphWarning,
-            stacklevel=callers_level(),
-        )

@@ -17,12 +17,12 @@ from clmst.api import minimum_spanning_forest
 from clmst.core.arguments import as_array, check_bool, check_integer
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import GraphWarning, InvalidArgumentError, callers_level
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.point_rows import check_rows
 from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import share_of
-from clmst.points.core_distances import WITH_CORE
 from clmst.points.hdbscan import distances_between
 from clmst.points.inputs import filled, graph_of, precomputed
 from clmst.points.metrics import check_metric
@@ -215,7 +215,7 @@ def _distances_of(
     if not clustered.size:
         return _ClusteredPoints(points=None, matrix=np.zeros((0, 0)))
     graph = graph_of(rows[clustered], metric, metric_params)
-    if isinstance(graph, Points) and graph.metric in WITH_CORE:
+    if isinstance(graph, Points) and graph.metric in UNROUNDED:
         return _ClusteredPoints(points=graph, matrix=None)
     if isinstance(graph, Points):
         every = np.arange(clustered.size)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from clmst import api
+from clmst.algorithms.complete import spanning_tree
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -111,10 +111,11 @@ class PointsOnDevice(OneDevice):
             matrix = DeviceMatrix.upload(staged.points, self.device)
             uploaded = self._now(launch)
             try:
-                forest = api.solve_complete(
+                tree = spanning_tree(
                     matrix, launch, algorithm=self._algorithm, options=self._options,
                     maximum=self.maximum,
                 )  # fmt: skip
+                forest = tree.on_device(launch)
             except BaseException:
                 has_finished(launch.queue)  # before its memory has a new owner
                 raise

@@ -12,7 +12,7 @@ data, reads that fact and asks again. So no fact is read that does not matter.
 `sparse`     graphs that list their edges
 `steps`      graphs that are on a device: algorithms and their variants
 `complete`   points and complete matrices: trees, and core distances
-`dendrogram` who sorts and who merges the edges of a forest
+`dendrogram` who sorts and who merges the edges of a forest, in how many launches
 `streams`    streams of edges
 `repeated`   rounds of one graph under other weights
 `primitives` one pass or several, one launch or three
@@ -24,7 +24,6 @@ from __future__ import annotations
 from clmst.route.complete import (
     in_one_launch,
     in_one_work_group,
-    keeps_hierarchy,
     long_enough_for_products,
     passed_over_complete,
     passed_over_core_distances,
@@ -32,6 +31,7 @@ from clmst.route.complete import (
     way_of_core_distances,
 )
 from clmst.route.dendrogram import (
+    condenses_in_one_launch,
     device_sorts,
     one_merges,
 )
@@ -126,6 +126,7 @@ __all__ = [
     "StreamFacts",
     "Way",
     "checks_on_host",
+    "condenses_in_one_launch",
     "converts_on_host",
     "device_checks",
     "device_orders",
@@ -138,7 +139,6 @@ __all__ = [
     "in_one_pass",
     "in_one_work_group",
     "is_sparse_part",
-    "keeps_hierarchy",
     "launches_of_rounds",
     "light_edges_first",
     "limits_table",

@@ -159,11 +159,6 @@ _CORE_RULES: tuple[Rule[PointFacts], ...] = (
 )  # fmt: skip
 
 
-def keeps_hierarchy(facts: PointFacts) -> bool:
-    """Return whether a tree of points uses the order of a hierarchy that core distances left."""
-    return way_of_complete(facts).record in (PRIM_POINTS, BOXES)
-
-
 # -------------------------------------------------------------------------------- variants
 
 

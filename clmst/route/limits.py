@@ -93,7 +93,7 @@ class Limits:
     )  # fmt: skip
     one_work_group: int = _limit(
         2048, "vertices of a complete graph on a GPU",
-        "An H200: one work-group takes all rounds in one launch (algorithms/dense/few.py)",
+        "An H200: one work-group takes all rounds in one launch (algorithms/dense/one_group.py)",
     )  # fmt: skip
     turns: int = _limit(
         1 << 16, "points times neighbours",
@@ -158,6 +158,11 @@ class Limits:
         "An H200, 5,000 points: 0.81 ms in local memory, 2.1 to 3.4 level by level "
         '(docs/performance_log.md, "Points by tiles"). It is SERIAL_VERTICES of dendrogram/'
         "serial.cl: more do not fit",
+    )  # fmt: skip
+    condensed_tiles: int = _limit(
+        8, "tiles of vertices of a dendrogram",
+        "5,000 points condensed in the launch that merges take one launch and one read instead of "
+        "7 and 5 (docs/performance_log.md)",
     )  # fmt: skip
     stream_on_device: int = _limit(
         1 << 20, "edges of a stream so far",

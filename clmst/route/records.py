@@ -25,7 +25,7 @@ RECORDS = {
     DEVICES: "parts of a graph on the devices that the call names, and the union of their forests "
     "(scale/several.py)",
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
-    "(algorithms/dense/few.py)",
+    "(algorithms/dense/one_group.py)",
     REDUCED_ON_HOST: "a stream whose edges wait on the host, and are put on the device for each "
     "reduction (scale/host_reducer.py)",
     REDUCED: "a stream whose edges the device checks, filters and reduces "

@@ -447,3 +447,8 @@ def _whole(base: Any, offset: int) -> tuple[Any, int]:
         if parent is not None:
             return parent, offset + before
     return base, offset
+
+
+def array_on_host(array: Array | DeviceArray) -> Array:
+    """Return an array that is on the host as it is, and a copy of one that is on a device."""
+    return array.to_host() if isinstance(array, DeviceArray) else array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from clmst.core.lazy import LazyField, known
 from clmst.core.points import Points
 from clmst.core.weight_keys import WEIGHT_KINDS, Array, WeightKind, encode
 from clmst.runtime import failures
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import check_capacity
@@ -79,6 +80,12 @@ class DeviceMatrix:
         The width of a weight in bits, and the kind of number from which its sort key is computed.
     plans : dict
         Memory and data that algorithms keep for the next solve.
+    forms : dict
+        What algorithms have made of the coordinates of points alone. It is shared with the same
+        points under other core distances.
+    core : DeviceArray, optional
+        Core distances that the device has computed and the host has not read, divided by the same
+        power of two as :attr:`Points.planes`.
     """
 
     graph: CompleteGraph
@@ -87,6 +94,8 @@ class DeviceMatrix:
     bits: int
     kind: WeightKind
     plans: dict[Any, Any]
+    forms: dict[Any, Any] = field(default_factory=dict)
+    core: DeviceArray | None = None
 
     def __post_init__(self) -> None:
         """Check that the panels hold every row once and are large enough. Cells are not checked."""
@@ -148,24 +157,52 @@ class DeviceMatrix:
             panels = _upload(encoded.bits.reshape(n, n), device)
         return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
 
-    def with_core_distances(self, core: Array) -> DeviceMatrix:
+    def with_core_distances(self, core: Array | DeviceArray) -> DeviceMatrix:
         """Return a graph of the same points with core distances, reusing coordinates on the device.
 
-        `core` has one distance per point. Raises InvalidArgumentError if the graph is a matrix.
+        Raises InvalidArgumentError if the graph is a matrix.
+
+        Parameters
+        ----------
+        core : ndarray or DeviceArray of float64, shape (n,)
+            One distance per point. A DeviceArray is divided as :attr:`core` is, and trusted.
         """
         if not isinstance(self.graph, Points):
             raise InvalidArgumentError("the matrix has no points; core distances are theirs")
-        points = self.graph.with_core_distances(core)
-        panels: Any = partial(_upload_points, points, self.device)
-        on_device = known(self, "panels")
-        if on_device is not None and self.device.capabilities.host_arrays == "copied":
-            panels = partial(_append_core, on_device[0].cells, points, self.device)
-        return replace(self, graph=points, panels=panels, plans={})
+        points, on_device = self.graph, None
+        if isinstance(core, DeviceArray):
+            on_device = core
+        else:
+            points = points.with_core_distances(core)
+        planes = known(self, "panels")
+        panels: Any = partial(_upload_points, points, self.device, planes, on_device)
+        return replace(self, graph=points, core=on_device, panels=panels, plans={})
+
+    @property
+    def has_core_distances(self) -> bool:
+        """Whether weights are mutual reachability."""
+        graph = self.graph
+        on_host = isinstance(graph, Points) and graph.core_distances is not None
+        return on_host or self.core is not None
+
+    def core_on_device(self) -> Memory | None:
+        """Return core distances in the device's memory, divided; None if there are none."""
+        if self.core is not None:
+            return self.core.memory
+        core = self.graph.divided_core if isinstance(self.graph, Points) else None
+        return None if core is None else self.device.upload(core)
+
+    def graph_on_host(self) -> CompleteGraph:
+        """Return the graph. Core distances that only the device has are read first."""
+        if self.core is None:
+            return self.graph
+        assert isinstance(self.graph, Points)
+        return self.graph.with_core_distances(self.graph.multiplied(self.core.to_host()))
 
     @property
     def caches(self) -> list[dict[Any, Any]]:
         """The dictionaries that must be emptied when a solve fails."""
-        return [self.plans]
+        return [self.plans, self.forms]
 
     @property
     def n_vertices(self) -> int:
@@ -193,7 +230,7 @@ class DeviceMatrix:
             source |= {
                 "METRIC": METRICS[self.graph.compared_as][0],
                 "DIMENSION_CLASS": dimension_class(self.dimensions),
-                "CORE_DISTANCES": int(self.graph.core_distances is not None),
+                "CORE_DISTANCES": int(self.has_core_distances),
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)
 
@@ -264,27 +301,41 @@ def gigabytes(n_bytes: int) -> str:
     return f"{n_bytes / 2**30:,.1f} GiB ({n_bytes} bytes)"
 
 
-def _upload_points(points: Points, device: Device) -> tuple[Panel, ...]:
-    """Upload points: all first coordinates, then all second ones and so on, then further arrays."""
-    planes, others = (part.ravel() for part in _parts(points))
-    doubles = np.concatenate((planes, others)) if others.size else planes
-    return (Panel(first=0, n_rows=points.n_vertices, cells=device.upload(doubles)),)
+def _upload_points(
+    points: Points, device: Device, known_planes: tuple[Panel, ...] | None = None,
+    core: DeviceArray | None = None,
+) -> tuple[Panel, ...]:  # fmt: skip
+    """Upload points: all first coordinates, then all second ones and so on, then further arrays.
 
-
-def _append_core(planes: Memory, points: Points, device: Device) -> tuple[Panel, ...]:
-    """Copy coordinates that are on the device into a larger buffer, and append core distances."""
+    Coordinates and core distances that are on the device already are copied there.
+    """
     import pyopencl as cl
 
-    n_bytes = 8 * points.n_vertices * points.dimensions
-    copy: Any = cl.enqueue_copy  # its type stub does not accept SVM
-    core = points.divided_core
-    assert core is not None, "there are core distances to append"
-    cells = device.allocate(n_bytes + core.nbytes)
+    n = points.n_vertices
+    planes, others = (part.ravel() for part in _parts(points))
+    if device.capabilities.host_arrays != "copied":
+        others = others if core is None else core.to_host()
+        doubles = np.concatenate((planes, others)) if others.size else planes
+        return (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
+    behind = 8 * n * points.dimensions
+    cells = device.allocate(behind + (others.nbytes if core is None else core.nbytes))
+    copies, transfers = [], []
+    if known_planes is not None:
+        copies.append((known_planes[0].cells, 0, behind))
+    elif planes.size:
+        transfers.append(Transfer(buffer=cells, array=planes))
+    if core is not None:
+        copies.append((core.memory, behind, core.nbytes))
+    elif others.size:
+        transfers.append(Transfer(buffer=cells, array=others, offset=behind))
+    copy: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
     with device.lock, failures.Guard(device):
-        transfer = Transfer(buffer=cells, array=core, offset=n_bytes)
-        device.send([transfer], wait=False)
-        copy(device.queue, cells, planes, byte_count=n_bytes)
-    return (Panel(first=0, n_rows=points.n_vertices, cells=cells),)
+        if transfers:
+            device.send(transfers, wait=False)
+        for source, offset, n_bytes in copies:
+            if n_bytes:
+                copy(device.queue, cells, source, dst_offset=offset, byte_count=n_bytes)
+    return (Panel(first=0, n_rows=n, cells=cells),)
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:

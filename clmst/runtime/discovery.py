@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from clmst.core.arguments import shown
 from clmst.core.errors import (
@@ -22,6 +23,8 @@ from clmst.runtime.handles import Queue
 from clmst.runtime.listing import has_pyopencl, opencl_devices
 from clmst.runtime.trust import NoFamilyLeftError
 from clmst.runtime.verdicts import Verdict
+
+T = TypeVar("T")
 
 DEVICE_VARIABLE = "CLMST_DEVICE"
 WITHOUT_VARIABLE = "CLMST_WITHOUT"
@@ -217,6 +220,17 @@ def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
     for key in [key for key, found in _resolved.items() if found is error.device]:
         del _resolved[key]
     return True
+
+
+def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
+    """Return what `call` does on the device that is meant, or on the next one that is trusted."""
+    while True:
+        found = get_device(device)
+        try:
+            return call(found)
+        except NoFamilyLeftError as error:
+            if not pass_over(device, error):
+                raise
 
 
 def _failure(device: Device) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -152,6 +152,23 @@ class Launcher:
             event = cl.enqueue_nd_range_kernel(self.queue, kernel, (groups * local,), (local,))
         self.launches += 1
         return self._note(name, event)
+
+    def stats_with(self, stats: Mapping[str, Any], algorithm: str) -> Mapping[str, Any]:
+        """Return what a result tells: the algorithm, the device, launches, and `stats`.
+
+        With a profile the times by kernel and by phase, too.
+        """
+        merged = {
+            "algorithm": algorithm,
+            "device": self.device.description,
+            "launches": self.launches,
+            **stats,
+        }
+        if self.profile is not None:
+            merged["profile"] = self.profile.summary()
+            if phases := self.profile.phases():
+                merged["phases"] = phases
+        return merged
 
     def groups_for(self, n_items: int) -> int:
         """Return the number of work-groups to launch for `n_items` items or tiles.

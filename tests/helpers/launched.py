@@ -11,7 +11,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 from unittest.mock import patch
+
+import numpy as np
 
 import clmst
 from clmst.runtime.handles import Event, KernelArgument
@@ -34,6 +38,31 @@ def launches() -> Iterator[list[str]]:
 
     with patch.object(Launcher, "__call__", note):
         yield launched
+
+
+@dataclass(slots=True)
+class Transfers:
+    """Bytes of each copy of an array to a device, and of each one back."""
+
+    up: list[int] = field(default_factory=list)
+    down: list[int] = field(default_factory=list)
+
+
+@contextmanager
+def transfers() -> Iterator[Transfers]:
+    """Note the copies of arrays to devices, and back, that are enqueued meanwhile."""
+    import pyopencl as cl
+
+    noted, copy = Transfers(), cl.enqueue_copy
+
+    def note(queue: Any, dest: Any, src: Any, **how: Any) -> Any:
+        for array, to in ((src, noted.up), (dest, noted.down)):
+            if isinstance(array, np.ndarray):
+                to.append(array.nbytes)
+        return copy(queue, dest, src, **how)
+
+    with patch.object(cl, "enqueue_copy", note):
+        yield noted
 
 
 def main(shape: str, *without: str) -> None:

@@ -15,9 +15,8 @@ from typing import TypeAlias, get_args
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
-from clmst.algorithms.dense.plan import few_defines, key_defines
+from clmst.algorithms.dense.plan import key_defines, one_group_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
 from clmst.algorithms.ecl import (
     EclOptions,
@@ -32,6 +31,7 @@ from clmst.algorithms.filter_boruvka import cpu, workspace
 from clmst.algorithms.pma.solve import defines as pma_defines
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import radix_chain, selection, sweeps
 from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords
@@ -107,7 +107,7 @@ def _points(capabilities: Capabilities, *directions: bool) -> Iterator[dict[str,
 
 def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict[str, int]]:
     """Yield the macros of points with a metric for which boxes give bounds."""
-    bounding = {METRICS[name][0] for name in choice.METRICS}
+    bounding = {METRICS[name][0] for name in UNROUNDED}
     for one in _points(capabilities, False):
         if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
             yield {"COMPLETE": 1} | one
@@ -214,8 +214,9 @@ _ALGORITHMS: dict[str, Rule] = {
         for one in _points(c, False)
         if one["WEIGHT_BITS"] == 64 and not one["CORE_DISTANCES"]
     ),
-    "dense/few": lambda c, tuning: (
-        {"COMPLETE": 1} | one | few_defines(c, tuning) for one in (*EVERY, *_points(c, False, True))
+    "dense/one_group": lambda c, tuning: (
+        {"COMPLETE": 1} | one | one_group_defines(c, tuning)
+        for one in (*EVERY, *_points(c, False, True))
     ),
     "dense/lightest": _tiles("lightest"),
     "dense/nearest": _tiles("nearest"),

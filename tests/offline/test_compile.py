@@ -43,7 +43,7 @@ TILES = ("dense_lightest_find", "dense_nearest_find", "dense_nearest_sample")
 IN_OTHER_REGISTERS = (
     "dendrogram_condense_steps",
     "dendrogram_serial_condense",
-    "dense_few_solve",
+    "dense_one_group_solve",
 )
 SPILLED = re.compile(rf"warning: kernel ({'|'.join((*SEARCHES, *TILES))}) .* spilled around .*")
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from clmst import Device, Points
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.bench.harness import WrongResultError
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Metric
 from tests.helpers.variants import Variant, is_native, unoptimised, variants
 from tests.points.test_ways import HARD
@@ -54,6 +54,6 @@ def test_every_metric(driver: Variant, d: int) -> None:
     kinds = [HARD[name](rng, 16, d) for name in ("spread", "duplicates", "lattice", "last bits")]
     together = rng.permutation(np.concatenate(kinds))
     for number, metric in enumerate(metrics):
-        scale = 1 if metric in choice.METRICS else 10  # distances that are not all rounded to 0
+        scale = 1 if metric in UNROUNDED else 10  # distances that are not all rounded to 0
         points = Points(scale * (together + (metric == "cosine")), metric)
         assert brute_force.wrong_of(number, points, device) == "", metric

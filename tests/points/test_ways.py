@@ -12,11 +12,13 @@ from scipy.spatial.distance import cdist
 
 import clmst
 from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points, cluster, route
-from clmst.algorithms.bvh_boruvka import choice, hierarchy, neighbours, prim
+from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.complete import way_of_core_distances
-from clmst.algorithms.dense import few, tile_pairs
+from clmst.algorithms.dense import one_group, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
+from clmst.core.point_checks import UNROUNDED
+from clmst.runtime.array import array_on_host
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.helpers.bounds import bounds
@@ -30,13 +32,13 @@ FILTERS: tuple[Any, ...] = ("differences", "products")
 def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
     """Yield the tree by hierarchies, where one takes the metric, and by all pairs."""
     launch = Launcher(device, device.queue)
-    if choice.takes(points):
+    if points.metric in UNROUNDED:
         for local_height in (1, hierarchy.LOCAL_HEIGHT):  # as many points are ordered, and few
             matrix = DeviceMatrix.upload(points, device)
             hierarchy.hierarchy_of(matrix, launch, local_height=local_height)
-            yield f"hierarchy, {local_height=}", bvh_boruvka.solve(matrix, launch).to_host()
+            yield f"hierarchy, {local_height=}", bvh_boruvka.solve(matrix, launch).to_host(launch)
         if points.dimensions <= 12 and points.n_vertices > 1:
-            yield "Prim", prim.solve(DeviceMatrix.upload(points, device), launch).to_host()
+            yield "Prim", prim.solve(DeviceMatrix.upload(points, device), launch).to_host(launch)
     if points.dimensions <= 3:
         with bounds(dense_at_once=0):
             yield "rounds", clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
@@ -58,9 +60,9 @@ def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Arr
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
     if 0 < k <= route.LIMITS.listed_neighbours:
         tree = hierarchy.hierarchy_of(matrix, launch)
-        yield "hierarchy", points.multiplied(neighbours.distances(tree, k, launch))
+        yield "hierarchy", points.multiplied(array_on_host(neighbours.distances(tree, k, launch)))
     for by in () if k == 0 else FILTERS if points.dimensions > 3 else FILTERS[:1]:
-        packed = PackedPoints.upload(matrix, launch, by=by)
+        packed = PackedPoints.of(matrix, launch, by=by)
         yield by, points.multiplied(tile_pairs.distances(packed, k, launch).to_host())
 
 
@@ -74,7 +76,7 @@ def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = 
     if maximum:
         found = clmst.maximum_spanning_forest(points, device=device)
         assert_same_forest(found, clmst.kruskal(graph, maximum=True))
-    if not choice.takes(points) or points.core_distances is not None:
+    if points.metric not in UNROUNDED or points.core_distances is not None:
         return
     k = min(k, every.size - 1)
     core = np.sort(points.weights_of(every[:, None], every), axis=1)[:, k]
@@ -87,7 +89,8 @@ def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = 
     if device.policy.work_group_size > 1 and points.dimensions <= 3 and 0 < k < 32:
         assert in_turns
     if in_turns:
-        found = few.mutual_forest(matrix, k, alpha=1)
+        launch = Launcher(device, device.queue)
+        found = one_group.MutualReachability(matrix, k, launch).tree().to_host(launch)
         assert_same_forest(found, clmst.kruskal(mutual.to_graph()))
 
 
@@ -129,7 +132,7 @@ SUBNORMAL: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
 }
 
 
-@pytest.mark.parametrize("metric", choice.METRICS)
+@pytest.mark.parametrize("metric", UNROUNDED)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 19])
 def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
     """Neither boxes nor filters may reject a pair that counts."""

@@ -27,8 +27,8 @@ _SCIPYS: dict[str, Any] = {
 
 def tree_difference(points: Points, device: Device) -> str:
     """Return what is wrong with the tree or the linkage of points; empty if nothing is."""
-    matrix = DeviceMatrix.upload(points, device)
-    forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+    matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+    forest = bvh_boruvka.solve(matrix, launch).to_host(launch)
     graph = points.to_graph()
     expected = clmst.kruskal(graph)
     if not np.array_equal(forest.edges, expected.edges):

@@ -24,8 +24,8 @@ import numpy as np
 import clmst
 from benchmarks.timing import wall_and_processor_seconds
 from clmst import Device, Points
-from clmst.algorithms.bvh_boruvka import choice
 from clmst.bench.harness import WrongResultError
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
 from tests.prove.all_pairs import cluster_difference, tree_difference
@@ -67,7 +67,7 @@ def draw(number: int) -> tuple[str, Points]:
     if metric in _ROUNDED:  # distances of some dozens, halves among them
         coordinates = coordinates * dtype(12)
     core = None
-    if metric in choice.METRICS and rng.random() < 0.3:  # few different ones, so that weights tie
+    if metric in UNROUNDED and rng.random() < 0.3:  # few different ones, so that weights tie
         core = rng.integers(0, 5, n) * float(np.abs(coordinates).max()) / 4
     return kind, Points(coordinates, metric, core)
 
@@ -78,7 +78,7 @@ def wrong_of(number: int, points: Points, device: Device) -> str:
     tree = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
     if not np.array_equal(tree.edge_ids, clmst.kruskal(graph).edge_ids):
         return "the tree by dense has other edges than Kruskal's"
-    if choice.takes(points) and (wrong := tree_difference(points, device)):
+    if points.metric in UNROUNDED and (wrong := tree_difference(points, device)):
         return wrong
     plain, n = points.with_core_distances(None), points.n_vertices
     rng, everyone = np.random.default_rng([number, 9]), np.arange(n)

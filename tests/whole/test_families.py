@@ -60,7 +60,7 @@ MUTATIONS = [
              "return measure > best->measure || b"),
     Mutation("dense-complete", "algorithms/dense/core.cl", "|| key >= best.key",
              "|| key > best.key", case=BY_NAME["dense-complete"].cases[-1]),
-    Mutation("dense-complete", "algorithms/dense/few.cl", "word = pass_words;", "word = 9;",
+    Mutation("dense-complete", "algorithms/dense/one_group.cl", "word = pass_words;", "word = 9;",
              case=BY_NAME["dense-complete"].cases[-1]),
     Mutation("dense-tiles", "algorithms/dense/filter.cl", "filter->slack = 0x1.01p-23",
              "filter->slack = -0x1.01p-2"),

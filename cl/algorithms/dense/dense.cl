@@ -128,7 +128,8 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 //
 // In       winners[n * words]; component[n]: the root of each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
-// In-out   edges[n]: lesser << bits | greater; state[count]: how many were hooked, 0 before.
+// In-out   edges[n]: lesser << bits | greater; state[count]: how many were hooked, 0 before; state[0]:
+//          how many were hooked in all rounds so far.
 // Launch   any.
 // Needs    all passes of the reservation are complete.
 // Ensures  every component with a winner is hooked, or is the root of its pair.
@@ -136,7 +137,9 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
                                   global uint *parents, global ulong *edges,
                                   volatile global uint *state, uint count, uint n, uint short_ids,
                                   uint bits) {
-  grid_dense_hook_components(winners, component, parents, edges, state, count, n, short_ids, bits);
+  const uint n_hooked = grid_dense_hook_components(winners, component, parents, edges, state, count,
+                                                   n, short_ids, bits);
+  if (n_hooked > 0) atomic_add(state, n_hooked);
 }
 
 // Let every vertex point to its root, if DENSE_JUMPS jumps lead there; else as far as they lead, so

@@ -139,9 +139,11 @@ kernel void dense_lightest_find(const global double *rows, const global double *
 }
 
 // List the rows of each block whose entries are stale, and which may have a pair lighter than their
-// component's reservation.
+// component's reservation. None is listed once all points are one component, so rounds that are enqueued
+// before the host knows of that read nothing.
 //
-// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words].
+// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words]; state[0]: how many
+//          components have been hooked.
 // Out      list[n_blocks * n]: the rows of each block, in any order, which affects no result.
 // In-out   counts[n_blocks]: how many; state[count]: how many in all; 0 before.
 // Launch   any.
@@ -153,6 +155,7 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
                                 global uint *list, volatile global uint *counts,
                                 volatile global uint *state, uint count, uint n, uint n_blocks,
                                 uint every) {
+  if (state[0] + 1 >= n) return;
   uint n_listed = 0;
   GRID_FOR(u, n) {
     const uint own = component[u];
@@ -169,19 +172,31 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
   if (n_listed > 0) atomic_add(state + count, n_listed);
 }
 
-// Compute the weights of edges.
+// Gather what the host reads: edges, the state of the solve, and the weights of edges.
 //
-// In       rows[n * d], core[n]; ends[k].
-// Out      weights[k].
+// In       rows[n * d], core[n]; edges[n]: lesser << bits | greater, or no_edge; state[n_state].
+// Out      result[n + n_state / 2 + n]: the edges; the state; of metrics whose distances are not rounded,
+//          the weight of each edge, in the edges' order.
 // Launch   any.
-// Needs    ends are points; a metric whose distances are not rounded.
-// Ensures  as Points.weights_of, bit for bit.
-kernel void dense_lightest_weigh(const global double *rows, const global double *core,
-                                 const global uint2 *ends, global double *weights, uint n, uint d,
-                                 uint k) {
+// Needs    n_state is even.
+// Ensures  weights are as of Points.weights_of, bit for bit.
+kernel void dense_lightest_gather(const global double *rows, const global double *core,
+                                  const global ulong *edges, const global uint *state,
+                                  global ulong *result, uint n, uint d, uint bits, ulong no_edge,
+                                  uint n_state) {
+#if WEIGHT_BITS == 64
   const points_t of = {rows, 0, 0, 0, n, d, 0};
-  GRID_FOR(i, k) {
-    const double measure = lightest_measure(&of, core, ends[i].x, ends[i].y);
-    weights[i] = MEASURE_IS_SQUARE ? sqrt(measure) : measure;
+#endif
+  global uint *counts = (global uint *)(result + n);
+  GRID_FOR(i, n_state) counts[i] = state[i];
+  GRID_FOR(u, n) {
+    const ulong edge = edges[u];
+    result[u] = edge;
+#if WEIGHT_BITS == 64
+    if (edge == no_edge) continue;
+    const uint lesser = (uint)(edge >> bits), greater = (uint)(edge & ((1ul << bits) - 1));
+    const double measure = lightest_measure(&of, core, lesser, greater);
+    result[n + n_state / 2 + u] = as_ulong(MEASURE_IS_SQUARE ? sqrt(measure) : measure);
+#endif
   }
 }

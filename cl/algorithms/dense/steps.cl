@@ -1,4 +1,4 @@
-// dense: the steps of a solve. Each is a launch of its own (dense.cl), or a part of one (few.cl).
+// dense: the steps of a solve. Each is a launch of its own (dense.cl), or a part of one (one_group.cl).
 #include "algorithms/dense/rows.cl"
 #include "device/winners.cl"
 
@@ -172,10 +172,11 @@ static inline void grid_dense_reserve_word(const global dense_key_t *keys,
   }
 }
 
-// Hook every component over its winner, and put that edge into the forest.
+// Hook every component over its winner, and put that edge into the forest. Returns how many components
+// this work-item has hooked.
 //
 // Scope    the launch. See dense_hook_components.
-static inline void grid_dense_hook_components(const volatile global uint *winners,
+static inline uint grid_dense_hook_components(const volatile global uint *winners,
                                               const global uint *component, global uint *parents,
                                               global ulong *edges, volatile global uint *state,
                                               uint count, uint n, uint short_ids, uint bits) {
@@ -194,6 +195,7 @@ static inline void grid_dense_hook_components(const volatile global uint *winner
     n_hooked += 1;
   }
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
+  return n_hooked;
 }
 
 // Let every vertex point to its root, if DENSE_JUMPS jumps lead there; else as far as they lead.

@@ -9,8 +9,6 @@ from math import ceil
 import numpy as np
 
 from clmst.core.errors import InvalidGraphError
-from clmst.core.points import Points
-from clmst.core.weight_keys import Array
 from clmst.primitives.permute import number
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
@@ -27,8 +25,8 @@ LEAF = 8
 # Where work-items search alone, and share out the items of a kernel tile by tile.
 _SEARCHES_OF_A_TILE = 128
 
-# Among a matrix's plans: the points in the order of leaves.
-ORDER = "bvh order"
+# Among the forms of coordinates that are kept with a matrix: the points in the order of leaves.
+ORDER = "order of leaves"
 # Heights of segments, of 2**height leaves, that one work-group halves: LOCAL_HEIGHT of halves.cl;
 # where work-items are alone, so small ones, or so many for each compute unit.
 LOCAL_HEIGHT = 8
@@ -118,13 +116,6 @@ def hierarchy_of(
     return tree
 
 
-def with_core_distances(matrix: DeviceMatrix, core: Array) -> DeviceMatrix:
-    """Return points that have a hierarchy with core distances; theirs has the same order."""
-    found = matrix.with_core_distances(core)
-    found.plans[ORDER] = matrix.plans["bvh"].ids
-    return found
-
-
 def order_of(
     matrix: DeviceMatrix, launch: Launcher, local_height: int = LOCAL_HEIGHT
 ) -> DeviceArray:
@@ -133,8 +124,8 @@ def order_of(
     Segments of 2**height leaves are halved along their widest side, from that of all points down:
     by a sort of all, or each by one work-group, in one launch, where these are small enough.
     """
-    if ORDER in matrix.plans:
-        known: DeviceArray = matrix.plans[ORDER]
+    if ORDER in matrix.forms:
+        known: DeviceArray = matrix.forms[ORDER]
         return known
     n, device = matrix.n_vertices, matrix.device
     leaves, is_alone = ceil(n / LEAF), device.policy.work_group_size == 1
@@ -165,15 +156,14 @@ def order_of(
         height -= 1
     if height > 0:
         enqueue("halve", height, 0)
-    matrix.plans[ORDER] = ids
+    matrix.forms[ORDER] = ids
     return ids
 
 
 def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree:
     """Return the hierarchy of points; enqueued."""
     n, device, dimensions = matrix.n_vertices, matrix.device, matrix.dimensions
-    assert isinstance(matrix.graph, Points)
-    rows = dimensions + int(matrix.graph.core_distances is not None)
+    rows = dimensions + int(matrix.has_core_distances)
     children, width, bases = fanout(device), ceil(n / LEAF), [0]
     while width > 1:
         width = ceil(width / children)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from clmst import route
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_memory import result_in_place
 from clmst.runtime.handles import KernelArgument
@@ -46,17 +46,20 @@ def capacity_for(k: int) -> int:
     return next(capacity for capacity in _CAPACITIES if k <= capacity)
 
 
-def distances(tree: BoxTree, k: int, launch: Launcher) -> npt.NDArray[np.float64]:
-    """Return by point the distance of the `k`-th nearest other point; waits for it."""
+def distances(tree: BoxTree, k: int, launch: Launcher) -> Array | DeviceArray:
+    """Find the distance of each point to its `k`-th nearest other point.
+
+    They are on the host if the device writes to the host's arrays in place; then the call waits for
+    them. Otherwise they stay on the device.
+    """
     found = np.empty(tree.n)
     if (written := result_in_place(tree.device, found)) is not None:
         _find(tree, k, launch, None, written)
         launch.queue.finish()
-    else:
-        on_device = DeviceArray.empty(tree.n, np.float64, tree.device)
-        _find(tree, k, launch, None, on_device)
-        launch.read(on_device.memory, found)
-    return found
+        return found
+    on_device = DeviceArray.empty(tree.n, np.float64, tree.device)
+    _find(tree, k, launch, None, on_device)
+    return on_device
 
 
 def _find(

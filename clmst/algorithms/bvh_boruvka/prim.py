@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka.hierarchy import LEAF, order_of
-from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of_pairs
+from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
@@ -14,8 +13,8 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/prim.cl"
 
 
-def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
-    """Solve two points or more, on a device whose work-items search alone; waits for it.
+def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
+    """Solve two points or more, on a device whose work-items search alone; enqueued.
 
     O(n**2) work by one work-item. The result is that of ``bvh_boruvka.solve``.
     """
@@ -32,4 +31,4 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
             matrix.panels[0].cells, order_of(matrix, launch), space, starts, ends, weights,
             matrix.dimensions, n,
         )  # fmt: skip
-    return forest_of_pairs(matrix, ends, {}, launch, "prim", weights=weights)
+    return FoundTree(matrix=matrix, algorithm="prim", ends=ends, weights=weights, stats={})

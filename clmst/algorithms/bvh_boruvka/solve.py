@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
 from clmst.algorithms.bvh_boruvka.neighbours import NearPoints, nearest
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.algorithms.shared.progress import check_rounds, no_progress
-from clmst.algorithms.shared.solution import forest_of_pairs
 from clmst.core.weight_keys import Array
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
@@ -32,7 +31,7 @@ _N_COUNTS, _MOST_JUMPS = 2304, 33
 _SHORT_IDS = 1 << 16
 
 
-def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
+def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
     """Solve points, and put the edges into canonical order; waits for it.
 
     O(n log n) work for points that are spread evenly, at most O(n**2) for each of O(log n) rounds.
@@ -42,13 +41,15 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     if n < 2:
         ends = DeviceArray.empty(0, np.uint32, matrix.device)
         stats = {"rounds": 0, "components": [n], "searches": []}
-        return forest_of_pairs(matrix, ends, stats, launch, "bvh-boruvka")
+        return FoundTree(matrix=matrix, algorithm="bvh-boruvka", ends=ends, stats=stats)
     run = _Run(hierarchy_of(matrix, launch), launch)
     ends = DeviceArray.empty(2 * (n - 1), np.uint32, matrix.device)
     run.solve()
     run.unpack(ends)
     weights = run.weigh(matrix, ends)
-    return forest_of_pairs(matrix, ends, run.stats(), launch, "bvh-boruvka", weights=weights)
+    return FoundTree(
+        matrix=matrix, algorithm="bvh-boruvka", ends=ends, weights=weights, stats=run.stats()
+    )
 
 
 def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:

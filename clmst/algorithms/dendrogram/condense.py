@@ -9,7 +9,8 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.merge import HOPS, SERIAL_SOURCE, Merges, has_few
+from clmst import route
+from clmst.algorithms.dendrogram.merge import HOPS, SERIAL_SOURCE, Merges
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -25,8 +26,8 @@ _CLUSTER = np.dtype(
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# The most tiles of items that one work-group goes through sooner than several launches begin.
-_TILES_OF_FEW = 8
+# Bytes that are read before it is known how many are clusters: a read of its own takes 30 us.
+_MOST_UNKNOWN = 1 << 20
 
 # The fields that scikit-learn's condensed tree has.
 ROW = np.dtype(
@@ -125,15 +126,16 @@ def condense(
             device.program(SOURCE), "dendrogram_condense_steps", n, merges.children, merges.sizes,
             merges.order, heights, scratch, count, found.memory, n, least, step, n_steps,
         )  # fmt: skip
-    return found.read(launch, few=False)
+    return found.read(launch)
 
 
-def takes_few(n: int, device: Device) -> bool:
+def takes_one_launch(n: int, device: Device) -> bool:
     """Return whether one work-group merges and condenses sooner than several launches begin."""
-    return has_few(n, device) and n <= _TILES_OF_FEW * device.program(SERIAL_SOURCE).grid_tile
+    tile = device.program(SERIAL_SOURCE).grid_tile
+    return route.condenses_in_one_launch(n, tile, alone=device.facts.alone)
 
 
-def condense_few(
+def merge_and_condense(
     edges: Array, heights: Array, order: Array, least: int, launch: Launcher
 ) -> CondensedTree:
     """Merge the edges of a tree of few vertices, and condense; waits for it.
@@ -156,7 +158,7 @@ def condense_few(
         device.program(SERIAL_SOURCE), "dendrogram_serial_condense", 1, on_device, clusters,
         scratch, found.memory, n, least, _steps_of(n),
     )  # fmt: skip
-    return found.read(launch, few=True)
+    return found.read(launch)
 
 
 def _steps_of(n: int) -> int:
@@ -175,13 +177,16 @@ class _Result:
         self.in_place = result_in_place(device, self.words)
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
 
-    def read(self, launch: Launcher, *, few: bool) -> CondensedTree:
-        """Wait for the tree. One read of `few` vertices; of others no more than there are."""
+    def read(self, launch: Launcher) -> CondensedTree:
+        """Wait for the tree. A small one is read at once, as if it had the most clusters.
+
+        Of a large one the number of clusters is read first.
+        """
         words, behind, n = self.words, self.behind, self.n
         if self.in_place is not None:
             launch.queue.finish()
         else:
-            if not few:
+            if words.nbytes > _MOST_UNKNOWN:
                 words = words[: behind + _CLUSTER_WORDS * launch.read_word(self.memory)]
             launch.read(self.memory, words)
         found = words[behind:].view(_CLUSTER)[: int(words[0])]

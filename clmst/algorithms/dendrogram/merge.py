@@ -17,7 +17,6 @@ from clmst.core.weight_keys import Array
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import argsort, bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
@@ -27,11 +26,6 @@ CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
 NONE = 0xFFFFFFFF
 HOPS = 32  # DENDROGRAM_HOPS of jump.cl: by which a launch of jumps divides depths
-
-
-def has_few(n: int, device: Device) -> bool:
-    """Return whether one work-item of a device merges the edges of `n` vertices."""
-    return route.one_merges(n, alone=device.policy.work_group_size == 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,12 +39,12 @@ class Merges:
 
 
 def merge(
-    n: int, ends: KernelArgument, order: DeviceArray, launch: Launcher, *, few: bool
+    n: int, ends: KernelArgument, order: DeviceArray, launch: Launcher, *, serial: bool
 ) -> Merges:
     """Merge the ends of edges of a forest in an order, the lightest edge first; do not wait.
 
-    `ends` are those of each edge, uint32, shape (2 m,). With `few` one work-item merges, never of
-    more vertices than :func:`has_few` allows.
+    `ends` are those of each edge, uint32, shape (2 m,). With `serial` one work-item merges, never
+    more vertices than the router allows.
 
     Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
     12 bytes of device memory a vertex and 24 an edge. So does one elsewhere, in local memory, where
@@ -58,7 +52,7 @@ def merge(
     bytes a vertex (:class:`ParallelMerge`).
     """
     device, m = order.device, order.size
-    if m and not few and device.policy.work_group_size > 1:
+    if m and not serial and device.policy.work_group_size > 1:
         children, sizes = ParallelMerge(n, ends, order, launch).run()
         return Merges(n=n, order=order, children=children, sizes=sizes)
     clusters, children, sizes = (

@@ -24,7 +24,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
 SOURCE = "algorithms/dense/dense.cl"
-FEW_SOURCE = "algorithms/dense/few.cl"
+ONE_GROUP_SOURCE = "algorithms/dense/one_group.cl"
 CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
@@ -123,19 +123,15 @@ def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
     return ends
 
 
-def has_few(n: int, device: Device) -> bool:
-    """Return whether one work-group takes all rounds of a complete graph of `n` vertices."""
-    return route.in_one_work_group(n, device.facts)
-
-
-def takes_few(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
+def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
     """Return whether one work-group takes all rounds of a solve by rows."""
     rereads_all = options is not None and options.reread == "all"
-    return has_few(matrix.n_vertices, matrix.device) and len(matrix.panels) == 1 and not rereads_all
+    is_small = route.in_one_work_group(matrix.n_vertices, matrix.device.facts)
+    return is_small and len(matrix.panels) == 1 and not rereads_all
 
 
-def few_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of the size of the work-group of FEW_SOURCE."""
+def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
+    """Return the macros of the size of the work-group of ONE_GROUP_SOURCE."""
     usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
     size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}

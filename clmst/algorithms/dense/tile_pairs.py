@@ -7,10 +7,14 @@ from math import ceil
 import numpy as np
 
 from clmst.algorithms.dense import Filter
-from clmst.algorithms.dense.plan import DensePlan, has_short_ids
+from clmst.algorithms.dense.plan import (
+    N_COUNTS,
+    DensePlan,
+    has_short_ids,
+    no_edge,
+    vertex_bits,
+)
 from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
-from clmst.core.points import Points
-from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -41,16 +45,12 @@ class LightestPairs:
     """The entries of blocks of points (``dense.cl``), found by tiles."""
 
     def __init__(self, matrix: DeviceMatrix, plan: DensePlan, launch: Launcher, by: Filter) -> None:
-        self.plan, self.launch = plan, launch
-        points, device = matrix.graph, matrix.device
-        assert isinstance(points, Points), "a matrix is stored"
-        key = ("packed", by)
-        if key not in matrix.plans:
-            matrix.plans[key] = PackedPoints.upload(matrix, launch, by=by)
-        self.packed: PackedPoints = matrix.plans[key]
-        self.core = self.floors = None
-        if (core := points.divided_core) is not None:
-            self.core = device.upload(core)
+        self.plan, self.launch, device = plan, launch, matrix.device
+        self.packed = PackedPoints.of(matrix, launch, by=by)
+        self.has_weights = self.packed.defines["WEIGHT_BITS"] == 64
+        self.core = matrix.core_on_device()
+        self.floors = None
+        if self.core is not None:
             self.floors = DeviceArray.empty(plan.n, np.float32, device)
             launch.for_each(
                 self.packed.pack_program, "dense_pack_cores", plan.n,
@@ -87,18 +87,14 @@ class LightestPairs:
             packed.padded, plan.width, plan.n_blocks, int(has_short_ids(plan.n)),
         )  # fmt: skip
 
-    def weigh(self, ends: Array) -> DeviceArray | None:
-        """Return the weights of edges, unless they are rounded: those the host computes."""
-        packed, k = self.packed, ends.size // 2
-        if packed.defines["WEIGHT_BITS"] != 64:
-            return None
-        weights = DeviceArray.empty(k, np.float64, packed.device)
-        on_device = DeviceArray.from_host(ends.reshape(-1), packed.device)
+    def gather(self, result: DeviceArray) -> None:
+        """Write edges, counts and, unless they are rounded, weights to one array, for one read."""
+        plan, packed = self.plan, self.packed
         self.launch.for_each(
-            self.program, "dense_lightest_weigh", k, packed.rows, self.core, on_device, weights,
-            packed.n, packed.d, k,
+            self.program, "dense_lightest_gather", max(plan.n, N_COUNTS), packed.rows, self.core,
+            plan.edges, plan.counts, result, plan.n, packed.d, vertex_bits(plan.n),
+            np.uint64(no_edge(plan.n)), N_COUNTS,
         )  # fmt: skip
-        return weights
 
 
 def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:

@@ -41,6 +41,9 @@ _SAMPLE = 64
 # columns, on average, may seem as near to a row as its nearest one.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
+# Among the forms of coordinates that are kept with a matrix: packed points, and whether products
+# separate near ones.
+_PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
@@ -61,7 +64,7 @@ class PackedPoints:
     scaling: DeviceArray  # uint32, shape (2,)
 
     @classmethod
-    def upload(
+    def of(
         cls,
         matrix: DeviceMatrix,
         launch: Launcher,
@@ -69,26 +72,41 @@ class PackedPoints:
         neighbours: bool = False,
         by: Filter = "auto",
     ) -> PackedPoints:
-        """Put points on their device, for a tree or, with `neighbours`, for near points.
+        """Return packed points, for a tree or, with `neighbours`, for near points.
 
-        `by` is `filter` of :class:`clmst.DenseOptions`. Raises OutOfDeviceMemoryError before
+        They are uploaded and packed once, and kept with the matrix: core distances and trees share
+        them. `by` is `filter` of :class:`clmst.DenseOptions`. Raises OutOfDeviceMemoryError before
         anything is built if they do not fit.
         """
-        points, device = matrix.graph, matrix.device
-        assert isinstance(points, Points), "a matrix is stored"
+        forms = matrix.forms
+        if _PACKED not in forms:
+            forms[_PACKED] = cls._upload(matrix, launch)
+        packed: PackedPoints = forms[_PACKED]
+        metric = _points_of(matrix).compared_as
+        if by == "auto" and packed._may_take_products(metric):
+            trusted = tiles_refusal(matrix, neighbours=neighbours, products=True) is None
+            if trusted and _SEPARATED not in forms:
+                forms[_SEPARATED] = packed._separates(_points_of(matrix), launch)
+            by = "products" if trusted and forms[_SEPARATED] else by
+        by_products = by == "products" and metric in HAVE_SQUARES
+        defines = {"CORE_DISTANCES": int(matrix.has_core_distances and not neighbours)}
+        return replace(
+            packed, defines=packed.defines | defines | ({_PRODUCTS: 1} if by_products else {})
+        )
+
+    @classmethod
+    def _upload(cls, matrix: DeviceMatrix, launch: Launcher) -> PackedPoints:
+        """Put points on their device, and pack them."""
+        points, device = _points_of(matrix), matrix.device
         n, d = points.n_vertices, points.dimensions
         padded, n_padded = _CHUNK * ceil(d / _CHUNK), TILE_COLUMNS * ceil(n / TILE_COLUMNS)
         _check_memory(device, n, d, n_padded * padded)
         rows = rows_of(points)
-        center = np.median(_spread(rows, _SAMPLE), axis=0)
-        on_device, middle = device.upload_all(rows.ravel(), center)
+        on_device, middle = device.upload_all(rows.ravel(), _center_of(rows))
         packed = cls(
             device=device,
             defines=tile_defines(
-                points.compared_as,
-                device.capabilities,
-                device.policy,
-                core=points.core_distances is not None,
+                points.compared_as, device.capabilities, device.policy, core=False
             ),
             n=n,
             d=d,
@@ -111,12 +129,7 @@ class PackedPoints:
             program, "dense_pack_find_norm", n_padded, packed.packs, packed.halves, scaling,
             n_padded, d, padded,
         )  # fmt: skip
-        if by == "auto" and packed._may_take_products(points.compared_as):
-            trusted = tiles_refusal(matrix, neighbours=neighbours, products=True) is None
-            by = "products" if trusted and packed._separates(rows, center, launch) else by
-        if by != "products" or points.compared_as not in HAVE_SQUARES:
-            return packed
-        return replace(packed, defines=packed.defines | {_PRODUCTS: 1})
+        return packed
 
     @property
     def pack_program(self) -> Program:
@@ -135,11 +148,10 @@ class PackedPoints:
         is_long = route.long_enough_for_products(self.n, self.d, alone=is_alone)
         return metric in HAVE_SQUARES and is_long
 
-    def _separates(
-        self, rows: npt.NDArray[np.float64], center: npt.NDArray[np.float64], launch: Launcher
-    ) -> bool:
+    def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether products separate near points of a sample: as in ``filter.cl``."""
-        words = np.empty(2, np.uint32)
+        rows, words = rows_of(points), np.empty(2, np.uint32)
+        center = _center_of(rows)
         launch.read(self.scaling.memory, words)
         scale = np.ldexp(1.0, min(1022 - int(words[0]), 1000))
         absolute = 6 * (self.d + 4) * 2.0**-24 * float(words[1:].view(np.float32)[0]) ** 2
@@ -176,6 +188,18 @@ def tile_defines(
         "OWN_ROWS": _OWN_ROWS if capabilities.lanes == "ptx" else _FEW_OWN_ROWS,
         **weight_defines(bits, kind, maximum=False),
     }
+
+
+def _points_of(matrix: DeviceMatrix) -> Points:
+    points = matrix.graph
+    assert isinstance(points, Points), "a matrix is stored"
+    return points
+
+
+def _center_of(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the point that coordinates are counted from."""
+    center: npt.NDArray[np.float64] = np.median(_spread(rows, _SAMPLE), axis=0)
+    return center
 
 
 def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:

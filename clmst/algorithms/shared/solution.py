@@ -13,20 +13,17 @@ from clmst.algorithms.shared import read_back
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words, words_at
 from clmst.core.arguments import unchecked
-from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 _FOREST_EDGES = "edges of a forest"  # key among a graph's plans
-_DOUBLE = np.dtype(np.float64)
 FLAG = np.dtype(np.uint8)  # type of the flag of a slot
 
 
@@ -155,7 +152,7 @@ def forest_at_once(
     stats = solution.stats if report is None else report.take(words)
     if stats is None:
         return None
-    stats = stats_of(stats, launch, algorithm)
+    stats = launch.stats_with(stats, algorithm)
     return forest_on_host(graph, found, maximum=maximum, stats=stats)
 
 
@@ -201,51 +198,9 @@ def forest_of_slots(
         slots=slots.memory,
         _edges=edges,
         maximum=maximum,
-        stats=stats_of(stats, launch, algorithm),
+        stats=launch.stats_with(stats, algorithm),
         weights=weights,
     )
-
-
-def forest_of_pairs(
-    matrix: DeviceMatrix, ends: DeviceArray | Array, stats: Mapping[str, Any], launch: Launcher,
-    algorithm: str, *, maximum: bool = False, weights: DeviceArray | None = None,
-) -> DeviceForest:  # fmt: skip
-    """Return the forest of a complete graph, of edges and weights that are enqueued; waits.
-
-    Edges of the host, shape (k, 2) of uint32, are uploaded when they are asked for.
-    """
-    launch.queue.finish()
-    logger.debug("algorithm %s on %s", algorithm, launch.device.description)
-    own = None
-    if weights is not None:
-        own = ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
-    pairs = None if isinstance(ends, DeviceArray) else ends
-    edges: Any = ends.memory if isinstance(ends, DeviceArray) else None
-    if pairs is not None:
-        edges = partial(_uploaded, pairs, matrix.device)
-    return DeviceForest(
-        graph=matrix, n_edges=ends.size // 2, slots=None, edges=edges, maximum=maximum,
-        stats=stats_of(stats, launch, algorithm), weights=own, pairs=pairs,
-    )  # fmt: skip
-
-
-def _uploaded(pairs: Array, device: Device) -> Memory:
-    return DeviceArray.from_host(pairs.reshape(-1), device).memory
-
-
-def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
-    """Return the statistics of a forest: the algorithm, the device, and the solve's own figures."""
-    merged = {
-        "algorithm": algorithm,
-        "device": launch.device.description,
-        "launches": launch.launches,
-        **stats,
-    }
-    if launch.profile is not None:
-        merged["profile"] = launch.profile.summary()
-        if phases := launch.profile.phases():
-            merged["phases"] = phases
-    return merged
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:

@@ -69,8 +69,9 @@ def test_results_are_those_of_any_order(device: Device, core: bool) -> None:
     expected = clmst.kruskal(points.to_graph())
     for order in (np.arange(700), rng.permutation(700)):
         matrix = DeviceMatrix.upload(points, device)
-        matrix.plans[ORDER] = DeviceArray.from_host(order.astype(np.uint32), device)
-        found = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+        matrix.forms[ORDER] = DeviceArray.from_host(order.astype(np.uint32), device)
+        launch = Launcher(device, device.queue)
+        found = bvh_boruvka.solve(matrix, launch).to_host(launch)
         np.testing.assert_array_equal(found.edge_ids, expected.edge_ids)
 
 

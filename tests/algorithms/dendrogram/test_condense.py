@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from clmst import Device
-from clmst.algorithms.dendrogram.condense import condense, condense_few
-from clmst.algorithms.dendrogram.merge import has_few, merge
+from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
+from clmst.algorithms.dendrogram.merge import merge
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 
@@ -28,10 +28,10 @@ def test_few_are_condensed_at_once(device: Device, n: int, least: int) -> None:
         launch = Launcher(device, device.profiling_queue, Profile())
         assert launch.profile is not None
         if few:
-            found.append(condense_few(ends.reshape(-1, 2), heights, order, least, launch))
+            found.append(merge_and_condense(ends.reshape(-1, 2), heights, order, least, launch))
         else:
             given = [DeviceArray.from_host(array, device) for array in (ends, order, heights)]
-            merges = merge(n, given[0], given[1], launch, few=has_few(n, device))
+            merges = merge(n, given[0], given[1], launch, serial=True)
             found.append(condense(merges, given[2], least, launch))
         times = launch.profile.summary()
         assert ("dendrogram_condense_steps" in times) != few

@@ -21,7 +21,7 @@ def merged(
     ends, places = (
         DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
     )
-    merges = merge(n, ends, places, Launcher(device, device.queue), few=few)
+    merges = merge(n, ends, places, Launcher(device, device.queue), serial=few)
     return merges.children.to_host().reshape(-1, 2), merges.sizes.to_host()
 
 

@@ -3,74 +3,75 @@
 // launch of their own.
 #include "algorithms/dense/steps.cl"
 
-// The arrays that all launches use; see dense_few_solve.
+// The arrays that all launches use; see dense_one_group_solve.
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;
   global uint *columns, *list, *components;
-} few_t;
+} group_t;
 
-static inline void few_open(few_t *few, global ulong *scratch, uint n, uint n_blocks) {
+static inline void group_open(group_t *group, global ulong *scratch, uint n, uint n_blocks) {
   const size_t n_entries = (size_t)n * n_blocks;
-  few->winners = (volatile global uint *)scratch;
-  few->keys = (global dense_key_t *)(scratch + 2 * (size_t)n);
-  few->columns = (global uint *)(few->keys + n_entries);
-  few->list = few->columns + n_entries;
-  few->components = few->list + n_entries;
+  group->winners = (volatile global uint *)scratch;
+  group->keys = (global dense_key_t *)(scratch + 2 * (size_t)n);
+  group->columns = (global uint *)(group->keys + n_entries);
+  group->list = group->columns + n_entries;
+  group->components = group->list + n_entries;
 }
 
 // The components of the vertices in a round. The components of the next round are the parents of
 // this one (quirk: intel-swapped-pointers).
-static inline global uint *few_components(const few_t *few, uint n, uint round) {
-  return few->components + round % 2 * (size_t)n;
+static inline global uint *group_components(const group_t *group, uint n, uint round) {
+  return group->components + round % 2 * (size_t)n;
 }
 
 // Find the lightest cell of every block, as dense_scan_blocks does.
 //
 // In       cells: of all rows; of points, all coordinates.
-// Temp     scratch: as of dense_few_solve.
+// Temp     scratch: as of dense_one_group_solve.
 // Launch   any; a lane group takes a block.
 // Needs    as of dense_scan_blocks.
 // Ensures  the entries of all blocks are in scratch.
 LANES_ATTRIBUTE
-kernel void dense_few_scan(const global cell_t *cells, global ulong *scratch, uint n,
-                           uint dimensions, uint width, uint n_blocks) {
+kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scratch, uint n,
+                                 uint dimensions, uint width, uint n_blocks) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
-  few_t few;
-  few_open(&few, scratch, n, n_blocks);
-  grid_dense_scan_blocks(cells, few.keys, few.columns, 0, n, n, dimensions, width, n_blocks,
+  group_t group;
+  group_open(&group, scratch, n, n_blocks);
+  grid_dense_scan_blocks(cells, group.keys, group.columns, 0, n, n, dimensions, width, n_blocks,
                          lane_keys, lane_columns);
 }
 
 // Find the lightest cells of listed blocks, as dense_rescan_blocks does.
 //
-// In       cells: as of dense_few_scan; result: how many blocks are listed, by round.
-// Temp     scratch: as of dense_few_solve.
+// In       cells: as of dense_one_group_scan; result: how many blocks are listed, by round.
+// Temp     scratch: as of dense_one_group_solve.
 // Launch   any; a lane group takes a block.
-// Needs    dense_few_solve has taken all rounds before `round`.
+// Needs    dense_one_group_solve has taken all rounds before `round`.
 // Ensures  the entries of listed blocks are not stale.
 LANES_ATTRIBUTE
-kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
-                             const global ulong *result, uint n, uint dimensions, uint width,
-                             uint n_blocks, uint short_ids, uint round) {
+kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scratch,
+                                   const global ulong *result, uint n, uint dimensions, uint width,
+                                   uint n_blocks, uint short_ids, uint round) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
-  few_t few;
-  few_open(&few, scratch, n, n_blocks);
-  grid_dense_rescan_blocks(cells, few.keys, few.columns, few_components(&few, n, round),
-                           few.winners, few.list, (const global uint *)(result + n), 2 * round, 0,
-                           n, n, dimensions, width, n_blocks, short_ids, lane_keys, lane_columns);
+  group_t group;
+  group_open(&group, scratch, n, n_blocks);
+  grid_dense_rescan_blocks(cells, group.keys, group.columns, group_components(&group, n, round),
+                           group.winners, group.list, (const global uint *)(result + n), 2 * round,
+                           0, n, n, dimensions, width, n_blocks, short_ids, lane_keys,
+                           lane_columns);
 }
 
 // Take the rounds [round, end). What one work-item writes of any array, another one reads behind a
 // barrier. At the end of a round the next one is begun: rows are bounded, and blocks listed. Nothing is
 // done once a round has hooked none, or one component is left.
 //
-// In       cells: as of dense_few_scan; `apart`: whether dense_few_rescan has read the blocks that are
-//          listed for `round`, the only one.
-// Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_few_scan; winners,
-//          components and a list of blocks.
+// In       cells: as of dense_one_group_scan; `apart`: whether dense_one_group_rescan has read the blocks
+//          that are listed for `round`, the only one.
+// Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_one_group_scan;
+//          winners, components and a list of blocks.
 // In-out   result: n edges, lesser << bits | greater, each at the root that it has hooked, or no_edge;
 //          two words of 32 bits a round, how many blocks were read again, and how many components
 //          were hooked, and two words more; of points with core distances n weights.
@@ -79,14 +80,14 @@ kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
 // Ensures  edges are those that the rounds so far have found. The words of rounds that were not taken
 //          are 0.
 LANES_ATTRIBUTE
-kernel void dense_few_solve(const global cell_t *cells, global ulong *scratch, global ulong *result,
-                            uint n, uint dimensions, uint width, uint n_blocks, uint short_ids,
-                            uint bits, ulong no_edge, uint most_rounds, uint round, uint end,
-                            uint apart) {
+kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scratch,
+                                  global ulong *result, uint n, uint dimensions, uint width,
+                                  uint n_blocks, uint short_ids, uint bits, ulong no_edge,
+                                  uint most_rounds, uint round, uint end, uint apart) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
-  few_t few;
-  few_open(&few, scratch, n, n_blocks);
+  group_t group;
+  group_open(&group, scratch, n, n_blocks);
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
@@ -94,39 +95,40 @@ kernel void dense_few_solve(const global cell_t *cells, global ulong *scratch, g
   // many jumps as may be needed; and none.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
-  grid_dense_begin(few.components, few.winners, result, state, n_begun, short_ids, no_edge,
+  grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,
                    round == 0 ? none + 1 : 0);
   wg_barrier();
-  grid_dense_bound_rows(few.keys, few.columns, few.components, few.winners, n_begun, n_blocks,
-                        short_ids);
+  grid_dense_bound_rows(group.keys, group.columns, group.components, group.winners, n_begun,
+                        n_blocks, short_ids);
   wg_barrier();
   uint n_left = n;
   for (uint before = 0; before < round; ++before)
     n_left = counts[2 * before + 1] ? n_left - counts[2 * before + 1] : 0;
   for (; round < end && n_left > 1; ++round) {
-    global uint *component = few_components(&few, n, round);
-    global uint *parents = few_components(&few, n, round + 1);
-    grid_dense_rescan_blocks(cells, few.keys, few.columns, component, few.winners, few.list, state,
-                             apart ? none : 2 * round, 0, n, n, dimensions, width, n_blocks,
+    global uint *component = group_components(&group, n, round);
+    global uint *parents = group_components(&group, n, round + 1);
+    grid_dense_rescan_blocks(cells, group.keys, group.columns, component, group.winners, group.list,
+                             state, apart ? none : 2 * round, 0, n, n, dimensions, width, n_blocks,
                              short_ids, lane_keys, lane_columns);
     wg_barrier();
     for (uint word = pass_words; word < n_words; word += pass_words) {
-      grid_dense_reserve_word(few.keys, few.columns, component, few.winners, n, n_blocks, short_ids,
-                              word);
+      grid_dense_reserve_word(group.keys, group.columns, component, group.winners, n, n_blocks,
+                              short_ids, word);
       wg_barrier();
     }
-    grid_dense_hook_components(few.winners, component, parents, result, state, 2 * round + 1, n,
+    grid_dense_hook_components(group.winners, component, parents, result, state, 2 * round + 1, n,
                                short_ids, bits);
     wg_barrier();
     n_left = counts[2 * round + 1] ? n_left - counts[2 * round + 1] : 0;
     for (uint reached = 1; reached < n; reached *= DENSE_JUMPS) {
-      grid_dense_jump_pointers(parents, few.winners, state, pending, n, short_ids);
+      grid_dense_jump_pointers(parents, group.winners, state, pending, n, short_ids);
       wg_barrier();
     }
     const uint n_next = n_left > 1 && round + 1 < most_rounds ? n : 0;
-    grid_dense_bound_rows(few.keys, few.columns, parents, few.winners, n_next, n_blocks, short_ids);
+    grid_dense_bound_rows(group.keys, group.columns, parents, group.winners, n_next, n_blocks,
+                          short_ids);
     wg_barrier();
-    grid_dense_list_blocks(few.keys, few.columns, parents, few.winners, few.list, state,
+    grid_dense_list_blocks(group.keys, group.columns, parents, group.winners, group.list, state,
                            2 * round + 2, n_next, n_blocks);
     wg_barrier();
   }

@@ -1,9 +1,8 @@
-"""Few vertices, and their core distances; host side of ``few.cl`` and ``core.cl``."""
+"""Few vertices, and their core distances; host side of ``one_group.cl`` and ``core.cl``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any
 
@@ -12,23 +11,19 @@ import numpy as np
 from clmst import route
 from clmst.algorithms.dense.plan import (
     CORE_SOURCE,
-    FEW_SOURCE,
+    ONE_GROUP_SOURCE,
     ends_of,
-    few_defines,
     has_short_ids,
     no_edge,
+    one_group_defines,
     vertex_bits,
 )
+from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
-from clmst.algorithms.shared.read_back import forest_of_arrays
-from clmst.algorithms.shared.solution import stats_of
-from clmst.core import pairs
-from clmst.core.forest import Forest
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
@@ -44,7 +39,7 @@ _FEW_GROUPS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FewEdges:
+class EdgesOfFew:
     """The forest of few vertices, in canonical order."""
 
     ends: Array  # uint32, shape (k, 2)
@@ -54,13 +49,13 @@ class FewEdges:
 
 def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
-) -> FewEdges:
+) -> EdgesOfFew:
     """Solve a complete graph whose cells are in one piece, and wait for it."""
     device, at_once = launch.device, route.in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
     n_blocks = ceil(n / width)
     program = device.program(
-        FEW_SOURCE, **defines, **few_defines(device.capabilities, device.policy)
+        ONE_GROUP_SOURCE, **defines, **one_group_defines(device.capabilities, device.policy)
     )
     scratch = device.allocate(8 * n * (3 + 2 * n_blocks))
     counts_end = n + MOST_ROUNDS + 1
@@ -69,7 +64,7 @@ def solve(
     sizes = (n, dimensions, width, n_blocks)
     with launch.phase("read all blocks"):
         groups = _groups_of_lanes(n * n_blocks, program, launch)
-        launch.enqueue(program, "dense_few_scan", groups, cells, scratch, *sizes)
+        launch.enqueue(program, "dense_one_group_scan", groups, cells, scratch, *sizes)
     short_ids = int(has_short_ids(n))
     many = launch.groups_for(device.capabilities.compute_units * _FEW_GROUPS)
     first, end, counts = 0, MOST_ROUNDS if at_once else ceil(log2(n) / _HALVINGS_A_ROUND), None
@@ -78,11 +73,11 @@ def solve(
             for number in range(first, first + 1 if at_once else end):
                 if number:
                     launch.enqueue(
-                        program, "dense_few_rescan", many, cells, scratch, result, *sizes,
+                        program, "dense_one_group_rescan", many, cells, scratch, result, *sizes,
                         short_ids, number,
                     )  # fmt: skip
                 launch.enqueue(
-                    program, "dense_few_solve", 1, cells, scratch, result, *sizes, short_ids,
+                    program, "dense_one_group_solve", 1, cells, scratch, result, *sizes, short_ids,
                     vertex_bits(n), np.uint64(no_edge(n)), MOST_ROUNDS, number,
                     end if at_once else number + 1, int(not at_once),
                 )  # fmt: skip
@@ -92,7 +87,7 @@ def solve(
         first, end = end, end + 1
     components, blocks_again = counts
     order = np.argsort(found[:n])[: n - components[-1]]
-    return FewEdges(
+    return EdgesOfFew(
         ends=ends_of(found[order], n),
         weights=found[counts_end:].view(np.float64)[order] if found.size > counts_end else None,
         stats={
@@ -137,7 +132,7 @@ class MutualReachability:
     def __init__(self, matrix: DeviceMatrix, k: int, launch: Launcher, *, alpha: float = 1) -> None:
         points, device = matrix.graph, matrix.device
         assert isinstance(points, Points), "a matrix is stored"
-        self.points = points
+        self.points, self.matrix = points, matrix
         self.launch, self.n, self.d = launch, points.n_vertices, points.dimensions
         self.cells = device.allocate(8 * self.n * (self.d + 1))
         device.send([Transfer(buffer=self.cells, array=points.planes.ravel())], wait=False)
@@ -150,30 +145,19 @@ class MutualReachability:
         )  # fmt: skip
 
     def core_distances(self) -> Array:
-        """Return the distances; waits."""
+        """Return the distances, divided as :attr:`Points.planes` are; waits."""
         core = np.empty(self.n)
         self.launch.read(self.cells, core, offset=8 * self.n * self.d)
-        return self.points.multiplied(core)
+        return core
 
-    def tree(self) -> FewEdges:
-        """Return the minimum spanning tree; waits."""
+    def tree(self) -> FoundTree:
+        """Return the minimum spanning tree by mutual reachability; waits.
+
+        Core distances stay on the device, in doubles.
+        """
         found = solve(self.cells, self.n, self.d, self.defines, self.launch)
         assert found.weights is not None
-        return replace(found, weights=self.points.multiplied(found.weights))
-
-
-def mutual_forest(matrix: DeviceMatrix, k: int, *, alpha: float) -> Forest:
-    """Return the tree of few points by mutual reachability; waits for it.
-
-    Core distances are those to the `k`-th nearest other points, times `alpha`. They stay on the
-    device, in doubles.
-    """
-    points, device = matrix.graph, matrix.device
-    launch = Launcher(device, device.queue)
-    with device.lock, Guard(device):
-        tree = MutualReachability(matrix, k, launch, alpha=alpha).tree()
-    assert tree.weights is not None
-    return forest_of_arrays(
-        points, tree.ends, tree.weights, partial(pairs.position, matrix.n_vertices, *tree.ends.T),
-        stats=stats_of(tree.stats, launch, "dense"), maximum=False,
-    )  # fmt: skip
+        return FoundTree(
+            matrix=self.matrix, algorithm="dense", ends=found.ends, weights=found.weights,
+            stats=found.stats,
+        )  # fmt: skip

@@ -1,0 +1,125 @@
+"""DensityClusters by density, HDBSCAN, from checked distances to labels: one step after the other.
+
+Sources: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
+Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
+Data, 2015; K. Chaudhuri, S. Dasgupta, "Rates of convergence for the cluster tree", NIPS 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clmst import route
+from clmst.algorithms import complete
+from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
+from clmst.api import minimum_spanning_forest
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.point_checks import UNROUNDED
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+from clmst.points.condensed import choose_clusters, condensed_tree, label_points
+from clmst.points.core_distances import core_by_the_host, reachability_graph
+from clmst.points.estimator import warn_of_components
+from clmst.runtime.array import DeviceArray, array_on_host
+from clmst.runtime.device import Device
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.discovery import on_trusted_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+
+if TYPE_CHECKING:
+    from clmst.points.hdbscan import HDBSCAN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DensityClusters:
+    """What each step has found."""
+
+    forest: Forest  # the minimum spanning forest of mutual reachability
+    tree: CondensedTree
+    labels: Nodes  # shape (n,): the cluster of each point, or NOISE
+    strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
+    clusters: Nodes  # the cluster of the condensed tree that each label is
+
+
+def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
+    """Cluster the vertices of a graph of distances by the parameters of HDBSCAN.
+
+    The host reads the forest and the condensed tree, and nothing in between, where points of more
+    than three dimensions are compared by tiles, or few points by one work-group of a GPU. Labels
+    are computed from the condensed tree, which the host needs in any case.
+    """
+    alpha, epsilon = float(model.alpha), float(model.cluster_selection_epsilon)
+    least = index(model.min_cluster_size)
+    min_samples = least if model.min_samples is None else index(model.min_samples)
+    if min_samples > graph.n_vertices:
+        raise InvalidArgumentError(
+            f"min_samples ({min_samples}) must be at most the number of points, and X has "
+            f"{graph.n_vertices} sample{'s' * (graph.n_vertices != 1)}; it is min_cluster_size "
+            "unless it is given"
+        )
+    if isinstance(graph, Points) and graph.metric in UNROUNDED:
+        forest = tree_of_points(graph, min_samples, model.device, alpha=alpha)
+    else:
+        mutual = reachability_graph(graph, min_samples, alpha=alpha)
+        forest = minimum_spanning_forest(mutual, device=model.device)
+    if alpha != 1:
+        forest = replace(forest, weights=forest.weights / alpha)
+    warn_of_components(forest)
+    tree = condensed_tree(forest, least, device=model.device)
+    chosen = choose_clusters(
+        tree,
+        method=model.cluster_selection_method,
+        epsilon=epsilon,
+        max_size=None if model.max_cluster_size is None else index(model.max_cluster_size),
+        allow_single=bool(model.allow_single_cluster),
+    )
+    labels, strengths, clusters = label_points(tree, chosen, epsilon)
+    return DensityClusters(
+        forest=forest, tree=tree, labels=labels, strengths=strengths, clusters=clusters
+    )
+
+
+def tree_of_points(points: Points, min_samples: int, device: Any, *, alpha: float) -> Forest:
+    """Return the minimum spanning tree of points by mutual reachability, times `alpha`.
+
+    That of two points is ``max(d / alpha, core)``, as in the robust single linkage of Chaudhuri and
+    Dasgupta. Edges compare ``max(d, alpha * core)``; the caller divides their weights.
+    """
+    plain = points.with_core_distances(None)
+    return on_trusted_device(device, lambda found: _tree_on(found, plain, min_samples, alpha))
+
+
+def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:
+    """Return the tree of points, whose coordinates go to the device once."""
+    k, launch = min_samples - 1, Launcher(device, device.queue)
+    matrix = DeviceMatrix.upload(points, device)
+    way = complete.way_of_core_distances(matrix, k) if k else route.HOST
+    by_host = core_by_the_host(points, min_samples) if way == route.HOST else None
+    with device.lock, Guard(device, caches=matrix.caches):
+        if way == route.TURNS:
+            from clmst.algorithms.dense import one_group
+
+            return (
+                one_group.MutualReachability(matrix, k, launch, alpha=alpha).tree().to_host(launch)
+            )
+        if by_host is None:
+            core = _times(complete.core_distances(matrix, k, way, launch), points, alpha)
+        else:
+            core = by_host * alpha
+        return complete.spanning_tree(matrix.with_core_distances(core), launch).to_host(launch)
+
+
+def _times(core: Array | DeviceArray, points: Points, alpha: float) -> Array | DeviceArray:
+    """Return core distances times `alpha`, and not divided any more if they are on the host.
+
+    They stay on the device if there is nothing to multiply. Otherwise the host checks their range.
+    """
+    if isinstance(core, DeviceArray) and alpha == 1 and not points.exponent:
+        return core
+    return points.multiplied(array_on_host(core)) * np.float64(alpha)
