@@ -100,10 +100,9 @@ class _EclRun:
         )  # fmt: skip
 
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
-        """Return the number of work-groups for `n_items`, where a work-group takes `tile` of them.
+        """Return the number of work-groups for `n_items` items, if each takes `tile` of them at a time.
 
-        By default, `tile` is the number of items that a work-group takes in a loop by the macro
-        GRID_FOR.
+        The default of `tile` is the number that the kernels' macro GRID_FOR gives to a work-group.
         """
         return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 

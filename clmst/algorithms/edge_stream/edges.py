@@ -275,7 +275,7 @@ class EdgeKernels(ABC):
     def take(self, chunk: EdgeChunk) -> None:
         """Take the edges of a chunk that count.
 
-        The call waits for the device. They are marked first if that is not done.
+        The call waits for the device. If the edges have not been marked yet, they are marked first.
 
         Raises
         ------

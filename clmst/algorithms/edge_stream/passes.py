@@ -191,10 +191,10 @@ class EdgePasses(EdgeKernels):
 
 
 def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
-    """Return edges of a forest, whose lesser ends are first, in canonical order.
+    """Sort the edges of a forest into canonical order.
 
-    The call waits for the device. It is a radix sort of ``2 log2(n)`` bits, which takes 24 bytes of
-    the device for each edge.
+    The call waits for the device. The lesser end of each edge must be in `u`. The device sorts by
+    ``2 log2(n)`` bits (radix sort), and needs 24 bytes for each edge.
     """
     u, v = part.u, part.v
     if not u.size:

@@ -81,8 +81,8 @@ class GpuRun(FilterBoruvkaRun):
     def is_done(self) -> bool:
         """Return whether all work-groups have finished their work.
 
-        The call waits for the device. It is False if one of them has waited too long for another
-        and given up.
+        The call waits for the device. The result is False if a work-group has waited too long for
+        another one and given up.
         """
         self.workspace.read_state(self.launch)
         return self.workspace.has_ended(self.launch)

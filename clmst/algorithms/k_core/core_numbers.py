@@ -79,7 +79,7 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int
 
 
 class _Peeling:
-    """The arrays and arguments that all steps share."""
+    """One computation of core numbers: the arrays and arguments that its steps share."""
 
     def __init__(self, graph: DeviceGraph, launch: Launcher) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices

@@ -247,8 +247,9 @@ def _list(
     forest: PartForest, numbers: tuple[Memory | None, int], lists: tuple[DeviceArray, DeviceArray],
     launch: Launcher, *, begin: int = 0,
 ) -> None:  # fmt: skip
-    """Enqueue the listing of a forest, from index `begin` on: a number and the word of each edge.
+    """Enqueue the listing of a forest: a number and the word of the weight of each edge.
 
+    `lists` are the arrays of numbers and of words, which are written from index `begin` on.
     `numbers` is a buffer with the number of each slot and 0, or None and the first of consecutive
     numbers.
     """

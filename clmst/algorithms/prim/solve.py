@@ -190,7 +190,7 @@ def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
 
 
 class _Growing:
-    """The arrays and arguments that all steps share."""
+    """One growth of trees: the arrays and arguments that its steps share."""
 
     def __init__(self, rows: SortedRows, launch: Launcher, options: PrimOptions) -> None:
         self.rows, self.launch = rows, launch

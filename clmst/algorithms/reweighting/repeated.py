@@ -267,7 +267,7 @@ class ReweightedGraph:
     def first_nan(self, launch: Launcher) -> int | None:
         """Return the index in the whole graph of the first weight that is NaN, or None.
 
-        The call waits for the device. It does not block if the weights cannot be NaN.
+        The call waits for the device, unless the weights cannot be NaN.
         """
         if self.present is None or not self.present.may_hold_nan:
             return None
@@ -277,7 +277,7 @@ class ReweightedGraph:
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
         """Return the index of a NaN and of an unknown edge found since the last call.
 
-        The call waits for the device. Each is None if there is none.
+        The call waits for the device. An index is None if no such fault was found.
         """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)

@@ -81,7 +81,7 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def forest_positions(self, launch: Launcher) -> Array:
-        """Return the rising positions on the scale of a sample of the forest's edges.
+        """Return the positions of a sample of the forest's edges on the scale of weights, rising.
 
         The call waits for the device.
         """
@@ -129,7 +129,7 @@ class ReferenceWeights:
 
 
 class _Classification:
-    """The arrays and arguments that all steps share."""
+    """One classification of edges: the arrays and arguments that its steps share."""
 
     def __init__(
         self, reference: ReferenceWeights, graph: DeviceGraph, slack: int, launch: Launcher
@@ -156,7 +156,11 @@ class _Classification:
         return self._candidates(ends, edges)
 
     def _rule_out(self) -> None:
-        """Enqueue the marking of candidates: edges that no path of much lighter edges rules out."""
+        """Enqueue the marking of the candidates.
+
+        An edge is not a candidate if a path of much lighter edges joins its ends. No small change
+        of weights then brings it into the forest.
+        """
         cuts = self._cuts()
         slots, starts = self._bins(cuts)
         self._each("begin_sets", self.n, self.parent, self.n)
@@ -171,9 +175,11 @@ class _Classification:
                 self._each(kernel, k, slots, rows, indices, *changed, first, k)
 
     def _bins(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
-        """Return slots sorted by bin, and the start of each bin.
+        """Sort the slots by bin, and return them with the start of each bin.
 
-        The call waits for the device. The last bin is empty.
+        The call waits for the device. A bin contains the edges between two cuts of the scale. The
+        edges of the reference forest and all other edges have bins of their own. The last bin is
+        empty.
         """
         m, count = self.m, 2 * (len(cuts) + 1)
         bins, slots, found = self._new(m), self._new(m), self._new(count + 1)
@@ -188,9 +194,9 @@ class _Classification:
         return slots, self.launch.read_words(found.memory, count + 1)
 
     def _cuts(self) -> list[int]:
-        """Return positions on the scale that divide the forest edges into equal parts.
+        """Return rising positions on the scale that divide the forest's edges into equal parts.
 
-        The call waits for the device. The positions rise.
+        The call waits for the device.
         """
         positions = self.weights.forest_positions(self.launch)
         if not positions.size:

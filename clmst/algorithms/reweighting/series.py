@@ -105,7 +105,7 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
 
 
 class _ContractionSteps:
-    """The arrays and arguments that all steps share."""
+    """One series contraction: the arrays and arguments that its steps share."""
 
     def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:
         self.graph, self.cores, self.launch = graph, cores, launch

@@ -63,7 +63,11 @@ def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launche
 
 
 def can_gather(graph: DeviceGraph) -> bool:
-    """Return whether weights have to be looked up by a kernel, in words as wide as the host's."""
+    """Return whether a kernel should look up the weights of the forest's edges.
+
+    It should unless the host can read the weights as quickly in its own memory. It cannot if the
+    device stores narrower words than the host's weights.
+    """
     same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
     shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.has_at_hand(
         "weights"

@@ -139,8 +139,9 @@ def forest_at_once(
 ) -> Forest | None:
     """Return the forest of a solution, which comes to the host in a single read.
 
-    The call waits for the device. Nothing is read before it: neither the number of edges nor
-    whether the solve succeeded. Returns None if it did not succeed.
+    The call waits for the device. No other read comes before that one, so the host learns the
+    number of edges, and whether the solve succeeded, only together with the edges. Returns None if
+    the solve did not succeed.
     """
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)

@@ -75,11 +75,11 @@ _LARGE_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """Where windows end: at ranks in a sorted sample of keys.
+    """Where windows end, as ranks in a sorted sample of keys.
 
-    Each key of the sample is the least key of ``1 << draw_bits`` random slots of its own equally
-    long part of all slots. The more slots, the smaller are the shares of all edges that a sample of
-    the same size can distinguish.
+    All slots are divided into as many equal parts as the sample has keys. A key of the sample is
+    the least key of ``1 << draw_bits`` random slots of its part. With more slots for each key, a
+    sample of the same size can estimate smaller shares of all edges.
     """
 
     samples: int  # number of keys in the sample
