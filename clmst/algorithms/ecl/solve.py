@@ -100,9 +100,10 @@ class _EclRun:
         )  # fmt: skip
 
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
-        """Return the number of work-groups for `n_items` items, if each takes `tile` of them at a time.
+        """Return the number of work-groups for `n_items` items.
 
-        The default of `tile` is the number that the kernels' macro GRID_FOR gives to a work-group.
+        A work-group takes `tile` items at a time. By default that is the number that the kernels'
+        macro GRID_FOR gives to a work-group.
         """
         return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 
@@ -174,7 +175,11 @@ class _EclRun:
     def _worklist_pass(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
-        """Algorithm 2: populate, then hook and contract until no edge remains."""
+        """Do the rounds of a pass over worklists (Algorithm 2).
+
+        The first worklist is filled, and then each round hooks and contracts, until no edge
+        remains. Returns the number of edges in each round.
+        """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
         counts = np.empty(2, np.uint32)  # edges of this round, and of the next
@@ -250,7 +255,10 @@ class _EclRun:
     # ---------------------------------------------------------------- topology
 
     def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
-        """Do the rounds of a pass over the whole graph each (section 5.3, items 7 and 8)."""
+        """Do the rounds of a pass, each over the whole graph (section 5.3, items 7 and 8).
+
+        Returns the number of slots in each round.
+        """
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr
         groups = self._groups(graph.n_vertices)

@@ -240,10 +240,10 @@ class CpuRun(FilterBoruvkaRun):
     # ------------------------------------------------------------------ parts of steps
 
     def _read_state(self, done: int) -> None:
-        """Read the counts; blocks until all that is enqueued has finished.
+        """Read the counts to the host.
 
-        `done` is the number of rounds of the phase that are enqueued. Raises DeviceError if the
-        device has reported a cycle.
+        The call waits until everything enqueued has finished. `done` is the number of rounds of the
+        phase that are enqueued. Raises DeviceError if the device has reported a cycle.
         """
         self.launch.read(self.on_device, self.state)
         if self.state[_OVERFLOW] == _STUCK:

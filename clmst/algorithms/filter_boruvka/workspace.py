@@ -334,7 +334,10 @@ class Workspace:
         self.tile_slots = 0  # slots in a tile of the stored rows; 0 if none are stored
 
     def read_state(self, launch: Launcher) -> None:
-        """Read the state to the host; blocks until everything enqueued has finished."""
+        """Read the state to the host.
+
+        The call waits until everything enqueued has finished.
+        """
         launch.read(self.state, self.host_state)
 
     def has_ended(self, launch: Launcher) -> bool:

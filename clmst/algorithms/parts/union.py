@@ -109,10 +109,10 @@ def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
     original: DeviceArray | None = None, number: int = 0, algorithm: str = "",
 ) -> PartForest:  # fmt: skip
-    """Compact the solution of a part into its forest; blocks to read the number of edges.
+    """Compact the solution of a part into its forest.
 
-    If the part is itself a union, `original` contains, for each of its slots, the slot in the part
-    from which the edge came.
+    The call waits for the device to read the number of edges. If the part is itself a union,
+    `original` contains, for each of its slots, the slot in the part from which the edge came.
     """
     graph = solution.graph
     slots, total = positions_of(solution.in_forest, at_most=most_edges(graph), launch=launch)

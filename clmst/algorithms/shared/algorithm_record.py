@@ -124,7 +124,10 @@ class AlgorithmRecord:
 
 @cache
 def _module(name: str) -> Any:
-    """Import a module by its name; blocks while another thread imports it."""
+    """Import a module by its name.
+
+    The call waits while another thread imports it.
+    """
     return import_module(name)
 
 

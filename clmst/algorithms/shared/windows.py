@@ -196,7 +196,7 @@ def _fractions(count: int) -> Array:
 
 
 def _drawn(count: int, bound: int) -> Array:
-    """Return `count` random indices below `bound`."""
+    """Return `count` random indices below `bound`, which are the same in each call."""
     drawn: Array = (_fractions(count) * bound).astype(np.intp)
     return drawn
 
