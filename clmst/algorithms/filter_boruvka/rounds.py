@@ -82,7 +82,7 @@ class FilterBoruvkaRun(ABC):
 
     @abstractmethod
     def _contract(self, phase: int, depth: int) -> None:
-        """List the edges between the new supervertices, and reserve the lightest edge of each one."""
+        """List the edges between the new supervertices, and reserve the lightest of each."""
 
     @abstractmethod
     def _settle(self, phase: int) -> None:
