@@ -155,9 +155,10 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def _join(self, targets: DeviceArray) -> None:
-        """Relabel all vertices by the components that the best edges make.
+        """Give each vertex the label of the component to which it now belongs.
 
-        The call waits for the device.
+        The best edges join components, which the roots of `targets` represent. The call waits for
+        the device.
         """
         launch, n = self._launch, self.n_vertices
         self._each("break_cycles", n, targets, n)

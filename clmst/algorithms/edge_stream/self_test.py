@@ -42,7 +42,7 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def passes(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of known graphs that passes over chunks of their edges have found."""
+    """Yield the forests of known graphs, found by passes over chunks of their edges."""
     for size, rows, chunks, given in _streams(device, case):
         run = EdgePasses(rows=rows, **given)
         found = [EdgePart.empty(case.dtype)]

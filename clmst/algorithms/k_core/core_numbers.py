@@ -185,9 +185,9 @@ class _Peeling:
             batch = min(2 * batch, _MOST_BATCH)
 
     def read_remaining(self, number: int) -> int:
-        """Read how many vertices were above the level of a round when it began.
+        """Read how many vertices have a degree above the level that round `number` peels.
 
-        The call waits for the device.
+        The call waits for the device. The count is from the beginning of the round.
         """
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])
