@@ -1,7 +1,7 @@
-"""Forests that need no graph on a device: small graphs, equal weights, and what the host solves.
+"""Solve graphs that need not be put on a device: small graphs, equal weights, and the host's share.
 
-The router decides (``clmst/route``). Here its facts are read from what the caller gave, one by
-one as it asks for them, and its answer is carried out.
+The router (``clmst/route``) decides. This module reads the facts that the router asks for, one by
+one, from the caller's graph, and does what the router has decided.
 """
 
 from __future__ import annotations
@@ -35,22 +35,24 @@ from clmst.runtime.kernel_family import Case, case_of
 
 
 def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) -> Forest | None:
-    """Return the forest of a graph that is solved without putting a graph on a device.
+    """Solve a graph without putting it on a device, if the router decides so.
 
     Parameters
     ----------
     graph : Graph, DenseGraph, sparse matrix or anything else
         It may be malformed.
     device : Device
+        The device that solves unless the host does.
     maximum : bool
         Whether the maximum spanning forest is wanted.
     host_allowed : bool
-        Whether the host may solve although there is a device. It may not if the caller named one.
+        Whether the host may solve although there is a device. It may not if the caller has named a
+        device.
 
     Returns
     -------
     Forest or None
-        None if the graph goes the usual way, step by step, or is malformed.
+        None if the graph has to be put on a device and solved step by step, or if it is malformed.
     """
     graph = _in_csr_form(graph, device)
     facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
@@ -63,7 +65,7 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         found: Forest | None
         if way.record == route.EQUAL:
             found = equal_weights.solve(graph, device, maximum=maximum)
-            if found is None:  # a row far from sorted
+            if found is None:  # a row is far from sorted
                 facts = replace(facts, refused=facts.refused | {route.EQUAL})
                 continue
         elif way.record == route.SMALL:
@@ -78,9 +80,9 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
 def decided(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> tuple[Way, SparseFacts] | None:
-    """Return the way that :func:`forest_of` would take, with the facts about the graph.
+    """Return the way that :func:`forest_of` would choose, with the facts about the graph.
 
-    None if the router has no shorter way for such a graph.
+    Nothing is solved. Returns None if the router has no shorter way for this kind of graph.
     """
     if device is not None:
         graph = _in_csr_form(graph, device)
@@ -91,7 +93,11 @@ def decided(
 def _in_one_launch(
     facts: SparseFacts, graph: Any, device: Device, *, maximum: bool
 ) -> Forest | None:
-    """Return the forest of a small graph; None if it has too many slots once they are counted."""
+    """Solve a small graph in one launch.
+
+    Returns None if the graph turns out to have too many slots when they are counted, or if it is
+    malformed.
+    """
     case = _small_case(graph, maximum=maximum)
     if facts.form == "list":
         return small_matrix.solve_list(graph, device, case)
@@ -106,10 +112,10 @@ def _in_one_launch(
 
 
 def entries_of(matrix: Any, device: Device | None) -> Array | None:
-    """Return the entries of a matrix that are its minimum spanning forest, in rising order.
+    """Solve a matrix, and return the rising indices of its entries that are the minimum forest.
 
-    Of equal weights the first entry wins, whatever its ends, as in SciPy's function. None if the
-    matrix goes the usual way, or is malformed.
+    Of equal weights, the entry that is stored first wins, whatever its ends, as in SciPy's
+    function. Returns None if the matrix has to be solved step by step or is malformed.
     """
     facts = _facts_of(matrix, device, maximum=False, host_allowed=True)
     if facts is None:
@@ -134,7 +140,10 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
 def _facts_of(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> SparseFacts | None:
-    """Return the facts that the router needs; None for a graph that never goes one of its ways."""
+    """Collect the facts that the router needs first.
+
+    Returns None for a graph that never goes one of the router's shorter ways.
+    """
     place = None if device is None else device.facts
     form: Form
     if is_plain(graph):
@@ -153,9 +162,10 @@ def _facts_of(
 
 
 def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
-    """Return whether a graph is a list of edges still, each of which may be in the forest.
+    """Return whether a graph is still a list of edges, each of which may be in the forest.
 
-    The heavier ones of parallel edges are merged away, so the maximum forest must not have them.
+    If parallel edges are merged, the heavier ones are dropped, so the maximum forest must not
+    contain them. A list with parallel edges to merge cannot be used for it.
     """
     edges = graph.edge_list
     return edges is not None and not (maximum and edges.merge_parallel)
@@ -164,9 +174,10 @@ def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
 def _decide(
     facts: SparseFacts, graph: Any, device: Device | None, *, maximum: bool
 ) -> tuple[Way, SparseFacts]:
-    """Return the router's answer, with all facts that it asked for.
+    """Ask the router for a way, and return it with all facts that the router has asked for.
 
-    A way whose kernels the device is not trusted with is refused, and the router is asked again.
+    If the device has failed the self-test of the way's kernels, the way is refused, and the router
+    is asked again.
     """
     while True:
         way = route.way_of_sparse(facts)
@@ -181,7 +192,7 @@ def _decide(
 
 
 def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
-    """Return whether the device failed the self-test of a way's kernels."""
+    """Return whether the device has failed the self-test of the kernels that a way needs."""
     if way.record == route.EQUAL:
         return device.trust.refusal(EQUAL_WEIGHTS) is not None
     if way.record == route.SMALL:
@@ -191,7 +202,7 @@ def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
 
 
 def _small_case(graph: Any, *, maximum: bool) -> Case:
-    """Return the case of the self-test of one launch for a small graph."""
+    """Return the case of the self-test that covers a small graph solved in one launch."""
     if isinstance(graph, Graph):
         return case_of(graph.weight_dtype, maximum=maximum)
     weights = graph.weights if isinstance(graph, DenseGraph) else graph.data
@@ -199,7 +210,10 @@ def _small_case(graph: Any, *, maximum: bool) -> Case:
 
 
 def _in_csr_form(graph: Any, device: Device) -> Any:
-    """Return a COO or CSC matrix in CSR form if the host is to convert it; all else as it is."""
+    """Convert a COO or CSC matrix to CSR form if the router lets the host do that.
+
+    Any other graph is returned unchanged.
+    """
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"}:
         return graph

@@ -1,4 +1,4 @@
-"""The self-tests of the arrays of matrices and lists of edges."""
+"""The self-tests of kernels that take the arrays of matrices and lists of edges."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 
-# Graphs, and bits for a key and a position, by the way of sorting; no bits: they do not suffice.
-# Both have more edges than a tile, as all lists have that are sorted on a device.
+# The graph and the bits for a key and a position, for each way of sorting. With 0 bits, they never
+# share a word. Both graphs have more edges than a tile, like all lists that are sorted on a device.
 _ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
 SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")
 
 
 def validation(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield whether matrices are found sound: one that is, and faulty ones."""
+    """Yield whether the check accepts a sound matrix and refuses faulty ones."""
     for symmetric in (False, True):
         graph = known_graph("large").simple(case.dtype, symmetric=symmetric)
         found = csr_validation.check(DeviceGraph.upload(graph, device))
@@ -42,7 +42,7 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def small(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of small matrices, and whether faults are seen."""
+    """Yield forests of small matrices and lists, and whether faults are found."""
     from clmst.algorithms.small_matrix.solve import solve_matrix, solved_list
 
     maximum = bool(case.maximum)
@@ -72,13 +72,14 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def equal_weights(device: Device, _: object) -> Iterator[Answer]:
-    """Yield forests of matrices of equal weights, and whether a fault is seen."""
+    """Yield forests of matrices of equal weights, and whether a fault is found."""
     from clmst.algorithms.equal_weights.solve import solved
 
     for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(np.dtype(np.uint8), symmetric=symmetric)
-            # The vertices numbered from the other end: rows fall, and entries change sides.
+            # Number the vertices from the other end: rows fall, and entries change sides of the
+            # diagonal.
             lengths = np.diff(graph.indptr.astype(np.int64))[::-1]
             indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
             indices = graph.n_vertices - 1 - graph.indices[::-1].astype(np.int64)
@@ -97,7 +98,7 @@ def equal_weights(device: Device, _: object) -> Iterator[Answer]:
 
 
 class _Matrix:
-    """The arrays of a graph as those of a SciPy matrix, whatever their values."""
+    """The arrays of a graph under the names of a SciPy matrix, with any values."""
 
     def __init__(self, graph: Graph) -> None:
         self.indptr, self.indices = graph.indptr.view(np.int32), graph.indices.view(np.int32)
@@ -106,7 +107,7 @@ class _Matrix:
 
 
 def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
-    """Yield copies of a symmetric matrix with one fault each."""
+    """Yield copies of a symmetric matrix with one fault each, and the names of the faults."""
     for slot in (0, graph.n_slots - 1):
         weights = graph.weights.copy()
         weights[slot] = weights.max() if weights[slot] != weights.max() else weights.min()
@@ -120,7 +121,7 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 
 
 def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the arrays of a known graph whose edges come in another order, or as a matrix."""
+    """Yield the arrays of a known graph that is given as a shuffled list and as a matrix."""
     size, word_bits = _ORDERED.get(case.variant, ("small", 0))
     given = _shuffled(size, case.dtype, np.int64)
     if case.variant == RANKS:
@@ -140,7 +141,7 @@ def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
-    """Return the edges of a known graph in another order, some of them loops."""
+    """Return the edges of a known graph in another order, with some of them made self-loops."""
     graph = known_graph(size).ranks
     u, v, ranks, _ = graph.edges()
     order = np.random.default_rng(u.size).permutation(u.size)
@@ -155,7 +156,7 @@ def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
 def _canonical_slots(
     edges: EdgeList, device: Device, encoding: Encoding, word_bits: int
 ) -> Iterator[Answer]:
-    """Yield the arrays of a matrix with falling columns, brought into order."""
+    """Yield the arrays of a matrix whose columns fall, after it was brought into order."""
     order = np.lexsort((edges.v, edges.u)[::-1])[::-1]
     order = order[np.argsort(edges.v[order], kind="stable")]
     indptr = np.searchsorted(edges.v[order], np.arange(edges.n_vertices + 1)).astype(np.uint32)

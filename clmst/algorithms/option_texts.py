@@ -1,4 +1,4 @@
-"""Options of algorithms as text, as on a command line: ``gamma=64``."""
+"""Options of algorithms as text, in the form of a command line: ``gamma=64``."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from clmst.core.errors import InvalidArgumentError
 
 
 def option_names(name: str) -> tuple[str, ...]:
-    """Return the names of all options of an algorithm, those within another as ``prim.queue``."""
+    """Return the names of all options of an algorithm.
+
+    An option of a nested class has a name like ``prim.queue``.
+    """
     if name == "auto":
         return ()
     return tuple(option for option, *_ in _leaves(ALGORITHMS[name].options()))
 
 
 def options_of(name: str, texts: Iterable[str]) -> object:
-    """Return the options of an algorithm that texts such as ``gamma=64`` say; None without texts.
+    """Make the options of an algorithm from texts like ``gamma=64``; None without texts.
 
-    A value is checked as the class of the options checks it; "none" is None where that is legal.
+    Values are checked by the class of the options. "none" means None for an option that may be
+    None.
 
     Raises
     ------
     InvalidArgumentError
-        A text has no "=", names no option of the algorithm, or is given a value that it must not
-        have; or the algorithm is "auto", which takes no options by text.
+        A text has no "=", names an option that the algorithm does not have, or gives an invalid
+        value; or the algorithm is "auto", which takes no options as text.
     """
     values = dict(map(_halves, texts))
     if not values:
@@ -46,21 +50,25 @@ def options_of(name: str, texts: Iterable[str]) -> object:
 
 
 def read(text: str) -> tuple[str, object]:
-    """Return the algorithm and the options that a text such as ``pma gamma=64`` means, or raise."""
+    """Return the algorithm and the options that a text like ``pma gamma=64`` names.
+
+    Raises InvalidArgumentError for an unknown algorithm, and for the reasons of :func:`options_of`.
+    """
     name, *texts = text.split() or [""]
     solving.check_name(name)
     return name, options_of(name, texts)
 
 
 def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return texts as :func:`write` writes them, each once; further options go to who has them.
+    """Add options to texts that name algorithms, and return the texts without repetitions.
 
-    An algorithm's own options go before.
+    Each option is added to the algorithms that have it. An algorithm's own options take precedence.
+    The texts are in the form of :func:`write`.
 
     Raises
     ------
     InvalidArgumentError
-        None of the algorithms has one of the options, or as :func:`read`.
+        None of the algorithms has one of the options, or a text is invalid for :func:`read`.
     """
     split = [text.split() or [""] for text in algorithms]
     for name, *_ in split:
@@ -77,7 +85,7 @@ def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ..
 
 
 def write(name: str, options: object) -> str:
-    """Return the text that :func:`read` takes for an algorithm and its options."""
+    """Return the text from which :func:`read` makes the algorithm and its options."""
     if options is None:
         return name
     both = zip(_leaves(options), _leaves(type(options)()), strict=True)
@@ -86,7 +94,10 @@ def write(name: str, options: object) -> str:
 
 
 def _check_option(option: str, algorithms: Sequence[str]) -> None:
-    """Raise unless one of the algorithms has an option of that name; the error lists all."""
+    """Raise unless one of the algorithms has an option of that name.
+
+    The error lists the options of all of them.
+    """
     known = {name: option_names(name) for name in algorithms}
     if not any(option in names for names in known.values()):
         offers = "; ".join(
@@ -103,7 +114,7 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, type and value of each option; those of a nested class behind its name."""
+    """Yield name, type and value of each option; a nested option has its outer name before it."""
     kinds = get_type_hints(type(options))
     for field in fields(options):
         name, value = within + field.name, getattr(options, field.name)
@@ -114,7 +125,10 @@ def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
 
 
 def _changed(options: Any, texts: Mapping[str, str]) -> Any:
-    """Return options with the values that texts mean; all are checked together."""
+    """Return options with the values that the texts name.
+
+    All values are checked together, when the options are made.
+    """
     values, nested = dict[str, Any](), dict[str, dict[str, str]]()
     for option, kind, _ in _leaves(options):
         outer, dot, inner = option.partition(".")
@@ -127,7 +141,10 @@ def _changed(options: Any, texts: Mapping[str, str]) -> Any:
 
 
 def _value(text: str, kind: Any) -> Any:
-    """Return what a text means; if nothing, the text itself, which the class will refuse."""
+    """Convert a text to a value of type `kind`.
+
+    If that fails, return the text itself, which the class of the options will refuse.
+    """
     kinds = get_args(kind)
     if NoneType in kinds:
         if text.lower() == "none":

@@ -1,4 +1,4 @@
-"""The self-tests of complete graphs: matrices and points."""
+"""The self-tests of kernels for complete graphs: matrices and points."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TILED: tuple[tuple[int, int], ...] = ((9, 5), (300, 17))  # points and dimension
 
 
 def complete(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the trees of known complete graphs."""
+    """Yield the trees of known complete graphs, and distances to near points."""
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)
         matrix, launch = DeviceMatrix.upload(graph, device), Launcher(device, device.queue)
@@ -45,11 +45,11 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield either trees of known points or distances to near ones: what a call takes."""
+    """Yield trees of known points or distances to near points, whichever the case is about."""
     for n in VERTICES:
         points = _known_points(n, case)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        if not case.variant:  # ordered as many points are
+        if not case.variant:  # ordered like large numbers of points
             hierarchy.hierarchy_of(matrix, launch, local_height=1)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
@@ -72,7 +72,7 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def tiles(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield trees of known points, or distances to near ones, by tiles of pairs."""
+    """Yield trees of known points, or distances to near points, found by tiles of pairs."""
     launch = Launcher(device, device.queue)
     by: Filter = "products" if case.products else "differences"
     for n, dimensions in TILED:
@@ -89,7 +89,7 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _tree(points: Points, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
-    """Yield the edges of a tree of points and their weights, bit for bit."""
+    """Yield the edges of a tree of points, and their weights bit for bit."""
     host, tree = found.to_host(launch), kruskal(points.to_graph())
     word = f"u{tree.weights.itemsize}"
     yield f"edges of {points.n_vertices} known points", host.edges, tree.edges
@@ -109,11 +109,11 @@ def _known_points(n: int, case: Case, dimensions: int = 0) -> Points:
 
 
 def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Points:
-    """Return a complete graph with equal weights among others."""
+    """Return a complete graph some of whose weights are equal."""
     rng = np.random.default_rng(n)
     if case.metric:
         on_sphere = case.metric == "great-circle"
-        # Of a class of many dimensions, different ones.
+        # For a class of many dimensions, take different numbers of them.
         dimensions = 2 if on_sphere else dimensions or case.dimension_class or 4 + n % 5
         at_most = 80 if on_sphere else 50  # degrees, and few distances
         coordinates = rng.integers(1, at_most, (n, dimensions))

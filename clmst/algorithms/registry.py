@@ -1,6 +1,6 @@
-"""The algorithms there are: the record of each folder that has one.
+"""The registry of algorithms: the record of each folder that has one.
 
-An algorithm is added by its folder, with nothing else to change: see docs/add_an_algorithm.md.
+Adding a folder adds an algorithm; nothing else has to change. See docs/add_an_algorithm.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 
 def _records() -> dict[str, AlgorithmRecord]:
-    """Return the records of all folders, by the names of their algorithms."""
+    """Collect the records of all folders, by the names of their algorithms."""
     names = (folder.name for folder in iter_modules(clmst.algorithms.__path__) if folder.ispkg)
     packages = (import_module(f"clmst.algorithms.{name}") for name in names)
     records = (package.RECORD for package in packages if hasattr(package, "RECORD"))
@@ -25,10 +25,13 @@ ALGORITHMS: dict[str, AlgorithmRecord] = _records()
 
 
 def takes_complete_graphs(name: str) -> bool:
-    """Return whether an algorithm takes graphs that list no edges; "auto" does."""
+    """Return whether an algorithm can solve graphs that list no edges: matrices and points.
+
+    "auto" can.
+    """
     return name == "auto" or ALGORITHMS[name].takes_complete_graphs
 
 
 def one_of() -> str:
-    """Return the names of all algorithms for a sentence; "auto" is one."""
+    """Return the names of all algorithms, including "auto", separated by commas for a sentence."""
     return ", ".join(["auto", *ALGORITHMS])

@@ -1,6 +1,7 @@
-"""A solve on a device: which algorithm it is by, and how its forest comes to the host.
+"""Solve on a device: choose the algorithm, enqueue it, and get its forest to the host.
 
-"auto" goes by the ranks of the records; their figures are in ``docs/algorithms.md``.
+"auto" tries algorithms in the order of their records' ranks. The figures are in
+``docs/algorithms.md``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 
 def check_name(name: str) -> None:
-    """Raise :class:`InvalidArgumentError` unless an algorithm has that name; "auto" is one."""
+    """Raise :class:`InvalidArgumentError` unless `name` is an algorithm or "auto"."""
     if type(name) is str and (name == "auto" or name in ALGORITHMS):
         return
     fact = f"no algorithm is called {shown(name)}; there are"
@@ -42,14 +43,20 @@ def check_name(name: str) -> None:
 
 
 def check_named(name: str, options: object) -> None:
-    """Raise unless an algorithm has that name, and options, if there are any, are its own."""
+    """Raise InvalidArgumentError unless `name` is an algorithm and the options are of its class.
+
+    Options that are None pass.
+    """
     check_name(name)
     if options is not None:
         _check_options(name, options)
 
 
 def _check_options(name: str, options: object) -> None:
-    """Raise unless options are of the algorithm of a name; of any one, if that is "auto"."""
+    """Raise InvalidArgumentError unless the options are of the class of an algorithm.
+
+    If `name` is "auto", they may be of the class of any algorithm.
+    """
     if name != "auto":
         options_for(name, ALGORITHMS[name].options, options)
     elif _chosen_by(options) is None:
@@ -65,11 +72,19 @@ def choose(
     options: object = None,
     maximum: bool = False,
 ) -> tuple[str, Solve]:
-    """Return the algorithm that `name` means, by its own name, and what solves by it, or raise.
+    """Choose the algorithm that `name` stands for, and return its name and its solve function.
 
-    "auto" is the algorithm whose options are given, else the quickest that the device is trusted
-    with. The device has passed the self-test of an algorithm that is to solve a graph, or is tested
-    now. Without a graph, the name is that for a large sparse one.
+    "auto" stands for the algorithm to which the options belong. Without options it is the quickest
+    algorithm that the device is trusted with. If there is a graph, the device has passed the
+    self-test of the algorithm before, or it is tested now. Without a graph, the choice is the one
+    for a large sparse graph.
+
+    Raises
+    ------
+    InvalidArgumentError
+        No algorithm is called that, or the options are of another class.
+    NoFamilyLeftError
+        The name is "auto", and the device has failed the self-tests of all algorithms.
     """
     check_name(name)
     of_options = None if options is None else _chosen_by(options)
@@ -85,7 +100,10 @@ def choose(
 
 
 def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
-    """Return the first algorithm in order that the device is trusted with, or raise."""
+    """Return the first algorithm by rank that the device is trusted with.
+
+    Raises NoFamilyLeftError if there is none.
+    """
     reasons = []
     for name in in_order(device, graph):
         reason = None if graph is None else families.refusal(name, graph, maximum=maximum)
@@ -96,10 +114,10 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
 
 
 def in_order(device: Device, graph: DeviceGraph | None, *, n_vertices: int = 0) -> Iterator[str]:
-    """Yield the algorithms that "auto" may be, the quickest first, as far as is known.
+    """Yield the algorithms that "auto" may choose, by rank, which is the expected order of speed.
 
-    Without a graph, they are for a large sparse one of `n_vertices`. Complete graphs, which list no
-    edges, do not come here: dense solves them.
+    Without a graph, they are for a large sparse graph of `n_vertices` vertices. Complete graphs,
+    which list no edges, are solved by dense and are not meant here.
     """
     policy, n = device.policy, n_vertices if graph is None else graph.n_vertices
     ranked = []
@@ -120,9 +138,10 @@ def _chosen_by(options: object) -> str | None:
 
 
 def most_vertices(name: str, device: Device) -> int:
-    """Return how many vertices an algorithm takes on a device, if 32 bits hold a weight's key.
+    """Return the maximum number of vertices that an algorithm can solve on a device.
 
-    A graph of more is refused with an error, before anything is solved.
+    It holds if 32 bits are enough for the key of a weight. A larger graph is refused with an error
+    before anything is solved.
     """
     limit = ALGORITHMS[name].most_vertices
     return MAX_VERTICES if limit is None else limit(device)
@@ -135,9 +154,15 @@ def solve_graph(
     graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: object, maximum: bool,
     wait: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve a graph that lists its edges; without `wait` its queue may still be busy.
+    """Solve a graph that lists its edges, and return the forest.
 
-    Without `wait`, the forest may be on the host already.
+    With `wait`, the forest is a DeviceForest, and its kernels have finished. Without it, the queue
+    may still be busy when a DeviceForest is returned, or a small forest may be on the host already.
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The error says how much memory the whole solve needs.
     """
     name, solve = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
     way = way_of_steps(name, graph, algorithm=algorithm, options=options)
@@ -168,9 +193,10 @@ def solve_unread(
     options: object = None,
     maximum: bool = False,
 ) -> Forest | None:
-    """Solve a graph whose check is enqueued, and read the forest with what the check found.
+    """Solve a graph whose check is enqueued, and read the forest and the check's result together.
 
-    None if the graph is not sound, or the host has to know that before.
+    `verdict` is the buffer to which the check writes. Returns None if the graph is faulty, or if
+    the solve needs to know the result of the check earlier. Blocks for the read.
     """
     launch = Launcher(graph.device, graph.device.queue)
     if not comes_at_once(graph, launch):
@@ -186,7 +212,10 @@ def solve_unread(
 
 
 def way_of_steps(name: str, graph: DeviceGraph, *, algorithm: str, options: object) -> Way:
-    """Return the way of a graph that is on a device, and is solved by the algorithm of a name."""
+    """Return the way of a graph that is on a device and is solved by the algorithm `name`.
+
+    A way is what ``forest.stats["route"]`` shows: the name of the algorithm and the reasons for it.
+    """
     given = algorithm if algorithm != "auto" else None if options is None else "options"
     return route.way_of_steps(
         name, given, n_vertices=graph.n_vertices, n_slots=graph.n_slots,
@@ -198,7 +227,11 @@ def _begun(
     name: str, graph: DeviceGraph, launch: Launcher, *, options: object, maximum: bool,
     verdict: Memory | None = None,
 ) -> Forest | None:  # fmt: skip
-    """Return the forest by a solve that is read only once; None if there is none, or it failed."""
+    """Solve with a single read, and return the forest.
+
+    The call waits for the device. Returns None if the algorithm cannot do that for the graph, or if
+    the solve did not succeed.
+    """
     begin = ALGORITHMS[name].begin
     if begin is None:
         return None
@@ -211,7 +244,7 @@ def _begun(
 def solution_by(
     name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> tuple[str, Solution]:
-    """Enqueue the solve of a graph by the algorithm that `name` means; return its own name too."""
+    """Enqueue the solve of a graph, and return the name of the algorithm and its solution."""
     name, solve = choose(name, graph.device, graph, options=options, maximum=maximum)
     return name, solve(graph, launch, maximum=maximum, options=options)
 
@@ -220,7 +253,7 @@ def forest_by(
     name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None,
     wait: bool = True,
 ) -> DeviceForest:  # fmt: skip
-    """Return the forest of a graph by the algorithm that `name` means; see :func:`forest_of`."""
+    """Solve a graph by the algorithm that `name` stands for; `wait` is as in :func:`forest_of`."""
     name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
     return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
 
@@ -229,10 +262,11 @@ def forest_by(
 
 
 def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) -> int | None:
-    """Return about how many bytes a solve needs at its peak, beside the graph itself.
+    """Return the estimated bytes that a solve needs at its peak, beside the graph itself.
 
-    None if the algorithm does not say so; "dense" counts cells and has its own error. What records
-    say is measured anew by tests/algorithms/test_memory_needs.py.
+    Returns None if the record of the algorithm does not give figures. The record of "dense" does
+    not: it counts cells and has an error of its own. The figures of the records are measured by
+    tests/algorithms/test_memory_needs.py.
     """
     needs = ALGORITHMS[algorithm].bytes_needed
     needs = needs(policy) if callable(needs) else needs
@@ -242,7 +276,7 @@ def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) 
 def with_needs(
     error: OutOfDeviceMemoryError, graph: DeviceGraph, algorithm: str
 ) -> OutOfDeviceMemoryError:
-    """Return an error that also says what the whole solve needs, and what would fit."""
+    """Return an error that also says how much memory the whole solve needs, and what would fit."""
     n, m = graph.n_vertices, graph.edge_bound
     policy = graph.device.policy
     needed = bytes_needed(algorithm, policy, n, m)

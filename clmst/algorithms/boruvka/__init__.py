@@ -13,18 +13,42 @@ Numbering: TypeAlias = Literal["scan", "split"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoruvkaOptions:
-    """Alternatives for two steps; they change how long a solve takes, never its result.
+    """Options of `boruvka`, Borůvka's algorithm built from parallel primitives.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
-    numbering : {"scan", "split"}
-        How supervertices get their numbers: by a scan over the representatives, or along the
-        vertices split by representative, as the paper has it; the numbers are the same.
-    duplicates : {"auto", "minimum", "split", "keep"}
-        How parallel edges go. "minimum": split by (u, v), segmented minimum of each pair. "split":
-        split by (u, v, weight), first of each pair, as the paper has it. "keep": split by u only,
-        parallel edges stay. "auto": "minimum" on levels where there is reason to expect enough of
-        them, else "keep".
+    numbering : {"scan", "split"}, default "scan"
+        How the supervertices of the next level get their numbers. A supervertex is the vertex that
+        replaces the vertices that a level has joined. "scan" numbers the representatives of the
+        joined vertices by a prefix sum. "split" first sorts all vertices by their representative,
+        as the paper does. Both give the same numbers; "split" is there to repeat the paper.
+    duplicates : {"auto", "minimum", "split", "keep"}, default "auto"
+        What happens to parallel edges, which are edges between the same two supervertices.
+        "minimum" sorts the edges by both ends and takes the segmented minimum of each pair. "split"
+        sorts them by both ends and by weight, and takes the first of each pair, as the paper does.
+        "keep" sorts by one end only and keeps all parallel edges, which makes a level cheaper and
+        leaves more edges to the next one. "auto" chooses "minimum" on the levels where enough edges
+        are expected to go, and "keep" on the others.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value is not one of the choices.
+
+    References
+    ----------
+    V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large Graphs
+    on the GPU", High Performance Graphics 2009.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.BoruvkaOptions(numbering="split", duplicates="split")  # as in the paper
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     numbering: Numbering = "scan"

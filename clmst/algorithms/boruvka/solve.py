@@ -1,8 +1,8 @@
-"""Recursive Borůvka made of primitives: segmented scan, split, scan, compaction; no atomics.
+"""Recursive Borůvka built from primitives: segmented scan, split, scan and compaction; no atomics.
 
 Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large
-Graphs on the GPU", HPG '09, Algorithm 1. How a level's vertices find their lightest edges is here,
-all other steps in :mod:`clmst.algorithms.shared.contraction`.
+Graphs on the GPU", HPG '09, Algorithm 1. This module finds the lightest edge of each vertex of a
+level. All other steps of a level are in :mod:`clmst.algorithms.shared.contraction`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SOURCE = "algorithms/boruvka/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka/split.cl"
 
 _NO_CHOICE = 2**64 - 1
-# Parallel edges are removed if at least this part of the entries is expected to go: the sort by
-# both endpoints has twice the passes of the sort by one.
+# Parallel edges are removed if at least this share of the entries is expected to go. Sorting by
+# both endpoints takes twice as many passes as sorting by one.
 _WORTHWHILE_SHARE = 0.15
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
@@ -37,9 +37,9 @@ def solve(
 ) -> Solution:
     """Solve by recursive Borůvka; see :class:`BoruvkaOptions`.
 
-    O((n + m) log n) work in O(log n) levels, each a fixed sequence of primitives with three
-    read-backs. Device memory beside the graph: about 85 bytes an edge while edge lists are sorted,
-    or 20 a vertex, where that is more.
+    It takes O((n + m) log n) work in O(log n) levels. A level is a fixed sequence of primitives
+    with three read-backs. The device memory beside the graph is the larger of about 85 bytes for
+    each edge, while edge lists are sorted, and 20 bytes for each vertex.
     """
     options = options_for("boruvka", BoruvkaOptions, options)
     run = BoruvkaRun(Contraction(graph, launch, maximum=maximum), options)
@@ -53,24 +53,24 @@ def solve(
 
 
 class BoruvkaRun:
-    """One solve: its program, and what outlives a level."""
+    """One solve: its programs and the state that outlives a level."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:
         self.steps, self.launch, self.options = steps, steps.launch, options
         self.program = steps.device.program(SOURCE)
-        self.duplicate_share = 1.0  # of entries, on the last level where duplicates were removed
+        self.duplicate_share = 1.0  # share of the entries that the last removal took away
 
     def next_level(self, level: Level) -> Level | None:
-        """Choose the lightest edge of every vertex, and contract; None if no edge remains."""
+        """Choose the lightest edge of every vertex and contract; return None if no edge remains."""
         number = self._number_by_split if self.options.numbering == "split" else None
         following = self.steps.contract(level, self._find_minimum_edges(level), number)
         return None if following is None else self._remove_duplicates(following)
 
     def _find_minimum_edges(self, level: Level) -> DeviceArray:
-        """Lines 1 to 3. Return rank << 32 | target of every vertex's lightest edge.
+        """Find ``rank << 32 | target`` of every vertex's lightest edge (lines 1 to 3 of the paper).
 
-        Ranks are distinct, so a cycle of choices has two vertices, and these have chosen the same
-        edge: along a longer one ranks would fall for ever.
+        Ranks are distinct, so a cycle of choices has exactly two vertices, which have chosen the
+        same edge. Along a longer cycle the ranks would have to fall all the way round.
         """
         launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
@@ -94,7 +94,15 @@ class BoruvkaRun:
     def _number_by_split(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Give supervertices their numbers by a split, as the paper does."""
+        """Compute the numbers of the supervertices by a split, as the paper does.
+
+        Returns
+        -------
+        supervertices : DeviceArray of uint32, shape (n,)
+            The supervertex of each vertex.
+        count : int
+            Number of supervertices. Reading it blocks.
+        """
         n, launch, new = chosen.size, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)
@@ -107,7 +115,7 @@ class BoruvkaRun:
         return supervertices, launch.read_word(total.memory)
 
     def _remove_duplicates(self, level: Level) -> Level:
-        """Lines 12 and 13. Return the lightest edge of each pair, or all; sorted by source."""
+        """Remove parallel edges if the options say so, and sort by source (lines 12 and 13)."""
         method = self.options.duplicates
         if method == "keep" or (method == "auto" and not self._expects_duplicates(level)):
             return self.steps.sort_rows(level)
@@ -120,8 +128,10 @@ class BoruvkaRun:
     def _expects_duplicates(self, level: Level) -> bool:
         """Return whether removing parallel edges is expected to pay on this level.
 
-        It is if many went the last time (clustered graphs, and the first level as a trial), or if
-        so many random pairs would repeat each other: of E among N, about E / (2 N).
+        It is expected in two cases. The last removal took away many entries, as in clustered
+        graphs; the first level counts as if it had. Or the level is so dense that random pairs
+        would repeat one another: of E random pairs among N possible ones, about E / (2 N) repeat
+        another.
         """
         return (
             self.duplicate_share >= _WORTHWHILE_SHARE

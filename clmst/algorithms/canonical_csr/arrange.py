@@ -1,7 +1,7 @@
 """Canonical order on the device; host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
 
-What a caller brings goes up as it is. The device sorts it by pairs of ends, and the slots that come
-out are those that the host would make (``core/canonical.py``).
+The caller's arrays are copied to the device unchanged. The device sorts the edges by their pairs of
+ends. The resulting slots are the same as those that the host would make (``core/canonical.py``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# Of canonical_csr.cl.
+# Values of canonical_csr.cl.
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
@@ -45,9 +45,19 @@ _GREATEST = Monoid.maximum(np.uint32)
 def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph | None:
     """Put a list of edges on a device, which brings them into canonical order.
 
-    `attributes` are the `vertex_labels` and `coordinates` of the graph. None where the host has to
-    do it: for few edges, for an end that is no vertex any more, for very many parallel edges, and
-    on a device that is not trusted.
+    Parameters
+    ----------
+    edges : EdgeList
+    device : Device
+    **attributes
+        The `vertex_labels` and `coordinates` of the graph.
+
+    Returns
+    -------
+    DeviceGraph or None
+        None if the host has to order the edges: if there are few, if an end is not a vertex because
+        the caller has changed the array, if very many are parallel, or if the device is not
+        trusted.
     """
     encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
     case = _case(encoding, edges.n_vertices, edges.size)
@@ -63,10 +73,11 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 
 
 def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None:
-    """Return the slots of a matrix on their way into canonical order; None where the host does it.
+    """Begin to bring a well-formed matrix on a device into canonical order, without waiting.
 
-    The device has found the matrix to be well formed. With `by_entry` equal weights are ordered by
-    entries, not by edges: the weights of the graph are then the ranks of entries in that order.
+    With `by_entry`, equal weights are ordered by the entries of the matrix, not by edges. The
+    weights of the graph are then the ranks of the entries in that order. Returns None if the host
+    has to do it.
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
@@ -86,23 +97,27 @@ def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None
 
 
 def put_slots(work: Arrangement) -> DeviceGraph | None:
-    """Return the canonical graph of a matrix; None where the host has to make it.
+    """Return the canonical graph of a matrix.
 
-    Both directions of an edge become one with the lesser weight. Of the matrix, what only the
-    arrangement holds is free before the graph is made.
+    The call waits for the device. The two directions of an edge become one edge with the lesser
+    weight. Memory of the matrix that only the arrangement holds is freed before the graph is made.
+    Returns None if the host has to make the graph.
     """
     return _kept(work.graph(lightest=True))
 
 
 def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
-    """Return a graph once no kernel reads arrays of the caller's, which may change from now on."""
+    """Return a graph after all kernels that may read the caller's own arrays have finished.
+
+    The caller may change these arrays from then on.
+    """
     if graph is not None and graph.device.capabilities.host_arrays != "copied":
         graph.device.queue.finish()
     return graph
 
 
 def ranks_of(weights: DeviceArray) -> DeviceArray:
-    """Return the ranks of weights by (weight, position), which are all distinct; not waited for."""
+    """Return the ranks of weights by (weight, position), all distinct, without waiting."""
     keys = weights.view(np.uint8) if weights.dtype.kind == "b" else weights
     launch = Launcher(weights.device, weights.device.queue)
     numbers, ranks = (DeviceArray.unchecked(keys.size, _WORD, keys.device) for _ in range(2))
@@ -113,7 +128,8 @@ def ranks_of(weights: DeviceArray) -> DeviceArray:
 class Arrangement:
     """Edges of a graph of n vertices on their way into canonical order.
 
-    A key and a position share `word_bits` at most.
+    Each edge has a key, which consists of its ends, and a position in the caller's order. If both
+    fit into `word_bits` bits, they share a word; otherwise positions are in an array of their own.
     """
 
     def __init__(
@@ -134,12 +150,13 @@ class Arrangement:
         self._launch.fill(self._verdict.memory, 0, _VERDICT_WORDS)
         self._is_list = self._is_sorted = False
         self._found = [0] * _VERDICT_WORDS
-        self._matrix: DeviceGraph | None = None  # while kernels read it
+        self._matrix: DeviceGraph | None = None  # kept alive while kernels read it
 
     def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
-        """Enqueue the keys of ends of 32 or 64 bits, in another order of the edges if given.
+        """Enqueue the computation of the keys of a list of edges, whose ends have 32 or 64 bits.
 
-        That is an array of uint32, whose memory is used from then on.
+        `order`, if given, is an array of uint32 with another order of the edges. Its memory is
+        overwritten later.
         """
         if order is not None:
             self._numbers, self._number_bits = order, 0
@@ -148,10 +165,10 @@ class Arrangement:
             self._verdict, self._n, self._m, self._bits, self._number_bits,
             int(u.dtype.itemsize == 8), int(order is not None),
         )  # fmt: skip
-        self._is_list = True  # which may have faults, or be in order
+        self._is_list = True  # a list may have faults, or be in order already
 
     def pair_slots(self, matrix: DeviceGraph) -> None:
-        """Enqueue the keys of the slots of a matrix."""
+        """Enqueue the computation of the keys of the slots of a matrix."""
         size = self._program.work_group_size
         slots = _SLOTS_OF_ONE if size == 1 else _SLOTS_OF_MANY * size
         groups = self._launch.groups_for(-(-self._m // slots))
@@ -163,9 +180,10 @@ class Arrangement:
         self._matrix = matrix
 
     def sort(self) -> bool:
-        """Sort the words stably by their keys, unless they are; return whether ends are vertices.
+        """Sort the edges stably by their keys; return False if an end is not a vertex.
 
-        Of a list it waits for that.
+        A list is not sorted again if it is in order. To know that, it blocks; for a matrix it does
+        not.
         """
         self._is_sorted = True
         if self._is_list:
@@ -177,12 +195,14 @@ class Arrangement:
         return True
 
     def is_in_order_of(self, ids: DeviceArray) -> bool:
-        """Return whether parallel edges are in the order of their ids, once they are sorted; waits.
+        """Return whether sorted parallel edges are in the order of their ids.
+
+        The call waits for the device.
 
         Parameters
         ----------
         ids : DeviceArray of uint64, shape (m,)
-            By the position of the edge.
+            The id of the edge at each position.
         """
         self._launch.for_each(
             self._program, "canonical_csr_find_disorder", self._m, self._words, self._numbers,
@@ -191,9 +211,10 @@ class Arrangement:
         return not self._read()[_DISORDER]
 
     def graph(self, *, lightest: bool, **attributes: Any) -> DeviceGraph | None:
-        """Return the graph of the edges; with `lightest` of parallel ones the lightest alone.
+        """Make the graph of the edges, and sort them first if that has not been done.
 
-        None if an end is no vertex, or if very many edges are parallel and have to be compared.
+        With `lightest`, only the lightest of parallel edges is kept, and the call blocks. Returns
+        None if an end is not a vertex, or if too many edges are parallel to compare them here.
         """
         launch, m = self._launch, self._m
         if not self._is_sorted and not self.sort():
@@ -217,9 +238,10 @@ class Arrangement:
         return self._listed(m, places, attributes)
 
     def _gather(self, m: int, places: DeviceArray | None = None) -> DeviceArray:
-        """Return m weights in the order of the words, or in some places; not waited for.
+        """Enqueue the gathering of m weights, sorted like the edges or from the given positions.
 
-        Their array is as long as all, so that the pool gives it the memory of words.
+        The array has memory for all edges, so that the pool can reuse the memory of the words for
+        it.
         """
         gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
         words = self._words if places is None else None
@@ -232,11 +254,11 @@ class Arrangement:
     def _listed(
         self, m: int, places: DeviceArray | None, attributes: dict[str, Any]
     ) -> DeviceGraph:
-        """Return the graph of the first m of the sorted edges, or of those in some places."""
+        """Enqueue the graph of the first m sorted edges, or of the edges at the given positions."""
         launch, device, n = self._launch, self._launch.device, self._n
         indices = DeviceArray.unchecked(m, _WORD, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
-        numbers = self._numbers if places is None else None  # which are the ids, then
+        numbers = self._numbers if places is None else None  # if not None, they are the ids
         ids = DeviceArray.unchecked(m, _WORD, device) if numbers is None else numbers[:m]
         launch.fill(indptr.memory, 0, n + 1)
         launch.for_each(
@@ -256,23 +278,32 @@ class Arrangement:
 
 
 def is_trusted(device: Device, case: Case) -> bool:
-    """Return whether a device has shown that it sorts edges; else the host does."""
+    """Return whether a device has passed the self-test of sorting edges.
+
+    If it has not, the host sorts.
+    """
     return device.trust.refusal(CANONICAL_CSR, case) is None
 
 
 def _case(encoding: Encoding, n: int, m: int) -> Case:
-    """Return the case of m edges of n vertices."""
+    """Return the case of the self-test for m edges of n vertices."""
     return case_of(encoding.stored, variant=PACKED if _number_bits(n, m) else APART)
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return the bits of a position that is in one word with its key; 0 where they do not fit."""
+    """Return the number of bits of a position that shares a word with its key.
+
+    It is 0 if both do not fit into `word_bits` bits.
+    """
     bits = bits_of(m)
     return bits if 2 * bits_of(n) + bits <= word_bits else 0
 
 
 def uploaded(device: Device, *arrays: Array) -> list[DeviceArray]:
-    """Return arrays of the host on a device: in their place, or copies that may be under way."""
+    """Put arrays of the host on a device; the copies may still be under way.
+
+    If the device works in the host's memory, nothing is copied.
+    """
     memories = device.upload_all(*arrays, wait=False)
     return [
         _array(device, memory, array.dtype, array.size)
@@ -285,9 +316,10 @@ def _array(device: Device, memory: Memory, dtype: np.dtype[Any], size: int) -> D
 
 
 def _ends_alike(edges: EdgeList) -> tuple[Array, Array]:
-    """Return ends as contiguous integers of 32 bits, or both of 64; copies only if they are not.
+    """Return the ends as contiguous integers, both of 32 bits or both of 64, copied only if needed.
 
-    Those of 32 bits are read without a sign, which no vertex may need.
+    The device reads ends of 32 bits as unsigned. So signed ends stay at 32 bits only if all vertex
+    numbers fit into 31 bits.
     """
     ends = edges.u, edges.v
     is_narrow = all(

@@ -1,1 +1,1 @@
-"""A caller's CSR checked on the device, which says whether it can be used as it is."""
+"""Check on the device whether a caller's CSR can be used without rearrangement."""

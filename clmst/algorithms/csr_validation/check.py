@@ -1,8 +1,9 @@
-"""Put a caller's CSR on a device, which itself finds out whether it can be used as it is.
+"""Put a caller's CSR on a device, which checks by itself whether it can be used unchanged.
 
-On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
-transpose that the matrix is compared to. The device takes a fingerprint instead, by secret keys of
-this process: that of a symmetric matrix is 0, that of any other one with a probability of 2**-64.
+On the host, this check takes seconds for a large symmetric matrix, mainly for the transpose to
+which the matrix is compared. The device computes a fingerprint instead, with secret keys of this
+process. The fingerprint of a symmetric matrix is 0. That of any other matrix is 0 with a
+probability of 2**-64.
 """
 
 from __future__ import annotations
@@ -35,34 +36,54 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/csr_validation/csr_validation.cl"
 
-FORMATS = ("csr", "csc", "coo")  # SciPy makes the first of the others, in C
+FORMATS = ("csr", "csc", "coo")  # SciPy converts the other two to the first, in C
 
-# The most work-groups a compute unit: each adds what it found to the same words.
+# Maximum number of work-groups for each compute unit. All of them update the same words.
 _MOST_GROUPS = 32
 
-# Of verdict.cl.
+# Values of verdict.cl.
 _VERDICT_WORDS = 3
-_FAULTY = 7  # no matrix of numbers: the bits before FAULT_BELOW
+_FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
 _ORDER = 16
-# Of csr_validation.cl: the slots of a tile for each work-item, and for one that is alone.
+# Values of csr_validation.cl: slots of a tile for each work-item, and for the single work-item of a
+# work-group.
 _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
 
-# Solves a graph that the device may not find sound, behind its check: given a buffer, the words of
-# its verdict. None if it is no such graph, or has to be known to be one before.
+# A function that solves a graph while the device may still find faults in it. It is called with the
+# graph and with the buffer to which the check writes its verdict. It returns None if the graph is
+# faulty, or if the solve needs to know the verdict earlier.
 SolveUnread: TypeAlias = Callable[[DeviceGraph, Memory], Forest | None]
 
 
 def put_matrix(
     matrix: Any, device: Device, *, by_entry: bool = False, arrange: bool = True
 ) -> DeviceGraph | None:
-    """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes of it.
+    """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes.
 
-    It is a SciPy matrix or array with many entries in CSR, CSC or COO form; for all else this
-    returns None, as for what is faulty, which the host then names, and for what the host has to
-    rearrange. `by_entry` is as of :func:`paired_slots`. O(n + n_slots) on the device; waits for it.
+    The call waits for the device.
+
+    Parameters
+    ----------
+    matrix : SciPy sparse matrix or array
+        A matrix with many entries in CSR, CSC or COO form. Other objects give None.
+    device : Device
+    by_entry : bool
+        As in :func:`paired_slots`.
+    arrange : bool
+        Whether the device may bring the matrix into canonical order.
+
+    Returns
+    -------
+    DeviceGraph or None
+        None if the matrix is not of this kind, if it is faulty (the host then finds and names the
+        fault), or if only the host can rearrange it.
+
+    Notes
+    -----
+    The check takes O(n + n_slots) on the device.
     """
     found = forest_or_graph(matrix, device, None, by_entry=by_entry, arrange=arrange)
     assert not isinstance(found, Forest), "nothing solves"
@@ -77,10 +98,11 @@ def forest_or_graph(
     by_entry: bool = False,
     arrange: bool = True,
 ) -> Forest | DeviceGraph | None:
-    """Return the forest of a matrix that `solve` finds behind the check, else as `put_matrix`.
+    """Put a matrix on a device and, if possible, solve it right after the check without waiting.
 
-    Then nothing waits for the verdict. It is tried where kernels get copies of the matrix, which
-    stay as they were checked, and where a few entries do not show that the check will fail.
+    `solve` is tried if kernels get copies of the matrix, which cannot change after the check, and
+    if a look at a few entries does not show that the check will fail. Then nothing waits for the
+    verdict, and the forest is returned. Otherwise the result is the one of :func:`put_matrix`.
     """
     graph = _as_it_is(matrix)
     if graph is None:
@@ -89,12 +111,12 @@ def forest_or_graph(
         solve = None
     with device.lock, Guard(device):
         found = _checked(graph, device, solve, by_entry=by_entry, arrange=arrange)
-        del graph  # which may be a copy of the matrix: the arrangement has what it needs of it
+        del graph  # it may be a copy of the matrix, which the arrangement does not need
         return put_slots(found) if isinstance(found, Arrangement) else found
 
 
 def _is_likely(graph: Graph, device: Device) -> bool:
-    """Return whether a solve behind the check is possible, and likely to be of use."""
+    """Return whether a solve right after the check is possible and likely to succeed."""
     given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
     return device.capabilities.host_arrays == "copied" and seems_canonical(given)
 
@@ -102,9 +124,15 @@ def _is_likely(graph: Graph, device: Device) -> bool:
 def _checked(
     graph: Graph, device: Device, solve: SolveUnread | None, *, by_entry: bool, arrange: bool
 ) -> Forest | DeviceGraph | Arrangement | None:
-    """Return a graph that its device finds sound, its slots where they need an order, or None.
+    """Check a graph on its device.
 
-    Its forest instead, if `solve` finds that.
+    The call waits for the device.
+
+    Returns
+    -------
+    Forest, DeviceGraph, Arrangement or None
+        The forest if `solve` finds it; the graph if it is sound; its slots on their way into
+        canonical order if they need one; None if it is faulty or the host has to rearrange it.
     """
     resident = _uploaded(graph, device)
     if resident is None:
@@ -117,12 +145,15 @@ def _checked(
     if sound is not None or faults & _FAULTY or not arrange:
         return sound
     if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
-        return None  # the host may keep entries that are there twice, as parallel edges
+        return None  # the host may keep repeated entries as parallel edges
     return paired_slots(resident, by_entry=by_entry)
 
 
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
-    """Return a graph that may not be one on a device; None if that is not trusted."""
+    """Put arrays that may be faulty on a device as a graph, without waiting.
+
+    Returns None if the device is not trusted with the check.
+    """
     encoding = Encoding(dtype=graph.weights.dtype, stored=graph.weights.dtype)
     if not is_trusted(device, encoding):
         return None
@@ -131,22 +162,23 @@ def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
 
 
 def check(resident: DeviceGraph) -> DeviceGraph | None:
-    """Return a graph that may not be one, if its device finds it sound, else None; waits.
+    """Check a graph whose arrays may be faulty on its device.
 
-    Its `is_symmetric` says nothing before.
+    The call waits for the device. Returns the graph, with the right `is_symmetric`, or None if it
+    is faulty. The `is_symmetric` of the argument is ignored.
     """
     return _sound(resident, *_read(_verdict(resident), resident.device))
 
 
 def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph | None:
-    """Return a graph if the words of a verdict say that it is sound, else None."""
+    """Return the graph if the words of a verdict say that it is sound, else None."""
     if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
     return with_symmetry(resident, symmetric=bool(faults & _BELOW))
 
 
 def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
-    """Return a graph of which it is known whether both directions of edges are stored."""
+    """Return a graph with `is_symmetric` set to `symmetric`."""
     if resident.graph.is_symmetric == symmetric:
         return resident
     graph = resident.graph.replace_unchecked(is_symmetric=symmetric)
@@ -154,12 +186,19 @@ def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
 
 
 def is_trusted(device: Device, encoding: Encoding) -> bool:
-    """Return whether the device has shown that it finds faults; else the host looks for them."""
+    """Return whether the device has passed the self-test of this check.
+
+    If it has not, the host checks.
+    """
     return device.trust.refusal(CSR_VALIDATION, case_of(encoding.stored)) is None
 
 
 def _as_it_is(matrix: Any) -> Graph | None:
-    """Return a graph of a matrix's arrays, of which little is checked, or None."""
+    """Make a graph of a matrix's arrays, of which little is checked.
+
+    Returns None if it is not a sparse matrix of this kind, if it is small, or if the few checks
+    fail.
+    """
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.format not in FORMATS:
         return None
@@ -176,21 +215,24 @@ def _as_it_is(matrix: Any) -> Graph | None:
         indptr=starts,
         indices=columns,
         weights=np.ascontiguousarray(as_weights(data)),
-        is_symmetric=int(columns[-1]) < row,  # of the last slot: so it is, if it is canonical
+        is_symmetric=int(columns[-1]) < row,  # right if the matrix is canonical
         edge_ids=None,
         n_input=indices.size,
     )
 
 
 def _words(numbers: Array) -> Array | None:
-    """Return integers as words of 32 bits, or None; negative ones of 32 bits become large ones."""
+    """Convert integers to words of 32 bits; negative ones of 32 bits become large ones.
+
+    Returns None if that is not possible.
+    """
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
         return None
     return narrowed(numbers) if numbers.dtype.itemsize == 8 else as_uint32(numbers)
 
 
 def _verdict(graph: DeviceGraph) -> Memory:
-    """Enqueue the check of a graph, and return the buffer of its verdict."""
+    """Enqueue the check of a graph, and return the buffer to which it writes its verdict."""
     device = graph.device
     launch = Launcher(device, device.queue)
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))
@@ -208,12 +250,15 @@ def _verdict(graph: DeviceGraph) -> Memory:
 
 
 def _read(verdict: Memory, device: Device) -> list[int]:
-    """Return the words of a verdict; waits."""
+    """Read the words of a verdict.
+
+    The call waits for the device.
+    """
     return Launcher(device, device.queue).read_words(verdict, _VERDICT_WORDS)
 
 
 @cache
 def _secret_keys() -> tuple[np.uint64, np.uint64]:
-    """Return two random words, the same ones throughout the process."""
+    """Return two random words, which stay the same throughout the process."""
     ends, weights = np.frombuffer(os.urandom(16), np.uint64)
     return ends, weights

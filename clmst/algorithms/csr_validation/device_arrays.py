@@ -1,4 +1,4 @@
-"""A graph of arrays that are on a device already."""
+"""Make a graph of arrays that are on a device already."""
 
 from __future__ import annotations
 
@@ -24,7 +24,15 @@ _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
 
 
 def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGraph:
-    """Return the graph that :meth:`clmst.DeviceGraph.from_arrays` makes."""
+    """Check arrays on a device and make a graph of them, for :meth:`clmst.DeviceGraph.from_arrays`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is not an array on the device.
+    InvalidGraphError
+        The arrays are not a graph that can be used without rearrangement.
+    """
     own = _device_of(indptr) if device is None else get_device(device)
     starts = _integers("indptr", indptr, own)
     columns = _integers("indices", indices, own)
@@ -37,7 +45,7 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     if starts.size == 0:
         raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
     check_size(starts.size - 1, columns.size)
-    # That it is symmetric is so far a claim.
+    # That it is symmetric is not known yet; the check finds out.
     resident = graph_on_device(starts, columns, words, is_symmetric=True, device=own)
     with own.lock, Guard(own):
         found = _checked_by_device(resident) if route.device_checks(columns.size) else None
@@ -74,7 +82,11 @@ def _integers(name: str, values: Any, device: Device) -> DeviceArray:
 
 
 def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
-    """Return a graph if its device finds it sound; None if the host has to look at it."""
+    """Let the device check a graph.
+
+    The call waits for the device. Returns None if the host has to look at it, to find the fault or
+    because the device is not trusted.
+    """
     device = resident.device
     if not validation.is_trusted(device, resident.encoded.encoding):
         return None
@@ -86,7 +98,10 @@ def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
 
 
 def _checked_by_host(resident: DeviceGraph) -> DeviceGraph:
-    """Return a graph if the host finds it sound, else raise what is wrong."""
+    """Let the host check a graph; raise InvalidGraphError, which names the fault.
+
+    A sound graph is returned.
+    """
     host = resident.graph
     found = Graph.from_csr(host.indptr, host.indices, host.weights)
     if found.edge_ids is not None:

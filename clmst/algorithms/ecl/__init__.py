@@ -1,6 +1,7 @@
 """ECL-MST: Kruskal's and Borůvka's algorithms unified.
 
-Source: SC '23 (see ``clmst/algorithms/ecl/solve.py``); the options are section 5.3's optimisations.
+Source: SC '23 (see ``clmst/algorithms/ecl/solve.py``). The options are the optimisations of its
+section 5.3.
 """
 
 from __future__ import annotations
@@ -22,50 +23,81 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 2**20
 
-# Rows of more slots are cut into pieces of this size, one for each lane group. On an H200, 64 slots
-# take 0.976 of the time in the mean of fifteen graphs, but 1.2 on copapers; 256 take 1.042.
+# Rows of more slots than this are cut into pieces of this size, one for each lane group. On an
+# H200, with 64 slots solves take 0.976 of the time on average over fifteen graphs, but 1.2 on
+# copapers; with 256 they take 1.042.
 HUB_ROW = Constant("ecl.HUB_ROW", 128)
-# Rows that a work-item which is alone takes from each tile of a graph. On two CPU cores, under
-# Intel's runtime and PoCL, 128 rows take 1.031 and 1.062 of the time, 512 take 1.088 and 1.001.
+# Number of rows that a work-item takes from each tile of a graph if its work-group has one
+# work-item. On two CPU cores, under Intel's runtime and PoCL, 128 rows take 1.031 and 1.062 of the
+# time, 512 rows take 1.088 and 1.001.
 _ROWS_ALONE = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EclOptions:
-    """The optimisations of the paper's section 5.3, each with its replacement when off.
+    """Options of `ecl`: the optimisations of ECL-MST, each of which can be switched off.
 
-    They change how long a solve takes, never its result.
+    They change how long a solve takes, never its result. All are on by default. The paper measures
+    how much each gains (its Table 5), by switching off one after another; :meth:`ablation` gives
+    these steps.
 
-    Attributes
+    Parameters
     ----------
-    atomic_guards : bool
-        Look before an atomic minimum. Off: always do it.
-    hybrid_parallelism : bool
-        Rows of 4 or more slots go to a group of lanes. Off: every row to one work-item.
-    filter : bool
-        At average degree >= 4, light edges first; the heavy ones only if they still join two sets.
-        Off: all edges at once.
-    implicit_path_compression : bool
-        Worklists have representatives. Off: they have vertices, and finds halve their paths.
-    single_direction : bool
-        Each edge is taken from its upper slot. Off: from both slots.
-    tuples : bool
-        Worklists are arrays of 4-tuples. Off: four arrays.
-    data_driven : bool
-        Rounds go over worklists. Off: over all edges of the graph.
-    edge_centric : bool
-        A work-item takes an edge. Off: a vertex with all its edges (needs ``data_driven=False``:
-        worklists are made of edges).
-    filter_factor : float
-        How many times as many light slots as vertices the filter aims at, 2 to 4: the factor c of
-        the paper's section 3.2, which finds 2 to 4 good. Both directions of an edge count, as in
-        its code, so 3 is its section 5.4's three, and one and a half edges a vertex.
-    seed : int
-        Seed of the sample of weights that sets the filter's threshold.
-    samples : int
-        Size of that sample, 1 to 2**20. The paper takes 20; more cost nothing measurable and miss
-        the target less. Where the target is below a 64th of all edges, each is the least of
-        several.
+    atomic_guards : bool, default True
+        Whether a work-item reads a value before it lowers it by an atomic minimum, and leaves out
+        the atomic if the value is low enough already. If off, every minimum is an atomic.
+    hybrid_parallelism : bool, default True
+        Whether a group of lanes shares each row of 4 or more slots. If off, one work-item takes
+        each row, however long.
+    filter : bool, default True
+        Whether light edges are taken first in graphs with an average degree of 4 or more. The heavy
+        edges then enter only if they still join two components. If off, all edges are taken at
+        once.
+    implicit_path_compression : bool, default True
+        Whether worklists store the representatives of the two components that an edge joins. If
+        off, they store its vertices, and each search for a representative halves its path.
+    single_direction : bool, default True
+        Whether each edge is taken from only one of its two slots. If off, it is taken from both, so
+        a graph that stores its edges once is first copied with both directions.
+    tuples : bool, default True
+        Whether a worklist is one array of 4-tuples. If off, it is four arrays.
+    data_driven : bool, default True
+        Whether rounds go over worklists of the remaining edges. If off, each round goes over all
+        edges of the graph.
+    edge_centric : bool, default True
+        Whether a work-item takes an edge. If off, it takes a vertex with all its edges, which
+        requires ``data_driven=False``, since worklists consist of edges.
+    filter_factor : float, default 3.0
+        Target number of light slots for each vertex, from 2 to 4; c in the paper's section 3.2,
+        which finds 2 to 4 good. A larger factor moves more edges to the first pass and leaves fewer
+        to the second. Both directions of an edge count, as in the paper's code, so 3 means one and
+        a half edges for each vertex.
+    seed : int, default 0
+        Seed of the random sample of weights that sets the limit between light and heavy edges; 0 or
+        more.
+    samples : int, default 1024
+        Size of that sample, from 1 to 2**20. A larger sample comes closer to the target. The paper
+        takes 20; more cost nothing measurable. If the target is less than 1/64 of all edges, each
+        key of the sample is the least of several random ones.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value has the wrong type or is out of range, or `edge_centric` is off while `data_driven`
+        is on.
+
+    References
+    ----------
+    A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for GPUs",
+    SC '23.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.EclOptions(filter=False)
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     atomic_guards: bool = True
@@ -92,10 +124,11 @@ class EclOptions:
         check_whole_number(self, "seed", low=0)
 
     def as_tested(self) -> EclOptions:
-        """Return the options of the self-test: the programs follow from the macros below alone.
+        """Return the options with which a self-test compiles the same programs as these options.
 
-        The filter sets the range of weights that kernels take as arguments. ``populate.cl`` and
-        ``ecl.cl`` serve data-driven solves, ``topology.cl`` the others.
+        Only the options that become macros of the kernels are kept. The filter only sets the weight
+        range that kernels take as arguments. ``populate.cl`` and ``ecl.cl`` serve data-driven
+        solves, ``topology.cl`` the others.
         """
         if self.data_driven:
             return EclOptions(
@@ -107,7 +140,18 @@ class EclOptions:
 
     @classmethod
     def ablation(cls, **common: Any) -> list[tuple[str, EclOptions]]:
-        """Return the nine steps of the paper's Table 5: each takes one more optimisation away."""
+        """Return the nine steps of the paper's Table 5, each with one more optimisation off.
+
+        Parameters
+        ----------
+        **common
+            Options that all steps share, such as ``seed=1``.
+
+        Returns
+        -------
+        list of (str, EclOptions)
+            The title of each step in the table, and its options.
+        """
         steps = [("ECL-MST", cls(**common))]
         for title, switch in (
             ("No Atomic Guards", "atomic_guards"),
@@ -124,7 +168,10 @@ class EclOptions:
 
 
 def check_for_edges_once(options: object, fact: str) -> None:
-    """Raise if options are for edges that are stored in both directions; `fact` tells the form."""
+    """Raise InvalidArgumentError if the options are for edges that are stored in both directions.
+
+    `fact` is the second half of the error message and names the form of the graph.
+    """
     if isinstance(options, EclOptions) and not options.single_direction:
         raise InvalidArgumentError(
             f"EclOptions(single_direction=False) is for both directions of edges; {fact}"
@@ -132,7 +179,7 @@ def check_for_edges_once(options: object, fact: str) -> None:
 
 
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros of ``ecl.cl`` beside those of the device and of the weights."""
+    """Return the macros that ``ecl.cl`` needs besides the device's and the weights'."""
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "EDGES_PER_ITEM": tuning.edges_per_item,
@@ -142,7 +189,7 @@ def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
 
 
 def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros of ``ecl/populate.cl`` beside those of the device and of the weights."""
+    """Return the macros that ``ecl/populate.cl`` needs besides the device's and the weights'."""
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,
@@ -159,12 +206,12 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 
 
 def rows_per_item(tuning: Policy) -> int:
-    """Return the rows that a work-item takes from each tile of a graph."""
+    """Return the number of rows that a work-item takes from each tile of a graph."""
     return _ROWS_ALONE if tuning.work_group_size == 1 else 1
 
 
 def topology_defines(options: EclOptions) -> dict[str, int | bool]:
-    """Return the macros of ``ecl/topology.cl`` beside those of the device and of the weights."""
+    """Return the macros that ``ecl/topology.cl`` needs besides the device's and the weights'."""
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,

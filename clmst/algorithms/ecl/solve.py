@@ -1,7 +1,7 @@
 """ECL-MST: Kruskal's and Borůvka's algorithms unified, on worklists of edges.
 
 Source: A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
-GPUs", SC '23. ``cl/algorithms/ecl/ecl.cl`` states what differs from it.
+GPUs", SC '23. ``cl/algorithms/ecl/ecl.cl`` lists the differences from the paper.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ TOPOLOGY_SOURCE = "algorithms/ecl/topology.cl"
 FILTER_DEGREE = 4.0
 
 _MAX_KEY = 2**32 - 1
-# Every round at least halves the sets that still have an edge, so a pass has at most 32 rounds
-# that join any, and one that finds none.
+# Every round at least halves the number of sets that still have an edge. So a pass has at most 32
+# rounds that join sets, and one last round that finds no edge.
 _ROUNDS_A_PASS = 33
 
 
@@ -42,9 +42,10 @@ def solve(
 ) -> Solution:
     """Solve by ECL-MST; see :class:`EclOptions`.
 
-    O((n + m) log n) work in O(log n) rounds, of two launches each (one more without 64-bit atomics,
-    one more for 64-bit weights) and at most one read-back. Device memory beside the graph: 32 bytes
-    an edge (two worklists), 20 a vertex (28 for 64-bit weights) and one a slot.
+    It takes O((n + m) log n) work in O(log n) rounds. A round has two launches (one more without
+    64-bit atomics, one more for 64-bit weights) and at most one read-back. The device memory beside
+    the graph is 32 bytes for each edge (two worklists), 20 bytes for each vertex (28 for 64-bit
+    weights), and one byte for each slot.
     """
     options = options_for("ecl", EclOptions, options)
     if not options.single_direction and not graph.graph.is_symmetric:
@@ -59,7 +60,7 @@ def solve(
 
 
 class _EclRun:
-    """One solve: its programs, its buffers, its rounds."""
+    """One solve: its programs, its buffers and its rounds."""
 
     def __init__(
         self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: EclOptions
@@ -68,7 +69,7 @@ class _EclRun:
         weight = graph.weight_defines(maximum=maximum)
         self.graph, self.launch, self.options = graph, launch, options
         self.words, self.passes = reservation_shape(weight["WEIGHT_BITS"], device)
-        # Sampling and initialising are this program's in either mode.
+        # This program samples and initialises whether the solve is data-driven or not.
         self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
         if options.data_driven:
             defines = populate_defines(options, device.policy)
@@ -99,16 +100,21 @@ class _EclRun:
         )  # fmt: skip
 
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
-        """Return the work-groups for `n_items`; `tile` is GRID_FOR's unless given."""
+        """Return the number of work-groups for `n_items` items.
+
+        A work-group takes `tile` items at a time. By default that is the number that the kernels'
+        macro GRID_FOR gives to a work-group.
+        """
         return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 
     # ------------------------------------------------------------------ filter passes
 
     def weight_ranges(self) -> list[tuple[int, int]]:
-        """Return the ranges of leading key words that the passes take: all, or light and heavy.
+        """Return the (least, greatest) leading key word of each pass.
 
-        The threshold is the key that about ``filter_factor * n / 2`` edges do not exceed, by a
-        sample.
+        There is one range of all keys, or one of light and one of heavy edges. The limit between
+        them is estimated from a sample, so that about ``filter_factor * n / 2`` edges are light.
+        Reading the sample blocks.
         """
         everything = [(0, _MAX_KEY)]
         graph, options = self.graph, self.options
@@ -124,9 +130,10 @@ class _EclRun:
         return [(0, threshold), (threshold + 1, _MAX_KEY)]
 
     def _sample_keys(self, draw_bits: int) -> Array:
-        """Read the leading key words of random slots; mirror images and loops do no harm.
+        """Read the leading key words of random slots.
 
-        Each is the least of ``1 << draw_bits`` slots.
+        The call waits for the device. Each returned key is the least of ``1 << draw_bits`` random
+        slots. Edges that are stored twice and self-loops do no harm in a sample.
         """
         device, samples = self.graph.device, self.options.samples << draw_bits
         generator = np.random.default_rng(self.options.seed)
@@ -142,7 +149,7 @@ class _EclRun:
         return least_of_draws(keys, draw_bits)[0]
 
     def filter_pass(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
-        """Join all sets that edges of a weight range join; return the edges of each round."""
+        """Do the rounds of one weight range, and return the number of edges in each round."""
         if contracted:  # sets that ran out of light edges still have their last reservation
             for reservations in self.reservations:
                 self._forget(reservations)
@@ -152,7 +159,7 @@ class _EclRun:
         return self._topology_pass(weight_range)
 
     def _check_progress(self, first: int, edges: int) -> None:
-        """Raise if the pass that began with round `first` has had more rounds than it can need."""
+        """Raise DeviceError if the pass that began with round `first` has had too many rounds."""
         if self.round - first > _ROUNDS_A_PASS:
             rule = f"a filter pass has {_ROUNDS_A_PASS} rounds at most, since each halves its sets"
             raise no_progress(
@@ -168,7 +175,11 @@ class _EclRun:
     def _worklist_pass(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
-        """Algorithm 2: populate, then hook and contract until no edge remains."""
+        """Do the rounds of a pass over worklists (Algorithm 2).
+
+        The first worklist is filled, and then each round hooks and contracts, until no edge
+        remains. Returns the number of edges in each round.
+        """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
         counts = np.empty(2, np.uint32)  # edges of this round, and of the next
@@ -182,7 +193,7 @@ class _EclRun:
         return [size for size in sizes if size]
 
     def _check_sizes(self, sizes: list[int]) -> None:
-        """Raise if a worklist cannot be as long as the device says."""
+        """Raise DeviceError if a worklist is longer than is possible."""
         if max(sizes[-2:]) > self.capacity or sizes[-1] > sizes[-2]:
             rule = (
                 f"a worklist holds {self.capacity} edges, and each has no more than the one before"
@@ -195,11 +206,14 @@ class _EclRun:
     def _populate_worklist(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> None:
-        """Make the first worklist of a filter pass; the other one serves for the pieces of hubs."""
+        """Enqueue the listing of the first worklist of a filter pass.
+
+        The memory of the other worklist is used for pieces of long rows.
+        """
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
         worklist, pieces = self.worklists[side], self.worklists[1 - side]
-        self.hub_round -= 1  # their counts grow downwards from the end
+        self.hub_round -= 1  # counts of long rows are stored from the end of the array backwards
         common = (
             graph.indptr, graph.indices, graph.weights, self.parent, self.reservations[side],
             worklist, pieces, self.counts, np.uint32(self.round), np.uint32(self.hub_round),
@@ -213,7 +227,7 @@ class _EclRun:
             launch(program, "ecl_populate_from_hubs", groups, *common, *given)
 
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
-        """Enqueue a round on a worklist of at most `bound` edges, and enter the next one."""
+        """Enqueue a round on a worklist of at most `bound` edges, and advance `round`."""
         launch, program = self.launch, self.program
         side, round_ = self.round % 2, np.uint32(self.round)
         here, there = self.worklists[side], self.worklists[1 - side]
@@ -230,7 +244,7 @@ class _EclRun:
             winners, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
-            self._forget(following)  # from worklists of vertices one cannot see which sets to clear
+            self._forget(following)  # a worklist of vertices does not show which sets to clear
         tile = program.work_group_size * self.graph.device.policy.edges_per_item
         launch(
             program, "ecl_contract_worklist", self._groups(bound, tile=tile), round_, here, there,
@@ -241,7 +255,10 @@ class _EclRun:
     # ---------------------------------------------------------------- topology
 
     def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
-        """Section 5.3, items 7 and 8: every round goes over the whole graph."""
+        """Do the rounds of a pass, each over the whole graph (section 5.3, items 7 and 8).
+
+        Returns the number of slots in each round.
+        """
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr
         groups = self._groups(graph.n_vertices)

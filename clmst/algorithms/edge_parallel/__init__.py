@@ -12,23 +12,43 @@ UnionFind: TypeAlias = Literal["atomic-half", "atomic-full", "locked"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeParallelOptions:
-    """Alternatives that change how long a solve takes, never its result.
+    """Options of `edge-parallel`, Borůvka's algorithm with every round over all edges.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
-    union_find : {"atomic-half", "atomic-full", "locked"}
-        How finds and merges share the sets. "atomic-half": a find lets each second vertex on its
-        path point to its grandparent, by compare-and-swap. "atomic-full": it lets all of them point
-        to the root, by compare-and-swap. "locked": one lock of the whole device is taken around
-        every find and every merge, so that one work-item at a time does any: for comparison, and
-        for small graphs. It needs a device on which the work-item that has the lock runs on while
-        others keep trying, which OpenCL does not promise; on one that does not let it, the solve
-        ends with an :class:`UnsupportedDeviceError`.
+    union_find : {"atomic-half", "atomic-full", "locked"}, default "atomic-half"
+        How work-items find and merge disjoint sets at the same time. In "atomic-half", a find makes
+        every second vertex on its path point to its grandparent, by compare-and-swap. In
+        "atomic-full", it makes all vertices on its path point to the root, by compare-and-swap. In
+        "locked", each find and each merge takes one lock of the whole device, so only one work-item
+        at a time runs any; this is for comparison and for small graphs. It needs a device on which
+        the work-item that has the lock keeps running while others wait for it, which OpenCL does
+        not promise.
 
     Raises
     ------
     InvalidArgumentError
-        A value that is none of these.
+        The value is not one of the choices.
+
+    Notes
+    -----
+    With "locked", a solve raises :class:`~clmst.UnsupportedDeviceError` on a device that does not
+    let the owner of the lock run.
+
+    References
+    ----------
+    L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
+    Computation", section 3.1.1, strategy MP.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.EdgeParallelOptions(union_find="atomic-full")
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     union_find: UnionFind = "atomic-half"

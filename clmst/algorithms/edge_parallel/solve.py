@@ -1,8 +1,8 @@
 """edge-parallel: Borůvka's rounds over all edges of the graph, by disjoint sets.
 
 Source: L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
-Computation", section 3.1.1, strategy MP.
-``cl/algorithms/edge_parallel/edge_parallel.cl`` states what differs.
+Computation", section 3.1.1, strategy MP. ``cl/algorithms/edge_parallel/edge_parallel.cl`` lists the
+differences from the paper.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
 
-_KEPT = "rows of edge-parallel"  # with a graph, for the next solve
+_KEPT = "rows of edge-parallel"  # key of the rows among the graph's plans
 
 
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}  # SETS
-_LOCK_LOST = 2**32 - 1  # of cl/device/lock.cl
-# Looks at a lock that does not move on, after which a work-item gives up. A thread of a CPU can
-# be off its core for long while others look every few nanoseconds; on other devices a look takes a
+_LOCK_LOST = 2**32 - 1  # value of cl/device/lock.cl
+# Number of reads of an unchanged lock after which a work-item gives up. A thread of a CPU can be
+# off its core for long while others read every few nanoseconds. On other devices a read takes a
 # microsecond, and the work-item that has the lock is running.
 _PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
 
@@ -38,11 +38,16 @@ def solve(
 ) -> Solution:
     """Solve by rounds over all edges; see :class:`EdgeParallelOptions`.
 
-    O((n + m) log n) work, finds aside, in O(log n) rounds of three launches (one more without
-    64-bit atomics, one more for 64-bit weights) and one read-back each. Device memory beside the
-    graph: 12 bytes a vertex (16 for 64-bit weights) and five a slot, four of which are kept with
-    the graph for the next solve. Raise :class:`UnsupportedDeviceError` if sets are "locked", and
-    the work-item that had the lock did not run on.
+    It takes O((n + m) log n) work, plus the steps of the finds, in O(log n) rounds. A round has
+    three launches (one more without 64-bit atomics, one more for 64-bit weights) and one read-back.
+    The device memory beside the graph is 12 bytes for each vertex (16 for 64-bit weights) and five
+    for each slot. Four of these five are kept with the graph for the next solve.
+
+    Raises
+    ------
+    UnsupportedDeviceError
+        The option `union_find` is "locked", and the work-item that had the lock did not keep
+        running.
     """
     options = options_for("edge-parallel", EdgeParallelOptions, options)
     run = EdgeParallelRun(graph, launch, maximum=maximum, options=options)
@@ -52,13 +57,13 @@ def solve(
 
 
 def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
-    """Return the macros of SOURCE beside those of the device and of the weights."""
+    """Return the macros that SOURCE needs besides the device's and the weights'."""
     macros = {"SETS": _SETS[union_find]}
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
 
 
 class EdgeParallelRun:
-    """One solve: its program, its buffers, its rounds."""
+    """One solve: its program, its buffers and its rounds."""
 
     def __init__(
         self,
@@ -83,9 +88,10 @@ class EdgeParallelRun:
         self.launch.for_each(self.program, f"edge_parallel_{kernel}", n_items, *arguments)
 
     def _by_sets(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel that finds or merges.
+        """Enqueue a kernel that finds or merges sets.
 
-        Each work-item that tries to get the lock slows down the one that has it, so there are few.
+        With "locked", it starts only a few work-groups, because each work-item that tries to get
+        the lock slows down the work-item that has it.
         """
         launch, program = self.launch, self.program
         groups = launch.groups_for(-(-n_items // program.grid_tile))
@@ -94,7 +100,10 @@ class EdgeParallelRun:
         launch.enqueue(program, f"edge_parallel_{kernel}", groups, *arguments)
 
     def rounds(self) -> list[int]:
-        """Enqueue everything; return how many supervertices each round merged, at last none."""
+        """Do all rounds, and return how many supervertices each has merged.
+
+        The call waits for the device. The last round merges none.
+        """
         self.begin()
         merged: list[int] = []
         while not merged or merged[-1]:
@@ -113,7 +122,11 @@ class EdgeParallelRun:
         return merged
 
     def begin(self) -> None:
-        """Make every vertex a set, and the array of edges unless the solve before has done that."""
+        """Enqueue the start: every vertex is a set of its own, and no edge is in the forest.
+
+        If the graph does not have the row of each slot, it is computed once and kept with the
+        graph.
+        """
         graph, n = self.graph, self.graph.n_vertices
         if graph.rows is None and _KEPT not in graph.plans:
             rows = DeviceArray.empty(graph.n_slots, np.uint32, graph.device)
@@ -128,12 +141,12 @@ class EdgeParallelRun:
         )  # fmt: skip
 
     def reset(self) -> None:
-        """Enqueue the first step of a round: no supervertex has a candidate."""
+        """Enqueue the first step of a round, which clears the lightest edge of each supervertex."""
         n = self.graph.n_vertices
         self._for_each("reset", n, self.reservations, n)
 
     def find(self) -> None:
-        """Enqueue the second: every edge is entered at both of its supervertices."""
+        """Enqueue the second step, which offers every edge to both supervertices that it joins."""
         graph = self.graph
         for pass_ in range(self.passes):
             self._by_sets(
@@ -142,7 +155,7 @@ class EdgeParallelRun:
             )  # fmt: skip
 
     def contract(self, number: int) -> None:
-        """Enqueue the third, of round `number`: every supervertex merges along its winner."""
+        """Enqueue the third step of round `number`, which merges along the lightest edges."""
         graph, n = self.graph, self.graph.n_vertices
         self._by_sets(
             "contract", n, self.rows, graph.indices, self.reservations, self.parent,
@@ -150,7 +163,15 @@ class EdgeParallelRun:
         )  # fmt: skip
 
     def read_merged(self, number: int) -> int:
-        """Return how many supervertices a round has merged into others; waits for it."""
+        """Read how many supervertices round `number` has merged into others.
+
+        The call waits for the device.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            A work-item has given up waiting for the lock.
+        """
         found, device = (
             self.launch.read_words(self.state.memory, self.state.size),
             self.graph.device,

@@ -1,4 +1,4 @@
-"""Edges of a stream, on the host and on a device, and the kernels that take them."""
+"""Edges of a stream, on the host and on a device, and the base class of kernels that take them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/edge_stream.cl"
 
-NO_FAULT = 0xFFFFFFFF  # of edge_stream.cl
+NO_FAULT = 0xFFFFFFFF  # value of edge_stream.cl
 MOST_IDS = 2**63  # edge ids are int64
 
 WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -37,10 +37,11 @@ WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EdgeChunk:
-    """Consecutive edges of a stream, with ends of uint32.
+    """Consecutive edges of a stream on a device, with ends of uint32.
 
-    Their ids follow `first_id`, unless there is an array of uint64 that has them. After a search
-    for those that count, `marked` has their positions, and a word with how many there are.
+    Their ids are consecutive from `first_id` on, unless `ids` is an array of uint64 with the id of
+    each. After a search for the edges that count, `marked` contains their positions, and a word
+    with their number.
     """
 
     u: DeviceArray
@@ -56,7 +57,7 @@ class EdgeChunk:
         return self.u.size
 
     def before(self, end: int) -> EdgeChunk:
-        """Return the edges before a position; none is marked."""
+        """Return the edges before position `end`, with none marked."""
         ids = None if self.ids is None else self.ids[:end]
         return replace(
             self, u=self.u[:end], v=self.v[:end], weights=self.weights[:end], ids=ids, marked=None
@@ -65,9 +66,10 @@ class EdgeChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EdgePart:
-    """Some edges of a graph in any order, with distinct ids of 64 bits.
+    """Some edges of a graph on the host, in any order, with distinct ids of 64 bits.
 
-    Of edges with equal weights and the same ends the lesser id comes first.
+    Of two edges with equal weights and the same ends, the edge with the lesser id comes first in
+    the total order.
     """
 
     u: npt.NDArray[np.uint32]
@@ -81,26 +83,29 @@ class EdgePart:
         return self.u.size
 
     def take(self, at: Any) -> EdgePart:
-        """Return the edges at some positions, of a slice, or where a mask is True."""
+        """Return the edges at the given positions, in a slice, or where a mask is True."""
         return EdgePart.of_columns(*(column[at] for column in self.columns))
 
     def owned(self) -> EdgePart:
-        """Return the same edges; arrays that are parts of others are copied."""
+        """Return the edges with arrays of their own.
+
+        An array that is a view of another one is copied.
+        """
         columns = (one if one.base is None else one.copy() for one in self.columns)
         return EdgePart.of_columns(*columns)
 
     @property
     def columns(self) -> tuple[Array, Array, Array, Array]:
-        """Ends, weights and ids."""
+        """Ends u and v, weights and ids."""
         return self.u, self.v, self.weights, self.edge_ids
 
     @classmethod
     def of_columns(cls, u: Array, v: Array, weights: Array, edge_ids: Array) -> EdgePart:
-        """Return the part of such columns; nothing is checked."""
+        """Make a part of the given columns, which are not checked."""
         return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def on_device(self, device: Device) -> EdgeChunk:
-        """Return a copy of the edges on a device."""
+        """Copy the edges to a device."""
         u, v, weights, ids = (
             DeviceArray.from_host(column, device)
             for column in (self.u, self.v, self.weights, self.edge_ids.view(np.uint64))
@@ -109,7 +114,7 @@ class EdgePart:
 
     @classmethod
     def empty(cls, dtype: np.dtype[Any]) -> EdgePart:
-        """Return no edges, whose weights would have this dtype."""
+        """Return a part without edges, whose weights have the given dtype."""
         none = np.zeros(0, np.uint32)
         return cls(u=none, v=none, weights=np.zeros(0, dtype), edge_ids=np.zeros(0, np.int64))
 
@@ -124,10 +129,26 @@ class EdgePart:
         n_vertices: int,
         row: Callable[[int], str],
     ) -> EdgePart:
-        """Return arrays of edges as a part, or raise :class:`InvalidGraphError`.
+        """Check arrays of edges and make a part of them.
 
-        Weights that are None are 1, as uint8. Ids are given as an array, or as the first of
-        consecutive ones. `row` names the row at a position, for messages.
+        Parameters
+        ----------
+        u, v : array_like of int
+            The ends of the edges.
+        weights : array_like or None
+            None gives each edge a weight of 1, as uint8.
+        edge_ids : array_like of int or int
+            The ids, which must rise, or the first of consecutive ids.
+        n_vertices : int
+            Ends must be less than that.
+        row : callable
+            Returns the name of the row at a position, for error messages.
+
+        Raises
+        ------
+        InvalidGraphError
+            The arrays do not fit one another, an end is not a vertex, a weight is NaN, or ids are
+            invalid.
         """
         u, v = csr.check_pairs(u, v)
         weights = np.ones(u.size, np.uint8) if weights is None else as_weights(weights)
@@ -187,7 +208,7 @@ def _checked_ids(edge_ids: Any, m: int) -> npt.NDArray[np.int64]:
 
 
 def check_n_vertices(n_vertices: int) -> None:
-    """Raise unless vertex numbers of 32 bits are enough."""
+    """Raise InvalidGraphError unless 32 bits are enough for vertex numbers."""
     if n_vertices > MAX_VERTICES:
         raise InvalidGraphError(
             f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}, "
@@ -196,7 +217,11 @@ def check_n_vertices(n_vertices: int) -> None:
 
 
 def joined(parts: Sequence[EdgePart]) -> EdgePart:
-    """Return all edges of some parts, one part after the other; raise for two dtypes of weights."""
+    """Return all edges of some parts, one part after the other.
+
+    Raises InvalidGraphError if their weights have different dtypes. There must be at least one
+    part.
+    """
     first = parts[0]
     for part in parts[1:]:
         check_same_dtype(first.weights.dtype, part.weights.dtype)
@@ -207,7 +232,7 @@ def joined(parts: Sequence[EdgePart]) -> EdgePart:
 
 
 def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
-    """Raise unless both are the same dtype; a conversion could round."""
+    """Raise InvalidGraphError unless both dtypes are equal, since a conversion could round."""
     if one != other:
         raise InvalidGraphError(
             f"weights have dtype {other} after {one}; all parts of a graph must have one dtype"
@@ -215,7 +240,7 @@ def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
 
 
 class FaultyEdgeError(Exception):
-    """An invalid edge of a chunk, at a position `at`."""
+    """An invalid edge at position `at` of a chunk."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -223,9 +248,11 @@ class FaultyEdgeError(Exception):
 
 
 class EdgeKernels(ABC):
-    """Kernels of a `source` that take the chunks of a stream; `dtype` is of the weights.
+    """Base class of the kernels that take the chunks of a stream.
 
-    They count the edges of the forest so far, solves, and edges that no solve had.
+    `source` is their file, and `dtype` the dtype of the weights. Attributes count the edges of the
+    forest so far (`n_forest`), the solves (`reductions`), and the edges that were left out of all
+    solves (`n_filtered`).
     """
 
     def __init__(
@@ -241,21 +268,25 @@ class EdgeKernels(ABC):
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
         """Enqueue a search for the edges that count, and return the chunk with these marked.
 
-        Only one search is under way at a time.
+        Only one search may be under way at a time.
         """
 
     @abstractmethod
     def take(self, chunk: EdgeChunk) -> None:
-        """Take the marked edges of a chunk, and mark them first if they are not; waits.
+        """Take the edges of a chunk that count.
 
-        Raise :class:`FaultyEdgeError` if an end is no vertex or a weight is NaN; then nothing is
-        taken.
+        The call waits for the device. If the edges have not been marked yet, they are marked first.
+
+        Raises
+        ------
+        FaultyEdgeError
+            An end is not a vertex or a weight is NaN. Nothing has been taken then.
         """
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Enqueue the narrowing of ends of 64 bits, signed or not, to 32 bits.
 
-        Ends outside of 32 bits become 2**32 - 1, which is no vertex.
+        Ends that do not fit into 32 bits become 2**32 - 1, which is not a vertex.
         """
         launch, m = self._launch, u.size
         narrow_u, narrow_v = (DeviceArray.unchecked(m, WORD, launch.device) for _ in range(2))
@@ -264,7 +295,11 @@ class EdgeKernels(ABC):
         return narrow_u, narrow_v
 
     def _found(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
-        """Return the positions of marked edges, and how many there are, or raise; waits."""
+        """Return the positions of marked edges, and their number.
+
+        The call waits for the device. Raises FaultyEdgeError if the search has found an invalid
+        edge.
+        """
         assert chunk.marked is not None, "a search is enqueued"
         positions, count = chunk.marked
         fault = self._launch.read_word(self._word.memory)

@@ -1,4 +1,7 @@
-"""Edges that a device generates; host side of ``cl/algorithms/edge_stream/generate.cl``."""
+"""Edges that a device generates from their ids.
+
+Host side of ``cl/algorithms/edge_stream/generate.cl``.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from clmst.runtime.specialisation import Prelude
 SOURCE = "algorithms/edge_stream/generate.cl"
 
 ID = "id"
-# Edges that are generated together, at most: on CPUs few enough for the caches.
+# Maximum number of edges that are generated together. On CPUs they are few enough for the caches.
 CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 _MOST_EDGES = 1 << 63  # ids are int64
 _MOST_AT_ONCE = (1 << 32) - 1
@@ -36,54 +39,58 @@ _MOST_AT_ONCE = (1 << 32) - 1
 class GeneratedEdges(Parametric):
     """A graph whose edges a device generates, each from its id alone, by expressions in OpenCL C.
 
-    No edge is stored before it is known that it may be in the forest: a graph may have many more
-    edges than any memory holds. :func:`clmst.stream_minimum_spanning_forest` takes such a graph.
+    An edge is stored only if it may be in the forest, so a graph may have many more edges than any
+    memory holds. :func:`clmst.stream_minimum_spanning_forest` solves the graph. If the expressions
+    have arguments, call the object with them first, as in the example.
 
     Attributes
     ----------
     n_vertices : int
-        Up to 2**32 - 2.
+        Number of vertices, at most 2**32 - 2.
     n_edges : int
-        Below 2**63. The ids of the edges are 0 to n_edges - 1.
+        Number of edges, less than 2**63. The ids of the edges are 0 to n_edges - 1.
     u, v : str
-        Expressions for the ends of an edge: integers from 0 to below `n_vertices`, in any order.
-        They have the edge's `id` (a ``ulong``) and the names of the arguments. Equal ends make a
-        self-loop, which is in no forest.
+        Expressions for the two ends of an edge. Their values must be integers from 0 to less than
+        `n_vertices`; either end may be the greater one. The expressions can use the edge's `id` (a
+        ``ulong``) and the names of the arguments. Equal ends make a self-loop, which is in no
+        forest.
     weight : str
-        Expression for its weight; converted to `weight_dtype` as in C. Must not be NaN.
+        Expression for the weight of an edge. Its value is converted to `weight_dtype` as in C, and
+        must not be NaN.
     weight_dtype : numpy.dtype
-        (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
+        Dtype of the weights: (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
     preamble : str
-        Functions that the expressions call, each made of declarations, assignments and a return.
+        Functions that the expressions call. Each consists of declarations, assignments and a
+        return.
     name : str
-        Its name in errors and compilers' messages.
+        Name of the graph in errors and in compilers' messages.
     scalars : mapping of str to dtype
         The names of arguments that are numbers, and their dtypes.
     arrays : mapping of str to dtype
         The names of arguments that are arrays on the device, and the dtypes of their elements. The
-        expressions read ``name[index]``. An index at or beyond the array's length reads other
-        memory or crashes; the caller must guarantee that there is none.
+        expressions read ``name[index]``. The caller must guarantee that each index is less than the
+        length of the array. Otherwise the kernel reads other memory or crashes.
     given : mapping of str to object
-        The arguments, once the object is called with them; else empty.
+        The arguments with which the object was called, or an empty mapping before that.
     prelude : Prelude
         The text that precedes the kernel file.
 
     Raises
     ------
     InvalidArgumentError
-        A text breaks the grammar of :mod:`clmst.primitives.expression`, kernels have no such
-        weights, or a number is out of range.
+        A text breaks the grammar of :mod:`clmst.primitives.expression`, kernels cannot use the
+        dtype of the weights, or a number is out of range.
 
     Notes
     -----
-    The same expressions must give the same edge each time: an edge is generated again where the
-    host asks for it. Integers are exact everywhere. Of floating-point weights, use operations that
-    IEEE 754 rounds in one way (sums, products, conversions): division and functions such as ``sin``
-    may differ between devices, and so would their forests.
+    The expressions must give the same edge for an id each time, because an edge is generated again
+    whenever it is needed. Integers are exact on every device. For floating-point weights, use only
+    operations that IEEE 754 rounds in one way: sums, products and conversions. Division and
+    functions such as ``sin`` may differ between devices, and the forests would differ with them.
 
     Examples
     --------
-    A random graph, by the finaliser of SplitMix64:
+    A random graph, whose ends and weights are computed by the finaliser of SplitMix64:
 
     >>> import clmst
     >>> edges = clmst.GeneratedEdges(
@@ -154,7 +161,10 @@ class GeneratedEdges(Parametric):
 
     @property
     def checksums(self) -> tuple[int, int, int, int]:
-        """CRC-32 of the texts, of the numbers and of the arrays, and the number of edges."""
+        """CRC-32 of the texts, of the scalars and of the arrays, and the number of edges.
+
+        Reading the arrays blocks.
+        """
         texts = zlib.crc32(self.prelude.text.encode())
         scalars = zlib.crc32(b"".join(self.given[name].tobytes() for name in self.scalars))
         arrays = 0
@@ -163,7 +173,10 @@ class GeneratedEdges(Parametric):
         return texts, scalars, arrays, self.n_edges
 
     def check_for(self, device: Device) -> None:
-        """Raise unless a device can generate the edges, and all arguments are given."""
+        """Raise InvalidArgumentError unless a device can generate the edges.
+
+        All arguments of the expressions must be given, and arrays must be on the device.
+        """
         self.check_given()
         for dtype in (self.weight_dtype, *self.scalars.values(), *self.arrays.values()):
             check_supported(dtype, device)
@@ -175,7 +188,10 @@ class GeneratedEdges(Parametric):
                 )
 
     def generate(self, chunk: EdgeChunk, launch: Launcher) -> None:
-        """Enqueue the generation of a chunk: the edges from its first id on."""
+        """Enqueue the generation of the edges of a chunk.
+
+        Their ids are consecutive from the chunk's first id on.
+        """
         program = launch.device.program(SOURCE, self.prelude, **self.defines)
         m = chunk.size
         launch.for_each(
@@ -186,33 +202,36 @@ class GeneratedEdges(Parametric):
     def edges(
         self, first: int = 0, count: int | None = None, *, device: Any = None
     ) -> tuple[weight_keys.Array, weight_keys.Array, weight_keys.Array]:
-        """Return some edges as arrays of the host.
+        """Generate some edges and return them as arrays of the host.
+
+        The call waits for the device.
 
         Parameters
         ----------
         first : int
-            The id of the first one.
+            The id of the first edge.
         count : int, optional
-            How many, at most 2**32 - 1; by default all that follow.
+            Number of edges, at most 2**32 - 1; by default all from `first` on.
         device : None, str, Device or pyopencl.CommandQueue
             See :func:`clmst.get_device`.
 
         Returns
         -------
         u, v : ndarray of uint32, shape (count,)
+            The ends of the edges.
         weights : ndarray of `weight_dtype`, shape (count,)
 
         Raises
         ------
         InvalidArgumentError
-            There are no such edges, or arguments are missing.
+            `first` or `count` is out of range, or arguments of the expressions are missing.
         KernelBuildError
-            An expression does not compile; with the compiler's log.
+            An expression does not compile. The message contains the compiler's log.
 
         Notes
         -----
-        Ends that are no vertices come as they are, or as 2**32 - 1 where they have more than 32
-        bits. O(count).
+        Ends are not checked here. An end that is not a vertex is returned unchanged, or as 2**32 -
+        1 if it has more than 32 bits. O(count).
         """
         first = check_integer("first", first, low=0, high=self.n_edges)
         rest = self.n_edges - first
@@ -228,7 +247,7 @@ class GeneratedEdges(Parametric):
         return u, v, weights
 
     def new_chunk(self, first: int, count: int, device: Device) -> EdgeChunk:
-        """Return a chunk whose arrays are not filled yet."""
+        """Allocate a chunk of `count` edges, whose arrays are not filled yet."""
         word = np.dtype(np.uint32)
         return EdgeChunk(
             u=DeviceArray.unchecked(count, word, device),
@@ -238,7 +257,10 @@ class GeneratedEdges(Parametric):
         )
 
     def fault_at(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
-        """Return the error of an invalid edge: an end is no vertex, or the weight is NaN."""
+        """Return the error for the invalid edge at position `at` of a chunk.
+
+        The call waits for the device. Either an end is not a vertex, or the weight is NaN.
+        """
         for name, array in (("u", chunk.u), ("v", chunk.v)):
             (end,) = launch.read_words(array.memory, 1, first=at)
             if end >= self.n_vertices:

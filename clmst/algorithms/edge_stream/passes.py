@@ -1,7 +1,8 @@
-"""Borůvka's algorithm by passes; host side of ``cl/algorithms/edge_stream/passes.cl``.
+"""Borůvka's algorithm by passes over a stream of edges.
 
-On the device are a label and the best edge of every vertex, and a chunk of the stream. Edges of the
-forest leave for the host after each pass.
+Host side of ``cl/algorithms/edge_stream/passes.cl``. The device has a label and the best edge of
+every vertex, and one chunk of the stream. After each pass the new edges of the forest are copied to
+the host.
 """
 
 from __future__ import annotations
@@ -30,32 +31,33 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/passes.cl"
 
-# Words of passes.cl behind the leading one, and what they are before a pass.
+# Words of a best edge after the leading one, as in passes.cl, and their value before a pass.
 _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
-_MOST_LAUNCHES = 16  # each takes a vertex 33 times as far up its tree; no tree is so high
+_MOST_LAUNCHES = 16  # each follows 33 times as many pointers; no tree is higher
 _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
-    """Return the bytes of a vertex on a device: label, best edge, weight."""
+    """Return the bytes that a vertex takes on a device: its label, best edge and weight."""
     n_best = len(_BEST) if dtype.itemsize == 8 else len(_BEST) - 1
     return 4 * (1 + n_best) + dtype.itemsize
 
 
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
-    """Return the bytes of an edge of a chunk: the edge, its id, a mark, a position."""
+    """Return the bytes that an edge of a chunk takes: the edge, its id, a mark and a position."""
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
 
 
 class EdgePasses(EdgeKernels):
-    """The components that passes over all edges have joined so far, of one vertex at least.
+    """The components that passes over all edges have joined so far.
 
-    Up to `rows` edges of the forest are taken together. It `is_done` once no edge of the last pass
-    joins two components.
+    There must be at least one vertex. Up to `rows` edges of the forest are copied to the host
+    together. `is_done` is True once no edge of the last pass joins two components.
 
-    A pass at least halves the number of components that edges still leave, so there are
-    log2(n) passes at most. Each is O(m + n). Memory: :func:`bytes_of_vertex` times n.
+    A pass at least halves the number of components that have an edge to another one, so there are
+    at most log2(n) passes. Each takes O(m + n). The device memory is :func:`bytes_of_vertex` times
+    n.
     """
 
     def __init__(self, *, rows: int, **given: Any) -> None:
@@ -75,7 +77,7 @@ class EdgePasses(EdgeKernels):
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may be the best of their components.
 
-        It settles the first word of their order.
+        Components compare edges word by word; the search determines the first word.
         """
         launch, m = self._launch, chunk.size
         stays = new_flags(m, launch.device)
@@ -87,7 +89,10 @@ class EdgePasses(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Find the best edge of each component among those of a chunk and the ones before."""
+        """Update the best edge of each component with the edges of a chunk.
+
+        The call waits for the device.
+        """
         positions, found = self._found(self.mark(chunk) if chunk.marked is None else chunk)
         given = (positions, chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
         first_id = np.uint64(chunk.first_id)
@@ -98,12 +103,18 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def end_pass(self) -> Iterator[EdgePart]:
-        """Join components along their best edges; yield these, to be taken before the next pass.
+        """Join components along their best edges, and yield these edges in parts.
 
-        Raise :class:`DeviceError` if there are fewer than there must be, or they make no trees.
+        The call waits for the device. The caller must take all parts before it begins the next
+        pass.
+
+        Raises
+        ------
+        DeviceError
+            There are fewer best edges than there must be, or they form a cycle.
         """
         launch, n = self._launch, self.n_vertices
-        targets = self._best["leading"]  # of which the pass has no use any more
+        targets = self._best["leading"]  # the pass does not need this array any more
         launch.fill(self._word.memory, 0, 1)
         self._each(
             "choose", n, self._labels, self._best["low"], self._best["high"], targets, self._word,
@@ -118,12 +129,15 @@ class EdgePasses(EdgeKernels):
         if 2 * joined < active:
             raise self._wrong(f"{active} components chose edges, and {joined} of these are new")
         self.n_forest += joined
-        self.is_done = active - joined <= 1  # one component is left of those that edges left
+        self.is_done = active - joined <= 1  # at most one of the components that had edges remains
         self._join(targets)
         self._begin_pass()
 
     def _taken(self, targets: DeviceArray, begin: int, count: int) -> EdgePart:
-        """Return the new edges of the forest at some vertices."""
+        """Return the new edges of the forest at `count` vertices from `begin` on.
+
+        The call waits for the device.
+        """
         launch, device, best = self._launch, self._launch.device, self._best
         flags = new_flags(count, device)
         self._each("flag_joined", count, targets, flags, begin, count)
@@ -141,7 +155,11 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def _join(self, targets: DeviceArray) -> None:
-        """Give all vertices the labels of the components that their roots' edges make."""
+        """Give each vertex the label of the component to which it now belongs.
+
+        The best edges join components, which the roots of `targets` represent. The call waits for
+        the device.
+        """
         launch, n = self._launch, self.n_vertices
         self._each("break_cycles", n, targets, n)
         for _ in range(_MOST_LAUNCHES):
@@ -163,7 +181,10 @@ class EdgePasses(EdgeKernels):
 
     @property
     def _words(self) -> tuple[DeviceArray, ...]:
-        """The words of best edges; one that the weights lack is a dummy, never read."""
+        """The arrays of best edges' words.
+
+        A word that narrow weights do not have is replaced by a dummy, which is never read.
+        """
         return tuple(self._best.get(name, self._word) for name in _BEST)
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
@@ -171,9 +192,10 @@ class EdgePasses(EdgeKernels):
 
 
 def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
-    """Return edges of a forest, lesser ends first, in canonical order; waits.
+    """Sort the edges of a forest into canonical order.
 
-    Radix sort of ``2 log2(n)`` bits, in 24 bytes of the device an edge.
+    The call waits for the device. The lesser end of each edge must be in `u`. The device sorts by
+    ``2 log2(n)`` bits (radix sort), and needs 24 bytes for each edge.
     """
     u, v = part.u, part.v
     if not u.size:
@@ -191,6 +213,6 @@ def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> 
     pairs, order = keys.to_host(), positions.to_host()
     v = (pairs & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
     pairs >>= bits
-    # All positions are in range; NumPy takes three times as long to look at that.
+    # All positions are in range, and NumPy takes three times as long if it has to check that.
     weights, ids = (column.take(order, mode="clip") for column in (part.weights, part.edge_ids))
     return EdgePart(u=pairs.astype(np.uint32), v=v, weights=weights, edge_ids=ids)

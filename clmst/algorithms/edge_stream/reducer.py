@@ -1,10 +1,10 @@
 """The forest of the edges that a device has been given so far, chunk by chunk.
 
-Host side of ``cl/algorithms/edge_stream/edge_stream.cl``. The forest of all edges so far comes
-first in a buffer, and the edges that wait for the next reduction follow. As a rule ids rise from
-chunk to chunk, so a stable sort by ends leaves parallel edges in the order of their ids. If ids do
-not rise, the device looks for parallel edges in another order, and where there are any it sorts by
-ids first.
+Host side of ``cl/algorithms/edge_stream/edge_stream.cl``. A buffer contains the forest of all edges
+so far, followed by the edges that wait for the next reduction. A reduction replaces both by one
+forest. Ids usually rise from chunk to chunk, so a stable sort by ends leaves parallel edges in the
+order of their ids. If ids do not rise, the device checks whether parallel edges are in another
+order. If so, it sorts the edges by their ids first.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ from clmst.runtime.launcher import Launcher
 
 
 class EdgeReducer(EdgeKernels):
-    """The forest of the edges so far, and those that wait for the next reduction.
+    """The forest of the edges so far, and the edges that wait for the next reduction.
 
-    The `capacity` is the edges of a reduction, more than any forest has, at most 2**32 - 1. Around
-    a solve the device keeps `limit` bytes at most. No solve had the edges of `n_filtered`.
+    `capacity` is the maximum number of edges of a reduction. It must be more than any forest has,
+    and at most 2**32 - 1. If the device's memory pool has more than `limit` bytes before or after a
+    solve, its unused buffers are freed. `n_filtered` is the number of edges that were left out of
+    all solves.
     """
 
     def __init__(
@@ -52,23 +54,24 @@ class EdgeReducer(EdgeKernels):
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
-        # What the forest says of all other edges, and the tree of each vertex, if several have any.
+        # Limits that rule out other edges, one for each vertex, by the forest; and the tree of each
+        # vertex, if more than one tree has edges.
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
-        # Greater than all ids so far, and whether ids have risen from chunk to chunk.
+        # A number greater than all ids so far, and whether ids have risen from chunk to chunk.
         self._next_id, self._rises = 0, True
 
     @property
     def n_waiting(self) -> int:
-        """Edges that wait for the next reduction."""
+        """Number of edges that wait for the next reduction."""
         return self._size - self.n_forest
 
     # ------------------------------------------------------------------- chunks
 
     def mark(self, chunk: EdgeChunk, begin: int = 0) -> EdgeChunk:
-        """Enqueue a search for the edges of a chunk that may enter the forest; return it marked.
+        """Enqueue a search for the edges of a chunk that may enter the forest.
 
-        Edges before position `begin` are left out.
+        It returns the chunk with these edges marked. Edges before position `begin` are left out.
         """
         launch, m = self._launch, chunk.size
         limits, trees = (chunk.u if x is None else x for x in (self._limits, self._trees))
@@ -82,7 +85,10 @@ class EdgeReducer(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Keep what may enter the forest of a chunk; reduce as often as the buffer is full."""
+        """Append the edges of a chunk that may enter the forest.
+
+        The call waits for the device. Whenever the buffer is full, it is reduced.
+        """
         kept = begin = 0
         while True:
             positions, count = self._found(
@@ -102,7 +108,10 @@ class EdgeReducer(EdgeKernels):
         self.n_filtered += chunk.size - kept
 
     def _append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
-        """Append the first `count` marked edges to those that wait; there must be space."""
+        """Append the first `count` marked edges to the waiting edges.
+
+        There must be space for them in the buffer.
+        """
         self._launch.for_each(
             self._program, "edge_stream_append", count, positions, chunk.u, chunk.v, chunk.weights,
             chunk.ids, *self._columns, self._size, count, np.uint64(chunk.first_id),
@@ -110,7 +119,7 @@ class EdgeReducer(EdgeKernels):
         self._size += count
         end = chunk.first_id + chunk.size
         if chunk.ids is not None:
-            last = np.empty(1, np.uint64)  # they rise within a chunk
+            last = np.empty(1, np.uint64)  # the greatest id, since ids rise within a chunk
             self._launch.read(chunk.ids.memory, last, offset=8 * (chunk.size - 1))
             end, self._rises = int(last[0]) + 1, False
         elif chunk.first_id < self._next_id != end:  # some more of the same chunk may follow
@@ -120,9 +129,10 @@ class EdgeReducer(EdgeKernels):
     # ---------------------------------------------------------------- reduction
 
     def reduce(self, *, is_last: bool = False) -> None:
-        """Reduce the edges that wait, and the forest, to one forest.
+        """Replace the forest and the waiting edges by one forest.
 
-        After the last reduction no chunk may come.
+        The call waits for the device. With `is_last`, no chunk may follow, so the limits that
+        filter chunks are not computed. If no edge waits, nothing is done.
         """
         if not self.n_waiting:
             return
@@ -142,12 +152,12 @@ class EdgeReducer(EdgeKernels):
             self._limit_by(forest)
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        """Enqueue the solve of the edges that are reduced."""
+        """Solve the graph of the reduction, without waiting for the end."""
         launch, maximum = self._launch, self._maximum
-        self._hold_at_most_the_limit()  # of what the sort has left
+        self._hold_at_most_the_limit()  # memory that the sort has freed
         forest = forest_by("auto", graph, launch, maximum=maximum, wait=False)
         graph.plans.clear()
-        self._hold_at_most_the_limit()  # of what the solve has left
+        self._hold_at_most_the_limit()  # memory that the solve has freed
         return forest
 
     def _hold_at_most_the_limit(self) -> None:
@@ -155,7 +165,10 @@ class EdgeReducer(EdgeKernels):
             self._launch.device.hold_at_most(self._limit)
 
     def _sorted(self) -> DeviceGraph:
-        """Return the edges as a graph, whose ids are positions in the buffer; waits."""
+        """Return the edges as a graph, whose edge ids are positions in the buffer.
+
+        The call waits for the device.
+        """
         arranged, ids = self._arranged(), self._columns[3][: self._size]
         if not (self._rises or arranged.is_in_order_of(ids)):
             del arranged
@@ -165,7 +178,7 @@ class EdgeReducer(EdgeKernels):
         return graph
 
     def _order_of(self, ids: DeviceArray) -> DeviceArray:
-        """Return the positions of edges in the order of their ids; not waited for."""
+        """Return the positions of edges in the order of their ids, without waiting."""
         launch, m = self._launch, ids.size
         keys, order = (DeviceArray.unchecked(m, word, launch.device) for word in (LONG, WORD))
         launch.copy(ids.memory, keys.memory, keys.nbytes)
@@ -175,7 +188,10 @@ class EdgeReducer(EdgeKernels):
         return order
 
     def _arranged(self, order: DeviceArray | None = None) -> Arrangement:
-        """Sort the edges by their ends, stably, from the buffer's order or another one."""
+        """Sort the edges stably by their ends, from the buffer's order or another.
+
+        The call waits for the device.
+        """
         u, v, weights, _ = (column[: self._size] for column in self._columns)
         encoding = Encoding(dtype=self.dtype, stored=self.dtype)
         arranged = Arrangement(self.n_vertices, weights, encoding)
@@ -184,7 +200,10 @@ class EdgeReducer(EdgeKernels):
         return arranged
 
     def _limit_by(self, forest: DeviceForest) -> None:
-        """Compute the limits of all vertices from a forest of the buffer's edges; waits."""
+        """Compute the limits of all vertices from a forest of the buffer's edges.
+
+        The call waits for the device. Raises DeviceError if the forest has a cycle.
+        """
         launch, n = self._launch, self.n_vertices
         self._limits = self._trees = None
         if forest.n_edges == 0:
@@ -208,7 +227,11 @@ class EdgeReducer(EdgeKernels):
     # ------------------------------------------------------------- from and to the host
 
     def go_on_from(self, edges: EdgePart, *, has_forest: bool) -> None:
-        """Continue from edges in any order, perhaps of a forest and then others."""
+        """Continue from edges of an earlier stream, in any order.
+
+        With `has_forest`, they are a forest followed by waiting edges, and they are reduced at
+        once.
+        """
         self._size, ids = edges.size, edges.edge_ids
         for array, values in zip(self._columns, edges.columns, strict=True):
             array[: self._size].write(np.ascontiguousarray(values).view(array.dtype))
@@ -216,15 +239,21 @@ class EdgeReducer(EdgeKernels):
             self._rises = bool((ids[1:] > ids[:-1]).all())
             self._next_id = int(ids.max()) + 1
         if has_forest:
-            self.reduce()  # for its limits
+            self.reduce()  # this computes the limits that filter chunks
             self.reductions = 0
 
     def forest(self) -> EdgePart:
-        """Return the edges of the forest, in canonical order; waits."""
+        """Return the edges of the forest, in canonical order.
+
+        The call waits for the device.
+        """
         return self._read(0, self.n_forest)
 
     def waiting(self) -> EdgePart:
-        """Return the edges that wait, in the order in which they came; waits."""
+        """Return the waiting edges, in the order in which they arrived.
+
+        The call waits for the device.
+        """
         return self._read(self.n_forest, self._size)
 
     def _read(self, begin: int, end: int) -> EdgePart:
@@ -233,7 +262,7 @@ class EdgeReducer(EdgeKernels):
 
 
 def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:
-    """Return arrays for u, v, weights and ids of `size` edges, contents undefined."""
+    """Allocate arrays for u, v, weights and ids of `size` edges, with undefined contents."""
     return tuple(
         DeviceArray.unchecked(size, one, launch.device) for one in (WORD, WORD, dtype, LONG)
     )

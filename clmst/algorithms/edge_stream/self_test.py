@@ -21,15 +21,16 @@ from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
-# Known graphs, and the edges of a chunk.
+# Known graphs, and the number of edges of a chunk.
 CHUNKED: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1 << 14))
 _MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vertices
 
 
 def reductions(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of known graphs whose edges come in many chunks.
+    """Yield forests of known graphs whose edges arrive in many chunks.
 
-    Of one graph the chunks come in reverse order: its parallel edges are not in the order of ids.
+    The chunks of one graph arrive in reverse order, so its parallel edges are not in the order of
+    ids.
     """
     for size, rows, chunks, given in _streams(device, case):
         reducer = EdgeReducer(capacity=given["n_vertices"] + 2 * rows, **given)
@@ -41,7 +42,7 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def passes(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of known graphs by passes over chunks of their edges."""
+    """Yield the forests of known graphs, found by passes over chunks of their edges."""
     for size, rows, chunks, given in _streams(device, case):
         run = EdgePasses(rows=rows, **given)
         found = [EdgePart.empty(case.dtype)]
@@ -61,7 +62,7 @@ def passes(device: Device, case: Case) -> Iterator[Answer]:
 def _streams(
     device: Device, case: Case
 ) -> Iterator[tuple[Size, int, list[EdgeChunk], dict[str, Any]]]:
-    """Yield known graphs, the rows of a chunk, the chunks, and the arguments of their kernels."""
+    """Yield known graphs: name, rows of a chunk, the chunks, and the arguments of their kernels."""
     launch = Launcher(device, device.queue)
     for size, rows in CHUNKED:
         edges, chunks = _generated(size, case.dtype, device), list[EdgeChunk]()
@@ -75,7 +76,10 @@ def _streams(
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
-    """Return a known graph's edges, generated; weights as words, which need no arithmetic."""
+    """Return the generated edges of a known graph.
+
+    Weights are generated as words, which need no arithmetic.
+    """
     u, v, ranks = _shuffled(size)
     arrays = {
         "from": u.astype(np.uint32),
@@ -92,7 +96,10 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
 
 @cache
 def _shuffled(size: Size) -> tuple[Array, Array, Array]:
-    """Return the ends and ranks of a known graph's edges in an order that filters meet."""
+    """Return ends and ranks of a known graph's edges in a random order.
+
+    In this order, filters have edges to leave out.
+    """
     u, v, ranks, _ = known_graph(size).ranks.edges()
     order = np.random.default_rng(u.size).permutation(u.size)
     return u[order], v[order], ranks[order]
@@ -100,5 +107,6 @@ def _shuffled(size: Size) -> tuple[Array, Array, Array]:
 
 @cache
 def _expected_ids(size: Size, *, maximum: bool) -> Array:
+    """Return the ids of the edges of a known graph's forest."""
     n = known_graph(size).ranks.n_vertices
     return kruskal(Graph.from_edges(*_shuffled(size), n_vertices=n), maximum=maximum).edge_ids

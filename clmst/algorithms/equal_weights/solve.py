@@ -1,7 +1,8 @@
 """The forest of a SciPy matrix of equal weights by one work-item; host side of the kernel.
 
-Where all weights are equal, no sort and no round is needed: one thread that goes through the
-entries once is quicker than all cores that first bring them into canonical order.
+If all weights are equal, neither a sort nor rounds are needed. One thread that goes through the
+entries once is quicker than all cores together, which would first have to bring the entries into
+canonical order.
 """
 
 from __future__ import annotations
@@ -21,25 +22,29 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/equal_weights/equal_weights.cl"
 
-_PROBES = 64  # of the weights, before a conversion
+_PROBES = 64  # weights that are looked at before a matrix is converted
 
-# Of the kernel.
+# Values of the kernel.
 _SOLVED = 1
 _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 
 
 def seem_equal(weights: Array) -> bool:
-    """Return whether a sample of a row of weights has one value; False if there are no weights."""
+    """Return whether a sample of the weights has only one value.
+
+    It is False if there are no weights.
+    """
     return weights.size > 0 and are_equal(weights[:: weights.size // _PROBES + 1])
 
 
 def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
-    """Return the forest of a plain CSR matrix whose weights are all equal; waits for it.
+    """Solve a plain CSR matrix whose weights are all equal by one work-item.
 
-    The device works in the host's memory by single work-items. `maximum` only names the forest:
-    both kinds are the same here. None if the values of the matrix contradict one another.
-    O((n + n_slots) log n) by one work-item; 8 bytes a slot and 8 a vertex.
+    The call waits for the device. The device must work in the host's memory by single work-items.
+    `maximum` only sets a field of the forest, since both kinds of forest are the same here. Returns
+    None if the matrix is faulty. It takes O((n + n_slots) log n), and 8 bytes for each slot and 8
+    for each vertex.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=False)
     if found is None:
@@ -53,7 +58,10 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 
 def entries(matrix: Any, device: Device) -> Array | None:
-    """Return the first entries of such a matrix that are a forest, rising; None as of `solve`."""
+    """Return the rising indices of the first entries of a matrix that are a forest.
+
+    The call waits for the device. The matrix is as in :func:`solve`. Returns None if it is faulty.
+    """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=True)
     return None if found is None else found[0]
 
@@ -61,7 +69,11 @@ def entries(matrix: Any, device: Device) -> Array | None:
 def solved(
     indptr: Array, indices: Array, device: Device, *, by_entry: bool = False
 ) -> tuple[Array, Array] | None:
-    """Return slots and ends of the forest's edges; None for a matrix that has a fault."""
+    """Compute slots and ends of the forest's edges.
+
+    The call waits for the device. With `by_entry`, entries are preferred in the order in which they
+    are stored, else in canonical order. Returns None for a faulty matrix.
+    """
     n, m = indptr.size - 1, indices.size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
     with device.lock, Guard(device):
@@ -82,5 +94,5 @@ def solved(
 
 
 def are_equal(weights: Array) -> bool:
-    """Return whether all of some weights are equal. NaN is not equal to itself."""
+    """Return whether all weights are equal. A NaN is not equal to itself."""
     return bool(weights[0] == weights[-1]) and bool((weights == weights[0]).all())

@@ -26,38 +26,73 @@ Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
 UsualLaunches: TypeAlias = Literal["resident", "mixed", "separate"]
 Shape: TypeAlias = Literal["auto", "gpu", "cpu"]
 
-# Windows of edges that a solve in the shape of a GPU can have (MAX_PHASES of the kernels).
+# Maximum number of windows of a solve in the shape of a GPU (MAX_PHASES of the kernels). A window
+# is a range of the total order of edges.
 MAX_PHASES = 4
-# Slots up to which a graph is solved in one launch of work-groups that wait for one another. On an
-# H200, eight times as many take 1.081 of the time on the nine largest benchmark graphs.
+# Maximum number of slots of a graph that is solved in one launch, whose work-groups wait for one
+# another. On an H200, with eight times as many solves take 1.081 of the time on the nine largest
+# benchmark graphs.
 RESIDENT_SLOTS = Constant("filter_boruvka.RESIDENT_SLOTS", 1 << 23)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterBoruvkaOptions:
-    """Alternatives that change how long a solve takes, never its result.
+    """Options of `filter-boruvka`: Borůvka's rounds on shrinking arrays, light edges first.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
-    shape : {"auto", "gpu", "cpu"}
-        "gpu": worklists that many work-items share, and reservations by atomics. "cpu": long
-        contiguous ranges for a few work-items, each with a segment of the edge list to itself.
-        "auto": "cpu" where the work-groups of the device are of one work-item and `launches` is
-        "auto", else "gpu". Both shapes run on every device.
+    shape : {"auto", "gpu", "cpu"}, default "auto"
+        How the kernels divide their work. In the shape "gpu", many work-items share one worklist
+        and reserve edges by atomics. In the shape "cpu", a few work-items take long contiguous
+        ranges, and each has a segment of the edge list to itself. Both shapes run on every device.
+        "auto" takes "cpu" if the work-groups of the device have one work-item and `launches` is
+        "auto", else "gpu".
     targets : tuple of float, optional
-        Upper ends of the windows of edges that go one after the other, as numbers of edges in
-        multiples of the number of vertices, rising; a last window takes the rest. At most three,
-        but for ``shape="cpu"``. ``()``: all edges at once. None: what the device's policy has,
-        where the average degree is high enough.
-    launches : {"auto", "resident", "mixed", "separate"}
-        Of the shape "gpu". "resident": the whole solve in one launch of work-groups that wait for
-        one another. "mixed": a launch a step first, the remaining rounds of a phase in one.
-        "separate": a launch a step, and one read-back a round. "auto": the first two by the size
-        of the graph, on devices whose policy says that work-groups may wait; else the last. A
-        device whose compiler fails on kernels that wait (PoCL) refuses the first two by
-        :class:`~clmst.UnsupportedDeviceError`.
-    seed : int
-        Of the sample of weights that sets the ends of windows.
+        How the edges are divided into weight ranges, called windows, which are solved one after
+        another. Each target is the number of edges up to the end of a window, as a multiple of the
+        number of vertices; targets are positive and rise, and a last window takes the remaining
+        edges. ``(1.0, 3.0)`` first takes about as many edges as there are vertices, then twice as
+        many again, then the rest. More windows spare more of the heavy edges, which then need no
+        round, and cost one more pass over the graph each. ``()`` takes all edges at once. At most
+        three targets can be given, except for ``shape="cpu"``. By default there is one target if
+        the graph is large and its average degree is high enough, else none.
+    launches : {"auto", "resident", "mixed", "separate"}, default "auto"
+        How the steps of the shape "gpu" are divided into kernel launches. "resident" does the whole
+        solve in one launch, whose work-groups wait for one another between steps. "mixed" first
+        launches each step by itself, and then does the remaining rounds of a window in a single
+        launch. "separate" launches each step by itself, with one read-back in each round. "auto"
+        takes "resident" for small graphs and "mixed" for large ones if the device's policy allows
+        work-groups to wait for one another, else "separate". If work-groups of a device have once
+        waited too long, all its later solves are "separate", whatever this option says.
+    seed : int, default 0
+        Seed of the random sample of weights from which the ends of the windows are taken, from 0 to
+        2**32 - 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value is not one of the choices or is out of range, or `launches` is given for
+        ``shape="cpu"``.
+
+    Notes
+    -----
+    With "resident" or "mixed", a solve raises :class:`~clmst.UnsupportedDeviceError` on a device
+    whose compiler fails on kernels that wait, such as PoCL's.
+
+    References
+    ----------
+    V. Osipov, P. Sanders, J. Singler, "The Filter-Kruskal Minimum Spanning Tree Algorithm", ALENEX
+    '09, for the filter.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.FilterBoruvkaOptions(targets=(1.0,))
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     shape: Shape = "auto"
@@ -66,7 +101,7 @@ class FilterBoruvkaOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
+        """Check all options, and replace `targets` by a tuple of floats."""
         from clmst.core.arguments import shown
 
         check_alternatives(self, shape=Shape, launches=Launches)
@@ -90,16 +125,19 @@ class FilterBoruvkaOptions:
         check_whole_number(self, "seed", low=0, high=2**32 - 1)
 
     def as_tested(self) -> FilterBoruvkaOptions:
-        """Return the options of the self-test: the seed and the ends of windows are arguments.
+        """Return the options with which a self-test compiles the same programs as these options.
 
-        Solves of one window alone, in a single launch, have a program of their own.
+        The seed and the ends of windows are arguments of the kernels, so they are reset. Whether
+        there is more than one window is kept, because a solve of one window in a single launch has
+        a program of its own.
         """
         return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
     def _numbers(self) -> tuple[float, ...]:
-        """Return the targets as floats, none if the device chooses; raise unless they are numbers.
+        """Return the targets as floats, or () if they are None.
 
-        An integer that is too large for a float is infinite, as a window of all edges is.
+        An integer that is too large for a float becomes infinite, which stands for a window of all
+        edges. Raises InvalidArgumentError unless the targets are numbers.
         """
         import numpy as np
 
@@ -114,7 +152,7 @@ class FilterBoruvkaOptions:
         raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
 
     def shape_under(self, policy: Policy) -> Literal["gpu", "cpu"]:
-        """Return the shape of solves on a device of such a policy."""
+        """Return the shape of solves on a device with this policy."""
         if self.shape != "auto":
             return self.shape
         alone, given = policy.work_group_size == 1, self.launches != "auto"
@@ -128,12 +166,17 @@ def _as_float(number: Any) -> float:
         return inf if number > 0 else -inf
 
 
-# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
+# A link has 30 bits for the number of a supervertex (LINK_NUMBER), and there may be as many
+# supervertices as vertices.
 MAX_VERTICES = 1 << 30
 
 
 def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> UsualLaunches:
-    """Return how a graph of so many slots is launched in the shape of a GPU, by the option."""
+    """Choose how a graph of `n_slots` slots is launched in the shape of a GPU.
+
+    An explicit option is used if work-groups of this device may wait for one another; otherwise the
+    result is always "separate". "auto" decides by the device's policy and the number of slots.
+    """
     policy = device.policy
     if not device.groups_may_wait:
         return "separate"
@@ -145,14 +188,18 @@ def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> Us
 
 
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
-    """Return what a solve takes in the device's own shape."""
-    # In the shape of a GPU worklists may hold all edges. A forest that does not come to the host at
-    # once is there three times, as slots, as endpoints, and packed; with weights of 64 bits, too.
+    """Return the bytes for each vertex and for each edge that a solve needs at its peak.
+
+    They are for the shape that the device uses by default.
+    """
+    # In the shape of a GPU, worklists may hold all edges. A forest that is not copied to the host
+    # at once is stored three times: as slots, as endpoints, and packed. This holds with weights of
+    # 64 bits, too.
     return (40, 22) if policy.work_group_size == 1 else (60, 34)
 
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
-    """Return which programs solve a graph where work-groups may wait for one another."""
+    """Return the variant of the programs that solve a graph, or None for separate launches."""
     launches = launches_on(graph.device, graph.n_slots)
     if launches == "separate":
         return None
@@ -167,10 +214,13 @@ def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
 def _variant(
     name: Literal["many launches", "one launch", "one launch, one window"],
 ) -> tuple[str, FilterBoruvkaOptions]:
-    """Return a variant and its options: made once, since a small solve notices microseconds."""
+    """Return a variant and its options.
+
+    They are made once, because a small solve notices the microseconds that making them takes.
+    """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
-    # As the usual windows are, but for all graphs, or for none.
+    # Windows as usual, but either for all graphs or for none.
     return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 

@@ -1,9 +1,11 @@
 """filter-boruvka in the shape of a CPU: Borůvka's rounds on long contiguous ranges.
 
 Each work-item has a segment of the edge list, which it compacts in place, and a range of the
-vertices. Work-items share nothing by atomics but reservations and numbers.
+vertices. The only values that work-items share by atomics are reservations and the numbers of
+supervertices.
 
-Source: see ``cl/algorithms/filter_boruvka/cpu.cl``; ``docs/inside_algorithms.md`` tells the steps.
+Source: see ``cl/algorithms/filter_boruvka/cpu.cl``. ``docs/inside_algorithms.md`` describes the
+steps.
 """
 
 from __future__ import annotations
@@ -30,37 +32,43 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/filter_boruvka/cpu.cl"
 FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
-# Keys in the sample that sets the ends of windows.
+# Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
-# Slots of a segment, and vertices of a share, below which fewer work-items do.
+# Minimum number of slots in a segment, and of vertices in a work-item's range. For less, fewer
+# work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# Vertices from which on their components do not fit a cache, so the largest one is marked by bits.
+# Number of vertices from which on their components do not fit a cache. From there on, one bit for
+# each vertex marks the largest component.
 MARKED_FROM = 1 << 21
-# Depths of a phase: more than 32, since each at least halves the supervertices.
+# Maximum number of depths of a phase. It is more than 32, since each depth at least halves the
+# supervertices.
 _MAX_DEPTHS = 34
-# The layout of state[], as cpu_list.cl has it.
+# The layout of state[], as in cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1
-_STUCK = 2  # in place of the overflow
+_STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
-# Capacity of a segment where there are several windows, as a share of its slots, if both directions
-# of edges are stored: one of them is listed, and of the last window only edges that still join two
-# components, which are rarely more than a third.
+# Capacity of a segment as a share of its slots, if there are several windows and both directions of
+# edges are stored. One of the directions is listed. Of the last window only the edges that still
+# join two components are listed, which are rarely more than a third.
 _CAPACITY = 0.5
 
-_KEPT = "slots of vertices"  # with a graph, for the next solve
+_KEPT = "slots of vertices"  # key among the graph's plans
 
-# Whether it has an upper end, and the (key, slot) of that.
+# Whether the window has an upper end, and the key and the slot at which it ends.
 Window = tuple[np.uint32, np.uint64, np.uint32]
 
 
 def defines(weights: dict[str, int]) -> dict[str, int | bool]:
-    """Return the macros of SOURCE beside those of the device."""
+    """Return the macros that SOURCE needs besides the device's."""
     return {**weights, "WG_SIZE": 1}
 
 
 class CpuRun(FilterBoruvkaRun):
-    """One solve; one that is done again holds all edges, and has more windows."""
+    """One solve in the shape of a CPU.
+
+    If a solve is repeated, its segments hold all edges, and it has more windows.
+    """
 
     def __init__(
         self,
@@ -86,10 +94,11 @@ class CpuRun(FilterBoruvkaRun):
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
         self.reserved_stride = 0
-        # Where light edges go first, most of what vertices would look at is not listed at all.
+        # If light edges go first, most of the slots that the vertices would look at are not listed
+        # at all.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
-        self.vertices = self.n  # of the phase
-        self.depths: list[tuple[int, int]] = []  # where links of each depth begin, and how many
+        self.vertices = self.n  # number of supervertices at the beginning of the phase
+        self.depths: list[tuple[int, int]] = []  # of each depth: its first link, its links
         self._allocate()
 
     def _stride(self) -> int:
@@ -123,7 +132,10 @@ class CpuRun(FilterBoruvkaRun):
         self._step("clear", self._shares(words), self.in_forest.memory, words)
 
     def _filter(self, phase: int) -> None:
-        """List the window's edges; of prepared graphs, once vertices have chosen their own."""
+        """List the edges of the window.
+
+        If the graph is prepared for many solves, the vertices first choose among their own edges.
+        """
         if self.incident is not None:
             self._first_round(*self.incident)
             return
@@ -134,11 +146,11 @@ class CpuRun(FilterBoruvkaRun):
         self._list_edges(phase)
 
     def _first_depth(self, phase: int) -> int:
-        """Return 0, or 1 where vertices have chosen among their own edges."""
+        """Return 1 if vertices have chosen among their own edges already, else 0."""
         return 0 if self.incident is None else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Let supervertices hook, unless none is left to choose or to be found finished."""
+        """Enqueue the linking of supervertices; return False if the phase has come to its end."""
         n_vertices, edges = self._counts(phase, depth)
         if depth == 0:
             n_vertices = self.vertices
@@ -150,7 +162,7 @@ class CpuRun(FilterBoruvkaRun):
         begin = sum(last[0])
         self.depths.append((begin, n_vertices))
         shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
-        stride = n_vertices // 2  # at most so many supervertices come of these
+        stride = n_vertices // 2  # maximum number of supervertices at the next depth
         self._step(
             "hook", shares, self.reserved[depth % 2], self.reserved[1 - depth % 2], self.edges,
             self.links, self.in_forest.memory, self.on_device, begin, counts, _COMPONENTS + phase,
@@ -179,7 +191,12 @@ class CpuRun(FilterBoruvkaRun):
         return rounds == 0 and contracts_slowly(edges, vertices[1])
 
     def _settle(self, phase: int) -> None:
-        """Let every vertex know the component that a phase left it in, from the deepest up."""
+        """Find the component of every vertex after a phase.
+
+        It goes back from the last contraction to the first, and in a later phase from the
+        components before it to the vertices. Raises DeviceError if the number of components has
+        grown.
+        """
         for (here, n_vertices), (there, _) in reversed(list(pairwise(self.depths))):
             self._settle_depth(here, there, n_vertices, anew=False)
         if phase > 0:
@@ -197,10 +214,10 @@ class CpuRun(FilterBoruvkaRun):
         self.vertices = components
 
     def _finish(self) -> None:
-        """Do nothing: the flags are the forest's."""
+        """Do nothing, because the flags of the forest are stored already."""
 
     def stats(self) -> dict[str, Any]:
-        """Return what the solve tells about its work."""
+        """Return the statistics of the solve."""
         sizes = []
         for phase in range(self.n_phases):
             edges = (self._counts(phase, depth)[1] for depth in range(_MAX_DEPTHS))
@@ -216,14 +233,18 @@ class CpuRun(FilterBoruvkaRun):
         return _COMPONENTS + self.n_phases + _COUNTS * (_MAX_DEPTHS * phase + depth)
 
     def _counts(self, phase: int, depth: int) -> tuple[int, int]:
-        """Return the vertices and the edges of a depth, by what was read last."""
+        """Return the number of vertices and of edges at a depth, as they were read last."""
         at = self._counts_at(phase, depth)
         return int(self.state[at]), int(self.state[at + 1])
 
     # ------------------------------------------------------------------ parts of steps
 
     def _read_state(self, done: int) -> None:
-        """Read the counts, and wait; `done` rounds of the phase are enqueued."""
+        """Read the counts to the host.
+
+        The call waits until everything enqueued has finished. `done` is the number of rounds of the
+        phase that are enqueued. Raises DeviceError if the device has reported a cycle.
+        """
         self.launch.read(self.on_device, self.state)
         if self.state[_OVERFLOW] == _STUCK:
             rule = "edges that supervertices choose close no cycle"
@@ -248,7 +269,7 @@ class CpuRun(FilterBoruvkaRun):
         self._refine(reserved)
 
     def _first_round(self, starts: Any, incident: Any) -> None:
-        """Let vertices choose among their own edges, and list the others."""
+        """Let vertices choose among their own edges, list the other edges, and wait."""
         graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
         shares, chosen, following = self._shares(n), *self.reserved
         program = graph.device.program(FIRST_SOURCE, **self.defines)
@@ -267,7 +288,7 @@ class CpuRun(FilterBoruvkaRun):
         self.depths = [(0, n)]
 
     def _refine(self, reserved: Any) -> None:
-        """Make the reservations of later passes."""
+        """Enqueue the later passes of reservations, if these need several."""
         for later in range(1, self.passes):
             self._step(
                 "refine", self.segments, reserved, self.edges, self.listed, self.lengths,
@@ -280,14 +301,15 @@ class CpuRun(FilterBoruvkaRun):
 
 
 def usual_capacity(share: int, ends: Ends) -> int:
-    """Return how many edges a segment of `share` slots has as a rule."""
+    """Return the number of edges that a segment of `share` slots can hold by default."""
     return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
 
 def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
-    """Return where the slots of each vertex's edges are, and the slots.
+    """Return the slots of each vertex's edges, as offsets for each vertex and a list of slots.
 
-    For a graph that is solved again and again, of which this is kept; None for any other.
+    They are made once for a graph that is solved again and again, and kept with it. Returns None
+    for any other graph.
     """
     if graph.rows is None:
         return None
@@ -302,9 +324,11 @@ def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
 def _windows(
     graph: DeviceGraph, ends: Ends, launch: Launcher, seed: int, *, maximum: bool
 ) -> list[Window]:
-    """Return the upper ends of the windows, cut where the ranks say; the last one has none.
+    """Find the upper end of each window; the last window has none.
 
-    Slots are drawn one from each of so many equal parts of all slots.
+    The ends are the keys with the ranks of `ends` in a sample. The slots of the sample are drawn
+    one from each of equally long parts of all slots. If only the device has the weights, reading
+    the sample blocks.
     """
     last = (np.uint32(0), np.uint64(0), np.uint32(0))
     if not ends.ranks:
@@ -314,7 +338,7 @@ def _windows(
     offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
     slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
     encoded = graph.encoded
-    if callable(encoded.source):  # the device has them: it looks up the few that are drawn
+    if callable(encoded.source):  # only the device has them, so it looks up the sampled ones
         encoded = words_on_device(graph.weights, encoded.encoding, graph.n_slots, launch)
     drawn = encoded.keys(slots, descending=maximum)
     keys, places = least_of_draws(drawn, ends.draw_bits)

@@ -1,7 +1,7 @@
 """filter-boruvka in the shape of a GPU: ever smaller arrays that many work-items share.
 
-Every step is a launch, and the host reads the counts of each round. The variants in which
-work-groups wait for one another are in ``gpu_launches.py``.
+In this module every step is a launch, and the host reads the counts of each round. The variants in
+which work-groups wait for one another are in ``gpu_launches.py``.
 
 Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``.
 """
@@ -20,21 +20,25 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
-# Work-groups a compute unit for steps whose number of items is known on the device only, and small.
+# Maximum number of work-groups for each compute unit in steps whose number of items is small and
+# known only on the device.
 _FEW_GROUPS = 8
-# The same for steps over a worklist, whose capacity is several times its length as a rule. On an
-# H200: 16 and 32 take 0.96 of the time without a limit, 8 more than 16 (docs/performance_log.md).
+# Maximum number of work-groups for each compute unit in steps over a worklist, whose capacity is
+# usually several times its length. On an H200, with 16 and with 32 solves take 0.96 of the time
+# without a limit, with 8 more than with 16 (docs/performance_log.md).
 _WORKLIST_GROUPS = 16
-# Work-items that rank a sample, at least.
+# Minimum number of work-items that rank a sample.
 _SAMPLE_ITEMS = 1 << 15
-# Each pass halves the path lengths.
+# Maximum number of passes that follow parent pointers. Each pass at least halves the lengths of the
+# paths.
 MOST_FOLLOWINGS = 33
-# Bind arguments from the third solve on: that takes as long as setting them thirty times.
+# Number of solves before kernels are created whose arguments stay set. Creating them takes as long
+# as setting the arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
 
 
 class GpuRun(FilterBoruvkaRun):
-    """One solve, a launch a step; the host reads the counts of each round."""
+    """One solve with a launch for each step; the host reads the counts of each round."""
 
     launches = "separate"
 
@@ -52,20 +56,21 @@ class GpuRun(FilterBoruvkaRun):
 
     @property
     def tile(self) -> int:
-        """Slots of a tile of the launches of single steps."""
+        """Number of slots that a work-group takes at a time in launches of single steps."""
         return self.workspace.program.work_group_size * self.workspace.slots_per_item
 
     def solve(self) -> bool:
-        """Enqueue the solve, and wait; return False if it has to be done again."""
+        """Enqueue the solve and wait for it; return False if it has to be done again."""
         self.enqueue()
         is_done = not self.given_up and self.is_done()
         self.full_capacity |= is_done and self.workspace.overflowed
         return is_done and not self.workspace.overflowed
 
     def take(self, words: Array) -> dict[str, Any] | None:
-        """Return what the solve tells about its work, of the words of its state.
+        """Return the statistics of the solve, given the words of its state.
 
-        None if the graph was refused, or it has to be done again.
+        The host has read these words already. Return None if the device has refused the graph, or
+        if the solve has to be done again.
         """
         self.workspace.host_state[:] = words
         ended = self.workspace.has_ended(self.launch) and not (
@@ -74,12 +79,16 @@ class GpuRun(FilterBoruvkaRun):
         return self.stats() if ended else None
 
     def is_done(self) -> bool:
-        """Return whether work-groups came to the end of what was enqueued; waits."""
+        """Return whether all work-groups have finished their work.
+
+        The call waits for the device. The result is False if a work-group has waited too long for
+        another one and given up.
+        """
         self.workspace.read_state(self.launch)
         return self.workspace.has_ended(self.launch)
 
     def stats(self) -> dict[str, Any]:
-        """Return what the solve tells about its work."""
+        """Return the statistics of the solve."""
         workspace = self.workspace
         sizes = workspace.worklist_sizes(self.n_phases)
         return {
@@ -111,7 +120,11 @@ class GpuRun(FilterBoruvkaRun):
             self._step("prepare", n_items)
 
     def _filter(self, phase: int) -> None:
-        """Admit the window's edges; of the first one, once vertices have chosen from their rows."""
+        """List the edges of the window.
+
+        In the first window, if both directions of edges are stored, the vertices first choose from
+        their rows.
+        """
         workspace = self.workspace
         if phase == 0 and workspace.candidates is not None:
             self._enter_candidates(workspace.candidates)
@@ -132,7 +145,10 @@ class GpuRun(FilterBoruvkaRun):
         return 0 if phase == 0 and not self.workspace.symmetric else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Let all supervertices hook, and wait; return whether any had an edge."""
+        """Link all supervertices along their lightest edges, and wait.
+
+        Return whether any supervertex has an edge left.
+        """
         self._hook(phase, depth)
         first, counts = self._first_depth(phase), self.workspace.counts(phase)
         before, after = int(counts[depth, 1]) if depth else self.n, int(counts[depth + 1, 1])
@@ -167,7 +183,11 @@ class GpuRun(FilterBoruvkaRun):
             self._step("candidates_enter", k, few.ends.memory, few.slots.memory, starts, k)
 
     def _hook(self, phase: int, depth: int) -> None:
-        """Reserve later words, put what is reserved into the forest, and follow to the roots."""
+        """Link the supervertices of a depth along their lightest edges, and find their roots.
+
+        If reservations take several passes, the later ones are done first. The edges join the
+        forest.
+        """
         bound, tile = max(self.n >> depth, 1), self.workspace.program.grid_tile
         for later in range(1, self.workspace.passes):
             self._step(
@@ -178,7 +198,11 @@ class GpuRun(FilterBoruvkaRun):
         self._follow_again(phase, depth, bound)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Follow on where ways were too long; waits for the counts."""
+        """Continue to follow parent pointers until every path has reached its root.
+
+        The call waits for the device. One launch follows at most POINTER_STEPS pointers of a path.
+        Raises DeviceError if paths do not end.
+        """
         before = 0
         for _ in range(MOST_FOLLOWINGS):
             self.workspace.read_state(self.launch)
@@ -198,7 +222,11 @@ class GpuRun(FilterBoruvkaRun):
     def _step(
         self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
     ) -> None:
-        """Enqueue a step over items, by `most` work-groups a compute unit if it is not 0."""
+        """Enqueue a step over `n_items` items.
+
+        A work-group takes `tile` items. If `most` is not 0, there are at most that many work-groups
+        for each compute unit.
+        """
         program = self.workspace.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
         if most:
@@ -214,7 +242,11 @@ class GpuRun(FilterBoruvkaRun):
         self._step(name, self.workspace.n_slots, *arguments, tile=self.tile)
 
     def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a kernel; where launches are what solves wait for, one with its arguments set."""
+        """Enqueue a kernel.
+
+        If the host's launches limit the speed of solves, a kernel whose arguments stay set is used
+        from the third solve on.
+        """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None
         if few_launches and workspace.solves > _SOLVES_BEFORE_PRESET:
@@ -224,9 +256,10 @@ class GpuRun(FilterBoruvkaRun):
             self.launch(program, name, groups, *workspace.arguments, *arguments)
 
     def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
-        """Enqueue a kernel on up to `most` work-groups a compute unit, all on the device at once.
+        """Enqueue a kernel whose work-groups all run on the device at once.
 
-        Where work-groups may not wait for one another, there is one, which has no other.
+        There are up to `most` for each compute unit. If work-groups may not wait for one another,
+        there is one work-group, which waits for none.
         """
         device = self.device.capabilities
         if most:

@@ -1,7 +1,8 @@
 """The launches of filter-boruvka in the shape of a GPU, and how a solve begins there.
 
-A solve is a launch a step (``gpu.py``), or a variant: of work-groups that wait for one
-another, one launch does the end of a phase ("mixed"), or the whole solve ("resident").
+By default a solve has one launch for each step (``gpu.py``). In the variants of this module,
+work-groups wait for one another, so one launch does the end of a phase ("mixed") or the whole solve
+("resident").
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Constant
 
-# From so many vertices on, ways may be too long to follow at once: it is done twice then.
+# Number of vertices from which on paths to the roots may be too long for one launch, so they are
+# followed twice.
 _MANY_VERTICES = 1 << 18
-# Rounds that are launched one by one before work-groups that wait do the rest of a phase; at least
-# one where edges are stored once. On an H200, 1 takes 1.06 of the time on six graphs, 2 take 1.07.
+# Number of rounds that are launched one by one before waiting work-groups do the rest of a phase.
+# If edges are stored once, it is at least one. On an H200, with 1 solves take 1.06 of the time on
+# six graphs, with 2 they take 1.07.
 SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
-# Slots up to which half as many work-groups have the one launch, since a barrier takes the longer,
-# the more there are. On an H200, internet takes 0.081 ms with half, 0.090 with all; grid20, with
-# more slots, 0.407 and 0.318.
+# Maximum number of slots for which the single launch has half as many work-groups, since a barrier
+# takes longer with more of them. On an H200, internet takes 0.081 ms with half and 0.090 with all;
+# grid20, which has more slots, takes 0.407 and 0.318.
 HALF_RESIDENT_SLOTS = Constant("filter_boruvka.HALF_RESIDENT_SLOTS", 1 << 20)
 
 
@@ -40,7 +43,11 @@ def new_run(
     full_capacity: bool,
     finer: bool,
 ) -> GpuRun:
-    """Return a solve of a graph, with the workspace that is kept with it or a new one."""
+    """Create a run of a graph, with the workspace that is kept with the graph or with a new one.
+
+    Raises UnsupportedDeviceError if the options ask for launches that the device's compiler cannot
+    build.
+    """
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(
             f"launches is {options.launches!r}, for which work-groups wait for one another; the "
@@ -49,7 +56,7 @@ def new_run(
         )
     key = ("filter-boruvka", maximum, options)
     workspace = graph.plans.get(key)
-    if workspace is not None:  # a report that was read with a forest may say that it lacks edges
+    if workspace is not None:  # its last solve may have reported too small a worklist
         full_capacity |= workspace.overflowed
     if workspace is not None and (
         workspace.full_capacity < full_capacity or workspace.finer < finer
@@ -73,9 +80,10 @@ def begin(
     options: FilterBoruvkaOptions,
     verdict: Memory | None,
 ) -> Solution | None:
-    """Enqueue a solve of one launch, behind the check of the graph if there is a verdict of it.
+    """Enqueue a solve of one launch, without waiting; return None if it takes more launches.
 
-    None if it takes more launches.
+    If there is a `verdict`, which the check of the graph writes, the launch does nothing for a
+    faulty graph.
     """
     if launches_on(graph.device, graph.n_slots, options.launches) != "resident":
         return None
@@ -88,7 +96,11 @@ def begin(
 
 
 def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Enqueue a solve by a workspace of candidates under the weights of a graph."""
+    """Enqueue a solve of the candidates of a workspace, under the weights of a graph.
+
+    "Candidates" are the edges whose place in the forest is open. Blocks only where the run reads
+    counts.
+    """
     assert workspace.candidates is not None, "the workspace is for candidates"
     workspace.set_weights(graph.weights)
     run = _run_of(graph, workspace, launch)
@@ -97,7 +109,7 @@ def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher)
 
 
 def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Return a solve by a workspace, launched as its options and the device want it."""
+    """Create a run with a workspace, launched as its options and the device demand."""
     wanted = workspace.options.launches
     launches = launches_on(workspace.device, workspace.n_slots, wanted)
     if launches == "resident" and workspace.candidates is not None and wanted == "auto":
@@ -107,16 +119,16 @@ def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRu
 
 
 class MixedRun(GpuRun):
-    """One solve whose windows end with one launch of work-groups that wait for one another."""
+    """One solve in which waiting work-groups do the end of each window in one launch."""
 
     launches = "mixed"
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Let the first rounds hook, whatever they find; resident work-groups run the others."""
+        """Enqueue the linking of a first round, or the launch that does all remaining rounds."""
         first, separate = self._first_depth(phase), 0
         if phase == 0:
-            # Where edges are stored once, it is the graph's own vertices that hook. Their ways may
-            # be the longest, and launches follow ways twice.
+            # If edges are stored once, the graph's own vertices are linked in the first round.
+            # Their paths may be the longest, and separate launches follow paths twice.
             separate = max(SEPARATE_ROUNDS.under(self.tuning), int(first == 0))
         if depth < first + separate:
             self._hook(phase, depth)
@@ -127,22 +139,22 @@ class MixedRun(GpuRun):
         return False
 
     def _settle(self, phase: int) -> None:
-        """Do nothing: the launch that ended the phase has done it."""
+        """Do nothing, because the launch that ends a phase has found the components already."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Follow on to be sure, where ways may be too long to be followed at once."""
+        """Enqueue a second step along the paths if they may be too long for one."""
         if bound >= _MANY_VERTICES:
             self._step("follow", bound, phase, depth, 1)
 
 
 class ResidentRun(GpuRun):
-    """One solve in one launch of work-groups that wait for one another."""
+    """One solve in one launch, whose work-groups wait for one another."""
 
     launches = "resident"
-    verdict: Memory | None = None  # on the graph, where its check is enqueued
+    verdict: Memory | None = None  # written by the check of the graph, if that is enqueued
 
     def enqueue(self) -> None:
-        """Enqueue the one launch."""
+        """Enqueue the one launch of the solve, without waiting."""
         workspace, tuning = self.workspace, self.tuning
         tile = workspace.resident_program.work_group_size * RESIDENT_SLOTS_PER_ITEM.under(tuning)
         workspace.have_tiles(tile)

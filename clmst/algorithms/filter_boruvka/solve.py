@@ -1,9 +1,10 @@
 """filter-boruvka: Borůvka's rounds, light edges first, in the shape of a GPU or of a CPU.
 
 Source: Borůvka's algorithm with the filter of V. Osipov, P. Sanders, J. Singler, "The
-Filter-Kruskal Minimum Spanning Tree Algorithm", ALENEX '09. The edges are cut into windows, light
-ones first; a phase contracts the graph along the edges of one window. The steps are in ``gpu.py``
-and ``cpu.py``; ``docs/inside_algorithms.md`` explains them.
+Filter-Kruskal Minimum Spanning Tree Algorithm", ALENEX '09. The edges are cut into windows, which
+are ranges of the total order of edges, light ones first. A phase contracts the graph along the
+edges of one window. The steps are in ``gpu.py`` and ``cpu.py``; ``docs/inside_algorithms.md``
+explains them.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
     Notes
     -----
-    O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, what a solve needs beside the
-    graph is kept with it for the next: at most 24 bytes an edge and 35 a vertex for 32-bit weights
-    (``stats`` has the sum). Where a worklist turns out too small, or light edges do not go first in
-    a graph of many edges, worklists are as large as the graph.
+    It takes O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, the memory that a
+    solve needs beside the graph is kept with the graph for the next solve. For 32-bit weights it is
+    at most 24 bytes for each edge and 35 for each vertex; ``stats`` contains the sum. Worklists as
+    large as the graph are used in two cases: if a smaller worklist has overflowed, and for graphs
+    of many edges in which light edges do not go first.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     if graph.n_vertices > filter_boruvka.MAX_VERTICES:
@@ -63,7 +65,11 @@ def begin(
     options: Any = None,
     verdict: Memory | None = None,
 ) -> Solution | None:
-    """Enqueue a solve in one launch; as :class:`Begin`, else as :func:`solve`."""
+    """Enqueue a solve in one launch, without waiting.
+
+    `verdict` is as in :class:`~clmst.algorithms.shared.algorithm_record.Begin`, all else as in
+    :func:`solve`. Returns None, with nothing enqueued, if the solve takes more than one launch.
+    """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     shape = options.shape_under(graph.device.policy)
     if shape == "cpu" or not graph.n_slots:
@@ -75,7 +81,10 @@ def begin(
 
 @cache
 def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
-    """Return what begins a solve in a shape; only the module that is needed is loaded."""
+    """Return the function that creates a run in a shape.
+
+    Only the module of that shape is imported.
+    """
     if shape == "cpu":
         from clmst.algorithms.filter_boruvka import cpu
 

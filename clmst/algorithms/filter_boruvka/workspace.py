@@ -1,4 +1,4 @@
-"""A prepared solve by filter-boruvka: its windows, its memory, and what kernels take of it."""
+"""The memory, windows and kernel arguments that all solves of one graph by filter-boruvka share."""
 
 from __future__ import annotations
 
@@ -22,70 +22,72 @@ from clmst.runtime.policy import Constant, Policy
 from clmst.runtime.program import Program
 
 SOURCE = "algorithms/filter_boruvka/filter_boruvka.cl"
-# Kernels of resident work-groups: the whole solve, or the end of a phase.
+# Kernels whose work-groups are all resident: one does a whole solve, one does the end of a phase.
 RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
 FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
 SAMPLES = 1024
 _MAX_DEPTHS = 40
-# Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share, and the multiple of
-# them that a work-item gets.
+# Number of 32-bit registers of a compute unit of NVIDIA's, which resident work-groups share, and
+# the multiple of them that a work-item gets.
 _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
-# The layout of state[], as filter_boruvka/solve.cl has it.
+# The layout of state[], as in filter_boruvka/solve.cl.
 _GAVE_UP, _WINDOWS = 1, 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
 _REFUSED = _OVERFLOW + 1
 _COUNTS = _REFUSED + 1
 STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
-# Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
-# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with more;
-# where that is foreseen, it begins with more.
-_LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
-_FEW_EDGES = 256  # capacity that the smallest graphs have beyond that
+# Bytes for each edge and each vertex that both worklists may take together. A solve then stays
+# within 40 bytes for each edge and 40 for each vertex. If that turns out to be too little, the
+# solve is done again with more. If it is foreseen to be too little, the solve begins with more.
+_LIST_BYTES = {True: (21, 13), False: (31, 7)}  # by whether both directions are stored
+_FEW_EDGES = 256  # added to the capacity of worklists, for the smallest graphs
 
-# What follows was measured on an H200 (docs/performance_log.md), as a share of the time with the
-# value in use: on the nine largest of the fifteen benchmark graphs, but where six small ones are
-# named. It counts where work-groups wait for one another, which needs these GPUs. POINTER_STEPS
-# counts everywhere.
+# The comments of the following constants give times on an H200 (docs/performance_log.md), as a
+# share of the time with the value in use. They are of the nine largest of the fifteen benchmark
+# graphs, unless they name six small ones. POINTER_STEPS is used in all launches; the other
+# constants are used where work-groups wait for one another.
 #
-# Parent pointers that a work-item follows in one launch on the way to a root, at most. 16, 64, 128
-# and 512 take 0.995 to 0.998, which is noise.
+# POINTER_STEPS is the maximum number of parent pointers that a work-item follows in one launch on
+# the way to a root. With 16, 64, 128 and 512 solves take 0.995 to 0.998, which is noise.
 POINTER_STEPS = Constant("filter_boruvka.POINTER_STEPS", 32)
-# Registers of a work-item, at most, of the compilers that take a limit: NVIDIA's. 32 take 1.073,
-# 48 take 1.013.
+# Maximum number of registers of a work-item, for compilers that take a limit, which are NVIDIA's.
+# With 32 solves take 1.073, with 48 they take 1.013.
 _MAX_REGISTERS = 40
-# Of the launch that does a whole solve: work-items of a work-group (512 take 1.035 on the six small
-# graphs), and what each takes from a tile of the graph (2 slots take 1.130, 8 take 1.007) and from
-# a tile of a worklist (2 and 4 edges change nothing on the six small graphs).
+# The launch that does a whole solve: work-items of a work-group (512 take 1.035 on the six small
+# graphs); slots that each takes from a tile of the graph (2 take 1.130, 8 take 1.007); edges that
+# each takes from a tile of a worklist (2 and 4 change nothing on the six small graphs).
 RESIDENT_ITEMS = Constant("filter_boruvka.RESIDENT_ITEMS", 256)
 RESIDENT_SLOTS_PER_ITEM = Constant("filter_boruvka.RESIDENT_SLOTS_PER_ITEM", 4)
 RESIDENT_EDGES_PER_ITEM = Constant("filter_boruvka.RESIDENT_EDGES_PER_ITEM", 1)
-# Of the launch that ends a phase: work-groups of a compute unit (3 take 1.002, 4 take 1.014),
-# their work-items (1,024 take 1.026), and edges that each takes (4 take 1.001, 8 take 1.028).
+# The launch that ends a phase: work-groups for each compute unit (3 take 1.002, 4 take 1.014);
+# work-items of a work-group (1,024 take 1.026); edges that each work-item takes (4 take 1.001, 8
+# take 1.028).
 FINISH_GROUPS = Constant("filter_boruvka.FINISH_GROUPS", 2)
 FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
 FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
-# Vertices up to which each goes the whole way to its component after a window; in larger graphs
-# depths are gone through one by one. Other values were not measured.
+# Maximum number of vertices for which each vertex follows its whole path to its component after a
+# window. In larger graphs the depths are gone through one by one. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
-_SPILLING, _SERIAL = 8, 256  # slots of a work-item: from which it spills, and is alone
+_SPILLING, _SERIAL = 8, 256  # slots of a work-item: minimum for spills, and if it is alone
 
 
 def slots_per_item(tuning: Policy, *, wide: bool) -> int:
-    """Return the slots that a work-item takes of a tile, by whether weights have 64 bits.
+    """Return the number of slots of a tile that a work-item takes.
 
-    These take twice the registers: with as many slots as others, kernels of NVIDIA's spill.
+    If weights have 64 bits, which `wide` says, kernels take twice the registers. With as many slots
+    as for narrow weights, NVIDIA's kernels would spill registers to memory.
     """
     slots = tuning.slots_per_item
     return slots * 3 // 4 if wide and _SPILLING <= slots < _SERIAL else slots
 
 
 def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str, int | bool]:
-    """Return the macros of SOURCE beside those of the device and of the weights."""
+    """Return the macros that SOURCE needs besides the device's and the weights'."""
     return {
         "SYMMETRIC": symmetric,
         "MAX_PHASES": MAX_PHASES,
@@ -99,7 +101,7 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
-    """Return the macros of RESIDENT_SOURCE, as :func:`defines` does."""
+    """Return the macros that RESIDENT_SOURCE needs besides the device's and the weights'."""
     size, groups = RESIDENT_ITEMS.under(tuning), tuning.resident_groups_per_compute_unit
     return _waiting(tuning, size, groups, symmetric=symmetric) | {
         "TILE_ITEMS": RESIDENT_SLOTS_PER_ITEM.under(tuning),
@@ -109,14 +111,17 @@ def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> di
 
 
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of FINISH_SOURCE, as :func:`defines` does."""
+    """Return the macros that FINISH_SOURCE needs besides the device's and the weights'."""
     size, groups = FINISH_ITEMS.under(tuning), FINISH_GROUPS.under(tuning)
     edges = {"EDGES_PER_ITEM": FINISH_EDGES_PER_ITEM.under(tuning)}
     return _waiting(tuning, size, groups, symmetric=symmetric) | edges
 
 
 def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of work-groups that wait for one another, `groups` on a compute unit."""
+    """Return the macros of kernels with `groups` waiting work-groups on a compute unit.
+
+    A work-group has `size` work-items.
+    """
     registers = _REGISTERS // (size * max(groups, 1))
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": size,
@@ -126,14 +131,15 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
 
 
 def _tile_bytes(n_slots: int, tile: int) -> int:
-    """Return the bytes of the array that describes the tiles of a graph."""
+    """Return the number of bytes of the array that describes the tiles of a graph."""
     return 4 * (3 * -(-n_slots // tile) + 1)
 
 
 def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
-    """Return how many edges of 16 bytes the worklists of even and odd depths hold as a rule.
+    """Return the default capacities of the worklists of even and of odd depths, in edges.
 
-    Where both directions are stored, the even one begins as a list of 8 bytes an edge.
+    An edge takes 16 bytes. If both directions are stored, the worklist of even depths is first used
+    as a list of 8 bytes for each edge.
     """
     an_edge, a_vertex = _LIST_BYTES[symmetric]
     half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
@@ -143,18 +149,26 @@ def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The graph of a larger graph's candidates; other edges are in the forest or out of it."""
+    """The remaining graph after an analysis of a larger graph.
 
-    # What candidates join: vertices of the larger graph, or components of what is in for certain.
+    Its edges are the candidates, whose place in the forest is still open. All other edges of the
+    larger graph are known to be in the forest or out of it.
+    """
+
+    # Number of vertices of the remaining graph. They are vertices of the larger graph, or
+    # components that edges of the forest join for certain.
     n_vertices: int
-    # Of uint64, one a candidate: the numbers of what it joins, one twice if it is never chosen.
+    # uint64 for each candidate: the two vertices that it joins. They are equal if it is never
+    # chosen.
     ends: DeviceArray
-    # Of uint32: the candidates' slots in the larger graph; rising, if each is one edge.
+    # uint32 for each candidate: its slot in the larger graph. They rise if no candidate is a path.
     slots: DeviceArray
-    # A bit a slot of the larger graph, set for edges of the forest and of degree-2 paths.
+    # One bit for each slot of the larger graph, set for known edges of the forest and for edges of
+    # degree-2 paths.
     kept: Memory
-    # Of uint32: where in `slots` each candidate's degree-2 path begins, of which all but the
-    # heaviest edge are in the forest, and where the last ends; None where each is one edge.
+    # uint32: the position in `slots` at which each candidate's degree-2 path begins, and at last
+    # the end of the last path. All edges of a path except the heaviest are in the forest. None if
+    # each candidate is one edge.
     starts: DeviceArray | None = None
 
     @property
@@ -164,10 +178,11 @@ class Candidates:
 
 
 class Workspace:
-    """What solves of one graph share; made once, so that a small solve is all launches.
+    """The memory and the arguments that solves of one graph share.
 
-    With `full_capacity` worklists hold all edges; with `candidates` these are the remaining graph,
-    and each edge is stored once.
+    They are made once, so that a small solve consists only of launches. With `full_capacity`,
+    worklists hold all edges. With `candidates`, the solves are of the remaining graph, in which
+    each edge is stored once.
     """
 
     def __init__(
@@ -181,7 +196,8 @@ class Workspace:
         finer: bool = False,
         candidates: Candidates | None = None,
     ) -> None:
-        # Not the graph itself: it keeps its plans, and neither would go before a collection.
+        # Store the device, but not the graph. The graph keeps its workspaces, so a reference back
+        # would keep both alive until a garbage collection.
         self.device, self.options, self.candidates = graph.device, options, candidates
         self.n_vertices = graph.n_vertices if candidates is None else candidates.n_vertices
         self.n_slots = graph.n_slots
@@ -201,8 +217,8 @@ class Workspace:
         has_fence = device.capabilities.has_device_fence
         self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
         self.finish_groups = FINISH_GROUPS.under(tuning) if self.resident_groups else 0
-        self.solves = 0  # so far
-        self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
+        self.solves = 0  # number of solves so far
+        self._presets: dict[tuple[Any, ...], Any] = {}  # kernels whose arguments stay set
         self.clear_state(launch)
 
     def _set_windows(self, graph: DeviceGraph, launch: Launcher) -> None:
@@ -210,33 +226,34 @@ class Workspace:
         if not self.one_window:
             ends = window_ends(graph, targets, launch, samples=SAMPLES, finer=self.finer)
             self.ranks, draw_bits = ends.ranks, ends.draw_bits
-        # Small graphs, or equal weights: nearly all edges outlive the first round.
+        # If there is one window only because the graph is small or its weights are equal, nearly
+        # all edges remain after the first round.
         degree, least = graph.average_degree, graph.device.policy.filter_degree
         self.full_capacity |= targets is None and not self.ranks and degree >= least
-        # Seed, draws and ranks, as kernels take them.
+        # Seed, draws and ranks, in the order of the kernels' arguments.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 
-    # A program is built when a solve needs it, which takes seconds.
+    # A program is built when a solve first needs it, since building takes seconds.
 
     @property
     def slots_per_item(self) -> int:
-        """Slots that a work-item takes of a tile, in the launches of single steps."""
+        """Number of slots of a tile that a work-item takes in launches of single steps."""
         return slots_per_item(self.device.policy, wide=self.is_wide)
 
     @cached_property
     def program(self) -> Program:
-        """The kernels of one step each."""
+        """The program with one kernel for each step."""
         return self._program(SOURCE, defines, wide=self.is_wide)
 
     @cached_property
     def resident_program(self) -> Program:
-        """The kernel of a whole solve."""
+        """The program whose kernel does a whole solve."""
         return self._program(RESIDENT_SOURCE, resident_defines, one_window=self.one_window)
 
     @cached_property
     def finish_program(self) -> Program:
-        """The kernel that ends a phase."""
+        """The program whose kernel does the end of a phase."""
         return self._program(FINISH_SOURCE, finish_defines)
 
     def _program(
@@ -271,7 +288,7 @@ class Workspace:
                  4 * flag_words(n_slots), 4 * STATE_WORDS)  # fmt: skip
         *self.buffers, flags, self.state = device.allocate_all(*sizes)
         self.in_forest = DeviceArray.unchecked(n_slots, FLAG, device, flags)
-        # The arrays of the solve, as all kernels take them (filter_boruvka/solve.cl).
+        # The arguments that all kernels take first (filter_boruvka/solve.cl).
         self.arguments = (
             graph.indptr, graph.indices, graph.weights, *self.buffers, self.state, n, n_slots,
             even, odd,
@@ -281,7 +298,7 @@ class Workspace:
         self.host_state = np.zeros(STATE_WORDS, np.uint32)
 
     def have_tiles(self, tile: int) -> None:
-        """Allocate memory for tiles of `tile` slots, if they are smaller than the policy's."""
+        """Ensure that the array that describes tiles has memory for tiles of `tile` slots."""
         n_bytes = _tile_bytes(self.n_slots, tile)
         if n_bytes > self._tile_bytes:
             self._tile_bytes = n_bytes
@@ -289,7 +306,7 @@ class Workspace:
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
     def set_weights(self, weights: Any) -> None:
-        """Take the weights of the next solve from another buffer, of words of the same kind."""
+        """Use another buffer of weights in the next solve; its words must be of the same kind."""
         if weights is not self.arguments[_WEIGHTS]:
             self._set_argument(_WEIGHTS, weights)
 
@@ -299,7 +316,7 @@ class Workspace:
             kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return a kernel whose arguments are set: the workspace's own, then these."""
+        """Return a kernel whose arguments stay set: the workspace's own, then `arguments`."""
         kernel = self._presets.get((name, arguments))
         if kernel is None:
             kernel = program.preset(name, (*self.arguments, *arguments))
@@ -309,18 +326,25 @@ class Workspace:
     # --------------------------------------------------------------------- state
 
     def clear_state(self, launch: Launcher) -> None:
-        """Enqueue the state that a solve begins with, and leaves behind unless it gives up."""
+        """Enqueue the reset of the state to what it is before a solve.
+
+        A solve resets it itself, unless it gives up.
+        """
         launch.fill(self.state, 0, STATE_WORDS)
-        self.tile_slots = 0  # of the tiles whose rows are known
+        self.tile_slots = 0  # slots in a tile of the stored rows; 0 if none are stored
 
     def read_state(self, launch: Launcher) -> None:
-        """Read the counts back; waits for everything enqueued."""
+        """Read the state to the host.
+
+        The call waits until everything enqueued has finished.
+        """
         launch.read(self.state, self.host_state)
 
     def has_ended(self, launch: Launcher) -> bool:
-        """Return whether resident work-groups came to their end, by what was read last.
+        """Return whether resident work-groups finished their work, by the state that was read last.
 
-        If one waited too long, none will wait for another in any solve of the device.
+        If one of them has waited too long, it warns, and no work-groups of this device wait for one
+        another in any later solve.
         """
         if not self.host_state[_GAVE_UP]:
             return True
@@ -337,19 +361,20 @@ class Workspace:
 
     @property
     def overflowed(self) -> bool:
-        """Whether a solve that came to its end lacked edges, by what was read last."""
+        """Whether a worklist was too small for the solve, by the state that was read last."""
         return bool(self.host_state[_OVERFLOW]) and not self.host_state[_GAVE_UP]
 
     @property
     def refused(self) -> bool:
-        """Whether the graph is not what the solve takes, by what was read last."""
+        """Whether the device refused the graph as faulty, by the state that was read last."""
         return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
-        """Return how many edges the depths of the first phases had, by what was read last.
+        """Return the number of edges at each depth of the first `n_phases` phases.
 
-        Depths without an edge are left out: the first, where a phase begins at the next, and those
-        behind its last round. Plain lists from one conversion: a small solve notices microseconds.
+        The state that was read last is used. Depths without an edge are left out. These are the
+        first depth, if a phase begins at the next, and all depths after its last round. The result
+        consists of plain lists, because a small solve notices microseconds.
         """
         last = _COUNTS + 3 * _MAX_DEPTHS * n_phases
         edges = self.host_state[_COUNTS:last:3].tolist()
@@ -360,7 +385,11 @@ class Workspace:
         return sizes
 
     def counts(self, phase: int) -> Array:
-        """Return (edges, vertices, pending) of each depth of a phase, by what was read last."""
+        """Return the counts (edges, vertices, pending) of each depth of a phase.
+
+        The state that was read last is used. Pending is the number of vertices that have not
+        reached their root yet.
+        """
         table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
         counts: Array = table[phase]
         return counts

@@ -1,7 +1,7 @@
 """Core numbers by parallel peeling; host side of ``cl/algorithms/k_core/k_core.cl``.
 
-Source: H. Kabir, K. Madduri, "Parallel k-Core Decomposition on Multicore Platforms", IPDPSW '17;
-``cl/algorithms/k_core/k_core.cl`` states what differs from it.
+Source: H. Kabir, K. Madduri, "Parallel k-Core Decomposition on Multicore Platforms", IPDPSW '17.
+``cl/algorithms/k_core/k_core.cl`` lists the differences from the paper.
 """
 
 from __future__ import annotations
@@ -21,33 +21,47 @@ MIRROR_SOURCE = "algorithms/k_core/mirror.cl"
 PEEL_SOURCE = "algorithms/k_core/peel.cl"
 SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 
-# Vertices that a work-item, or a work-group of several, keeps to go on with, at most: SERIAL_QUEUE
-# of the kernel, or as many as the work-group takes at a time.
+# Maximum number of vertices that a single work-item keeps in its own queue (SERIAL_QUEUE of the
+# kernel). A work-group of several work-items keeps as many as it takes at a time.
 SERIAL_CAPACITY = 4096
-# Slots that a single work-item goes on for, and turns of a work-group: some tenths of a millisecond
-# and some milliseconds. The rest is shared out anew, by a launch of microseconds.
+# Number of slots after which a single work-item stops, and number of turns after which a work-group
+# stops. They take some tenths of a millisecond and some milliseconds. The rest is divided anew
+# among all, by a launch of microseconds.
 SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
-# Work-groups a compute unit, at most: rounds are many, and late ones have little to do.
+# Maximum number of work-groups for each compute unit. There are many rounds, and late ones have
+# little to do.
 _GROUPS = 16
-# Rounds that are enqueued before the host reads how many vertices remain: at first, and at most.
-# One too many takes two launches that find nothing to do.
+# Number of rounds that are enqueued before the host reads how many vertices remain: the first time,
+# and at most. A needless round takes two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
-# The layout of state[], as k_core/state.cl has it.
+# The layout of state[], as in k_core/state.cl.
 _LEFT, _BOUND = 3, 4
 _ROUND_WORDS, _ROUNDS_KEPT = 5, 4
 _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT
 
 
 def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int]:
-    """Return the core number of every vertex, uint32, and how many rounds had anything to do.
+    """Compute the core number of every vertex by parallel peeling.
 
-    O(n_slots + n * levels) work at most: lists of remaining vertices shrink from level to level.
-    Two launches a round, a read-back for several rounds. A round or two a level, and one more each
-    time that a cascade is divided anew. Rows are not read if all vertices have the same degree.
-    Else, where edges are stored once, both directions are made first, without weights. Device
-    memory: 16 bytes a vertex; where edges are stored once, 8 more, and 8 an edge.
+    The call waits for the device.
+
+    Returns
+    -------
+    cores : DeviceArray of uint32, shape (n,)
+        The core number of each vertex.
+    rounds : int
+        Number of rounds that had anything to do.
+
+    Notes
+    -----
+    It takes at most O(n_slots + n * levels) work, since the lists of remaining vertices shrink from
+    level to level. A level takes a round or two, and one more each time that a cascade of removals
+    is divided anew among the work-groups. A round has two launches, and several rounds have one
+    read-back. The rows are not read if all vertices have the same degree. Otherwise, if edges are
+    stored once, both directions are made first, without weights. The device memory is 16 bytes for
+    each vertex. If edges are stored once, it is 8 more for each vertex, and 8 for each edge.
     """
     if graph.n_vertices == 0:
         return DeviceArray.empty(0, np.uint32, graph.device), 0
@@ -65,7 +79,7 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int
 
 
 class _Peeling:
-    """The arrays and arguments that all steps use."""
+    """One computation of core numbers: the arrays and arguments that its steps share."""
 
     def __init__(self, graph: DeviceGraph, launch: Launcher) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices
@@ -87,9 +101,9 @@ class _Peeling:
         return DeviceArray.empty(size, np.uint32, self.graph.device)
 
     def count_degrees(self) -> None:
-        """Count the edges at every vertex; find the least count."""
+        """Enqueue the count of the edges at every vertex, and the search for the least count."""
         graph, one_sided = self.graph, not self.graph.graph.is_symmetric
-        runs = self.degree  # not read
+        runs = self.degree  # a placeholder, which is not read
         if one_sided:
             runs = self._count_columns()
         self.launch.for_each(
@@ -98,8 +112,13 @@ class _Peeling:
         )  # fmt: skip
 
     def _count_columns(self) -> DeviceArray:
-        """Count columns into `degree`; return in how many runs of columns each vertex is."""
-        graph, runs = self.graph, self.list  # which is not in use yet
+        """Enqueue the count of how often each vertex occurs as a column.
+
+        Long runs of consecutive columns are counted apart. `degree` gets the number of occurrences
+        outside these runs. The returned array has, for each vertex, the number of runs that contain
+        it. The sum of both is the number of all occurrences.
+        """
+        graph, runs = self.graph, self.list  # the list is not in use yet
         for array in (self.degree, runs):
             self.launch.fill(array.memory, 0, array.size)
         self.launch.for_each(
@@ -109,7 +128,10 @@ class _Peeling:
         return inclusive_scan(runs, out=runs, launch=self.launch)
 
     def rows(self) -> tuple[Memory, Memory]:
-        """Return row offsets and columns of both directions; degrees are as counted before."""
+        """Return row offsets and columns that have both directions of all edges.
+
+        They are made, without waiting, if the graph stores its edges once.
+        """
         graph, device = self.graph, self.graph.device
         if graph.graph.is_symmetric:
             return graph.indptr, graph.indices
@@ -123,14 +145,18 @@ class _Peeling:
         return rows.memory, both.memory
 
     def take_level(self, number: int) -> None:
-        """Begin a round: find the vertices at the next level."""
+        """Enqueue the beginning of round `number`, which finds the vertices of the next level."""
         self.launch.enqueue(
             self.program, "k_core_take_level", self.lists, self.degree, self.list,
             self.lengths, self.frontier, self.state, self.n, number,
         )  # fmt: skip
 
     def peel(self, indptr: Memory, indices: Memory) -> None:
-        """Peel from the beginning of the first round until no vertex remains."""
+        """Peel from the beginning of the first round until no vertex remains.
+
+        The call waits for the device. Raises DeviceError if the counts of the device are
+        impossible.
+        """
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
         kernel = f"k_core_{'serial_' if serial else ''}peel_neighbours"
@@ -159,6 +185,9 @@ class _Peeling:
             batch = min(2 * batch, _MOST_BATCH)
 
     def read_remaining(self, number: int) -> int:
-        """Wait for a round; return how many vertices were above its level when it began."""
+        """Read how many vertices have a degree above the level that round `number` peels.
+
+        The call waits for the device. The count is from the beginning of the round.
+        """
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

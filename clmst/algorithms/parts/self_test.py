@@ -19,13 +19,13 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.peer_copy import locks_in_order
 
 _SEED = 12
-_SHARE = 0.3  # of the slots, which stand for a forest's
+_SHARE = 0.3  # share of the slots that are taken as if they were a forest's
 
 
 def parts(device: Device, case: Case) -> Iterator[Answer]:
-    """Cut a known graph in two, and unite some edges of both parts: no bit may differ.
+    """Cut a known graph in two, and unite some edges of both parts: every bit must be right.
 
-    By rows, whose edges follow one another; and with edges of either part anywhere.
+    The graph is cut by rows, and then with the edges of both parts mixed.
     """
     known = known_graph("small").ranks
     known = known.replace_unchecked(weights=weights_of(known.weights, case.dtype))
@@ -60,7 +60,7 @@ def parts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
-    """Return the union of slots of a graph and of some of its last rows, on the first's device."""
+    """Merge slots of a graph with slots of some of its last rows, on the first one's device."""
     here, there, word = first.device, second.device, first.graph.encoded.encoding.word
     lengths = (first.n_edges, second.n_edges)
     lists, sent = ForestLists(lengths, word, here), ForestLists(lengths[1:], word, there)
@@ -82,11 +82,11 @@ def _read(graph: DeviceGraph, memory: Memory, right: Array) -> Array:
 def _some_edges(
     graph: Graph, chosen: Array, device: Device, first_row: int, end_row: int
 ) -> PartForest:
-    """Return some slots of some rows, as if they were a forest."""
+    """Return some slots of some rows as if they were a forest."""
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     launch = Launcher(device, device.queue)
     starts = graph.indptr.copy()
-    starts[:first_row] = starts[end_row + 1 :] = 7  # what is not given is not read
+    starts[:first_row] = starts[end_row + 1 :] = 7  # undefined values, which are not read
     indptr = DeviceArray.from_host(starts, device)
     begin_rows(
         indptr, launch, first_row=first_row, end_row=end_row, first_slot=first,

@@ -1,4 +1,4 @@
-"""Shares of the edges for several devices, in proportion to the speeds of their kinds."""
+"""Divide the edges among several devices, in proportion to the speeds of their kinds."""
 
 from __future__ import annotations
 
@@ -7,39 +7,48 @@ from itertools import accumulate
 
 from clmst.runtime.device import Device
 
-# Nanoseconds that "filter-boruvka" takes for an edge that is stored once: an H200 on road_usa,
-# r4_23, kron21 and rmat22, off by a sixth to two fifths; two CPU cores on the eight graphs of
-# "Repeated solves" in docs/experiments.md without patents, which fits no cache, off by a fifth.
+# Nanoseconds that "filter-boruvka" takes for an edge that is stored once. For GPUs, it was measured
+# with an H200 on road_usa, r4_23, kron21 and rmat22, and is off by a sixth to two fifths. For CPUs,
+# it was measured with two cores on the eight graphs of "Repeated solves" in docs/experiments.md
+# except patents, which does not fit a cache, and is off by a fifth.
 _EDGE_NS = {"gpu": 0.036, "accelerator": 0.036, "cpu": 7.4}
-# Nanoseconds for a byte that goes to a device with memory of its own: an H200, large arrays.
+# Nanoseconds to copy a byte to a device with memory of its own: an H200, large arrays.
 _UPLOAD_NS = 1 / 45
-# How much shorter parts of early rows are: see ends_of_parts.
+# How much smaller the parts of early rows are; :func:`ends_of_parts` explains it.
 _EARLY_ROWS = 0.2
 
 
 def edge_ns(device: Device, upload_bytes: int = 0) -> float:
-    """Return the nanoseconds that a device takes for an edge, of which so many bytes come to it."""
+    """Return the nanoseconds that a device takes for an edge.
+
+    They include the copy of `upload_bytes` bytes to a device with memory of its own.
+    """
     copies = device.capabilities.host_arrays == "copied"
     return _EDGE_NS[device.capabilities.kind] + upload_bytes * _UPLOAD_NS * copies
 
 
 def by_speed(devices: Sequence[Device], upload_bytes: int = 0) -> list[Device]:
-    """Return devices in the order of their speeds, the quickest first; equal ones as given."""
+    """Sort devices by speed, the quickest first; equally quick ones stay in the given order."""
     return sorted(devices, key=lambda device: edge_ns(device, upload_bytes))
 
 
 def shares_of(devices: Sequence[Device], upload_bytes: int = 0) -> list[float]:
-    """Return each device's share of the edges. `upload_bytes`: of each edge, if uploads count."""
+    """Return the share of the edges, from 0 to 1, that each device should get.
+
+    `upload_bytes` is the number of bytes that are copied for each edge, or 0 if copies do not
+    count.
+    """
     speeds = [1 / edge_ns(device, upload_bytes) for device in devices]
     return [speed / sum(speeds) for speed in speeds]
 
 
 def ends_of_parts(devices: Sequence[Device]) -> list[float]:
-    """Return the share of the edges at which each device's part ends, in the order of rows.
+    """Return the share of all edges, in the order of rows, at which each device's part ends.
 
-    Each edge is stored in the row of its lesser end, so early rows lead to all vertices, late ones
-    to few, and an edge of an early row takes longer. Two H200s are alike with 0.42 to 0.48 of the
-    edges of a random graph in the first part (docs/several_devices.md).
+    The last end, which is 1, is left out. Each edge is stored in the row of its lesser end. So
+    early rows lead to all vertices and late rows to few, and an edge of an early row takes longer.
+    Two H200s take equally long if the first part has 0.42 to 0.48 of the edges of a random graph
+    (docs/several_devices.md).
     """
     ends = list(accumulate(shares_of(devices)))
     return [end - _EARLY_ROWS * end * (1 - end) for end in ends[:-1]]

@@ -1,10 +1,10 @@
 """The union of the forests of a graph's parts; host side of ``cl/algorithms/parts/parts.cl``.
 
-An edge that is in no part's forest is the heaviest of a cycle there, and so of one in the whole
-graph. Hence the forest of the graph is that of the union of the parts' forests, whatever the parts
-are. The rows of one part come before those of the other where :func:`united` takes them, so the two
-lists of edges, one after the other, are in canonical order. :func:`merged` takes lists of any
-parts, and merges them by slot.
+An edge outside the forest of its part is the heaviest edge of a cycle in the part, and so of a
+cycle in the whole graph. Hence the forest of the graph is the forest of the union of the parts'
+forests, however the graph is divided. :func:`united` takes two parts of which one has the earlier
+rows, so their lists of edges, one after the other, are in canonical order. :func:`merged` takes
+lists of any parts, and merges them by slot.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ _WORD = np.dtype(np.uint32)
 class PartForest:
     """The forest of a part of a graph, on a device."""
 
-    graph: DeviceGraph  # of consecutive rows it has all vertices, and other rows are empty
-    slots: DeviceArray  # uint32: of the forest's edges, rising; perhaps more than `n_edges`
+    graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
+    slots: DeviceArray  # uint32: slots of the forest's edges, rising; may be longer than `n_edges`
     n_edges: int
-    original: DeviceArray  # uint32: of a union, the slot of each edge in its own part
-    first_row: int = 0  # of a part of any edges no row
+    original: DeviceArray  # uint32: for a union, the slot of each edge in its original part
+    first_row: int = 0  # the part's rows, from first_row to before end_row; 0, 0 if not by rows
     end_row: int = 0
-    number: int = 0  # of the part, or of the first of several
+    number: int = 0  # number of the part, or of the first of the parts that are united
     algorithm: str = ""
     stats: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def device(self) -> Device:
-        """The device that it is on."""
+        """The device on which the forest is."""
         return self.graph.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _EdgeLists:
-    """The edges of a forest, or of two: columns, words, and where rows begin among them."""
+    """The edges of one forest or of two: columns, words of weights, and starts of rows."""
 
     columns: DeviceArray
     words: DeviceArray
@@ -63,9 +63,9 @@ class _EdgeLists:
 
 
 class ForestLists:
-    """Lists of the edges of parts' forests on a device: their slots in the graph, and key words.
+    """Lists of the edges of parts' forests on a device: the slots in the graph, and key words.
 
-    The capacities are the most edges that the forest of each part can have.
+    `capacities` contains the maximum number of edges of the forest of each part.
     """
 
     def __init__(self, capacities: Sequence[int], word: np.dtype[Any], device: Device) -> None:
@@ -78,18 +78,19 @@ class ForestLists:
         self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
         first: int = 0,
     ) -> None:  # fmt: skip
-        """Enqueue the listing of a forest of this device as the list of a number.
+        """Enqueue the copy of a forest on this device to the list with the given number.
 
-        `numbers` has the graph's slot of each slot of the part; else these are consecutive, from
-        `first` on.
+        `numbers` contains, for each slot of the part, its slot in the graph. If it is None, these
+        slots are consecutive, from `first` on.
         """
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 
     def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
-        """Move all lists to another device, where their numbers begin with `first`; waits.
+        """Move all lists to another device, where their numbers begin with `first`.
 
-        The caller has this device's lock, and alone the queue, in the context of `other`, which
-        nothing is under way to.
+        The call waits for the device. `lengths` are the numbers of edges of the lists. The caller
+        must have this device's lock. It must be the only user of `queue`, which is a queue in the
+        context of `other`, and no other command may write to `other`.
         """
         copies = [
             DeviceCopy(
@@ -108,9 +109,10 @@ def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
     original: DeviceArray | None = None, number: int = 0, algorithm: str = "",
 ) -> PartForest:  # fmt: skip
-    """Return the forest of a solved part; waits for the number of its edges.
+    """Compact the solution of a part into its forest.
 
-    Of a union, `original` has the slot of each of its slots in the part that the edge is from.
+    The call waits for the device to read the number of edges. If the part is itself a union,
+    `original` contains, for each of its slots, the slot in the part from which the edge came.
     """
     graph = solution.graph
     slots, total = positions_of(solution.in_forest, at_most=most_edges(graph), launch=launch)
@@ -125,17 +127,25 @@ def part_forest(
 
 
 def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray, DeviceMove]:
-    """Return the union of two forests as a graph on the first one's device; waits.
+    """Make a graph of the edges of two forests, on the device of the first one.
 
-    The caller has the locks of both devices. The rows of `second` come right after those of
-    `first`, and so do its slots. Beside the graph are the original slots, as of
-    :func:`part_forest`, and the copy between the devices.
+    The call waits for the device. The caller must have the locks of both devices. The rows of
+    `second` must follow those of `first`, and so must its slots.
+
+    Returns
+    -------
+    graph : DeviceGraph
+        The union.
+    original : DeviceArray of uint32
+        For each slot of the union, the slot in the part from which the edge came.
+    moved : DeviceMove
+        Figures about the copy between the devices.
     """
     n, k = first.graph.n_vertices, first.n_edges
     encoding = first.graph.encoded.encoding
     here, there = first.device, second.device
     own, other = (Launcher(device, device.queue) for device in (here, there))
-    rows = second.end_row - second.first_row + 1  # with the one behind
+    rows = second.end_row - second.first_row + 1  # starts of rows, and the end of the last row
     with failures_of(there):
         sent = _new_lists(second.n_edges, rows, encoding.stored, there)
         _list_rows(second, sent, other, rows=(second.first_row, rows), before=k)
@@ -171,9 +181,16 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
 def merged(
     lists: ForestLists, lengths: Sequence[int], whole: DeviceGraph, launch: Launcher
 ) -> tuple[DeviceGraph, DeviceArray]:
-    """Enqueue the merge of lists into one graph; return it, and the slot of `whole` of each slot.
+    """Enqueue the merge of lists of parts into one graph, without waiting.
 
-    They are lists of parts of `whole`, which is on the same device; its weights are not read.
+    The lists are of parts of `whole`, a graph on the same device, whose weights are not read.
+
+    Returns
+    -------
+    graph : DeviceGraph
+        The union of the lists.
+    slots : DeviceArray of uint32
+        For each slot of the union, the slot in `whole`.
     """
     device, n, k = launch.device, whole.n_vertices, sum(lengths)
     bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
@@ -200,9 +217,11 @@ def begin_rows(
     indptr: DeviceArray, launch: Launcher, *, first_row: int, end_row: int, first_slot: int,
     n_slots: int,
 ) -> None:  # fmt: skip
-    """Enqueue the rebase of indptr to a part of some rows, which begins with slot `first_slot`.
+    """Enqueue the change of `indptr` from the whole graph's row starts to the part's.
 
-    Before, it is the graph's from `first_row` to `end_row`, both included, and undefined elsewhere.
+    The part has the rows from `first_row` to before `end_row`, and begins with the graph's slot
+    `first_slot`. On entry, `indptr` contains the graph's values from `first_row` to `end_row`, both
+    included; its other values are undefined.
     """
     launch.for_each(
         _program(launch.device, _WORD), "parts_begin_rows", indptr.size, indptr, first_row,
@@ -228,9 +247,11 @@ def _list(
     forest: PartForest, numbers: tuple[Memory | None, int], lists: tuple[DeviceArray, DeviceArray],
     launch: Launcher, *, begin: int = 0,
 ) -> None:  # fmt: skip
-    """Enqueue the listing of a forest from `begin` on: of a number and the word of each edge.
+    """Enqueue the listing of a forest: a number and the word of the weight of each edge.
 
-    The numbers of slots are in a buffer, or consecutive from a first one on.
+    `lists` are the arrays of numbers and of words, which are written from index `begin` on.
+    `numbers` is a buffer with the number of each slot and 0, or None and the first of consecutive
+    numbers.
     """
     (by_slot, first), k, word = numbers, forest.n_edges, forest.graph.encoded.encoding.word
     launch.for_each(
@@ -243,7 +264,11 @@ def _list(
 def _list_rows(
     forest: PartForest, lists: _EdgeLists, launch: Launcher, *, rows: tuple[int, int], before: int
 ) -> None:
-    """Enqueue the listing of a forest's columns, and of where (first, count) rows begin."""
+    """Enqueue the listing of a forest's columns, and of the starts of rows.
+
+    `rows` is the first row and the number of rows; `before` is the number of edges before this
+    list.
+    """
     graph, k = forest.graph, forest.n_edges
     _list(forest, (graph.indices, 0), (lists.columns, lists.words), launch)
     launch.for_each(

@@ -20,30 +20,54 @@ LEAST_GAMMA = 2  # a tree of one vertex chooses no edge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PmaOptions:
-    """Alternatives that change how long a solve takes, never its result.
+    """Options of `pma`, which grows many trees at once by Prim's algorithm and contracts them.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
-    variant : {"min", "sort", "hybrid"}
-        How a tree finds the lightest edge that leads out of it. "min": each row's by going through
-        the row, and it is moved to the front, where it is found until it leads out no more. "sort":
-        rows are sorted by weight on every level; each row is gone through once, and the position
-        reached is remembered. "hybrid": "min" on the first level, "sort" on all others. Rows of
-        the first level are sorted in any case.
+    variant : {"min", "sort", "hybrid"}, default "sort"
+        How a tree finds the lightest edge that leads out of it. In "min", it searches each row for
+        its lightest edge and moves this edge to the front of the row, where it is used until it no
+        longer leads out of the tree. In "sort", the rows are sorted by weight on every level, and a
+        tree goes through each row once. "hybrid" is "min" on the first level and "sort" on all
+        others. The rows of the first level are sorted in any case.
     gamma : int, optional
-        Vertices that a tree has at most, 2 or more; of n vertices n / gamma workers grow trees.
-        Chosen from each level's average degree when left out.
-    remove_parallel : bool
-        Keep only the lightest of several edges between two supervertices; otherwise all stay. On
-        the first level that is done if 64 edges or more join the same two vertices somewhere.
-    workers : {"auto", "items", "lanes"}
-        What grows a tree: a work-item, or a lane group, which goes through a row together. "auto":
-        lane groups on levels with long rows, where the device has such; else work-items.
+        Maximum number of vertices of a tree, 2 or more. About n / gamma work-items (or lane groups)
+        grow trees at the same time, so a larger value means fewer levels and less parallelism. By
+        default it is chosen on each level from the average degree. The paper finds 5 to 8 best at
+        degrees from 2 to 6, and up to 200 on dense graphs.
+    remove_parallel : bool, default True
+        Whether only the lightest of several edges between two supervertices is kept after a
+        contraction. If off, all stay. On the first level parallel edges are removed only if 64 or
+        more join the same two vertices somewhere.
+    workers : {"auto", "items", "lanes"}, default "auto"
+        Who grows a tree: one work-item ("items"), or a lane group whose work-items go through a row
+        together ("lanes"). "auto" takes lane groups on levels with long rows, if the device has
+        them, else work-items.
 
     Raises
     ------
     InvalidArgumentError
-        A value that is none of these.
+        A value is not one of the choices or is out of range.
+
+    Notes
+    -----
+    With ``workers="lanes"``, a solve raises :class:`~clmst.InvalidArgumentError` on a device whose
+    lanes cannot work together.
+
+    References
+    ----------
+    S. Nobari, T.-T. Cao, P. Karras, S. Bressan, "Scalable Parallel Minimum Spanning Forest
+    Computation", PPoPP '12.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.PmaOptions(variant="min", gamma=8)
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     variant: Variant = "sort"
@@ -58,7 +82,10 @@ class PmaOptions:
         check_switches(self, "remove_parallel")
 
     def as_tested(self) -> PmaOptions:
-        """Return the options of the self-test: gamma is an argument of the kernels."""
+        """Return the options with which a self-test compiles the same programs as these options.
+
+        `gamma` is only an argument of the kernels, so it is reset.
+        """
         return replace(self, gamma=None)
 
 

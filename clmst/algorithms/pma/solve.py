@@ -1,8 +1,8 @@
-"""PMA: trees grown by Prim's algorithm as far as they get, all at once, then contracted; repeat.
+"""PMA: many trees grow at once by Prim's algorithm and are contracted, again and again.
 
 Source: S. Nobari, T.-T. Cao, P. Karras, S. Bressan, "Scalable Parallel Minimum Spanning Forest
 Computation", PPoPP '12. Partial Prim (its Algorithms 2 to 4) is ``cl/algorithms/pma/pma.cl``, which
-says why the edges are the forest's; the contraction (Algorithm 5) is the one of
+proves that the chosen edges are in the forest. The contraction (Algorithm 5) is in
 :mod:`clmst.algorithms.shared.contraction`.
 """
 
@@ -28,14 +28,16 @@ from clmst.runtime.policy import Policy
 SOURCE = "algorithms/pma/pma.cl"
 
 _NO_OWNER = 2**32 - 1
-# Slots a vertex from which on a lane group goes through a row, where lanes can combine.
+# Average number of slots of a row from which on a lane group goes through a row, if lanes can work
+# together.
 _LONG_ROWS = 8.0
-# Edges between the same two vertices from which on all but the lightest go before the first level.
+# Number of edges between the same two vertices from which on only the lightest of them enters the
+# first level.
 _MANY_PARALLEL = 64
-# What average degrees choose gamma among.
+# Range of the gamma that is chosen from the average degree.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
-# Workers that a compute unit should have to itself: one, where work-groups are of one work-item;
-# elsewhere enough to hide that each waits for memory most of the time.
+# Minimum number of workers for each compute unit. It is one if work-groups have one work-item.
+# Otherwise it is large enough to hide that each worker waits for memory most of the time.
 _SERIAL_WORKERS, _WORKERS = 1, 16
 
 
@@ -44,16 +46,16 @@ def solve(
 ) -> Solution:
     """Solve by PMA; see :class:`PmaOptions`.
 
-    Which vertex gets into which tree is decided by who comes first, and so are the numbers of
-    rounds, vertices and entries in the statistics; the forest is not.
+    Which tree a vertex joins depends on which worker comes first. So the numbers of rounds,
+    vertices and entries in the statistics may differ from run to run; the forest does not.
 
-    O(log n) levels, each with three read-backs at most. A level of n vertices and m edges takes
-    O(m + n gamma) work to grow its trees where rows are sorted, O(gamma m) where they are not, and
-    the sorts of its contraction. Ranking the edges beforehand is one radix sort; rows of the first
-    level come sorted from it, whatever the variant. Device memory beside the graph: about 85 bytes
-    an edge while edge lists are sorted, or, where that is more, 46 an edge and 28 a vertex while
-    trees grow; 8 of those 28 are the lists of what trees are made of, gamma entries for each of
-    n / gamma workers.
+    There are O(log n) levels, each with at most three read-backs. On a level of n vertices and m
+    edges, growing the trees takes O(m + n gamma) work if rows are sorted and O(gamma m) if they are
+    not; the sorts of the contraction come on top. The edges are ranked once by a radix sort, which
+    also sorts the rows of the first level in every variant. The device memory beside the graph is
+    the larger of two needs. While edge lists are sorted, it is about 85 bytes for each edge. While
+    trees grow, it is 46 bytes for each edge and 28 for each vertex; 8 of these 28 are the lists of
+    the trees' members, gamma entries for each of n / gamma workers.
     """
     options = options_for("pma", PmaOptions, options)
     run = _PmaRun(Contraction(graph, launch, maximum=maximum), options)
@@ -62,11 +64,11 @@ def solve(
 
 
 def chosen_gamma(n: int, entries: int, device: Device) -> int:
-    """Return how many vertices a tree has at most on a level of `n` vertices, if no one says.
+    """Choose the maximum number of vertices of a tree on a level of `n` vertices.
 
-    The denser a level, the larger: section 6.2 of the paper finds 5 to 8 best on graphs of degree
-    2 to 6, and up to 200 on dense ones; docs/performance_log.md has ours. But no larger than
-    leaves workers, n / gamma, for the whole device.
+    It grows with the density of the level, which is its number of `entries` over `n`. Section 6.2
+    of the paper finds 5 to 8 best on graphs of degree 2 to 6, and up to 200 on dense ones. It is
+    limited so that n / gamma workers keep the whole device busy.
     """
     alone = device.policy.work_group_size == 1
     workers = device.capabilities.compute_units * (_SERIAL_WORKERS if alone else _WORKERS)
@@ -75,7 +77,7 @@ def chosen_gamma(n: int, entries: int, device: Device) -> int:
 
 
 def lanes_for(capabilities: Capabilities, tuning: Policy) -> int:
-    """Return how many lanes a worker can have: 1 where those of a lane group cannot combine."""
+    """Return the maximum number of lanes of a worker, which is 1 if lanes cannot work together."""
     combine = capabilities.lanes != "local" and tuning.work_group_size > 1
     return capabilities.lane_width if combine else 1
 
@@ -87,7 +89,11 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How the trees of a level were grown: at most `gamma` vertices each, by workers of `lanes`."""
+    """Parameters of how the trees of a level were grown.
+
+    A tree has at most `gamma` vertices. A worker has `lanes` lanes, which is 1 for a single
+    work-item. `rows_rise` is whether rows are sorted by weight.
+    """
 
     n: int
     entries: int
@@ -97,7 +103,7 @@ class Growth:
 
 
 class _PmaRun:
-    """One solve, and the statistics of its levels."""
+    """One solve and the statistics of its levels."""
 
     def __init__(self, steps: Contraction, options: PmaOptions) -> None:
         self.steps, self.options = steps, options
@@ -120,10 +126,11 @@ class _PmaRun:
         }
 
     def first_level(self) -> Level | None:
-        """Make the first level; of parallel edges only the lightest, if there are many anywhere.
+        """Make the first level, without parallel edges if there are many anywhere.
 
-        A tree that has both ends of such edges goes through all of them, one worker alone. Where
-        there are fewer, a row has that many for each of the gamma vertices of a tree at most.
+        If a tree contains both ends of many parallel edges, one worker goes through all of them
+        alone. If there are fewer than _MANY_PARALLEL, a row has at most that many for each of the
+        gamma vertices of a tree. Returns None if the graph has no edge.
         """
         if not self.options.remove_parallel:
             return self.steps.first_level()
@@ -133,7 +140,7 @@ class _PmaRun:
         return self.steps.sort_rows(self.steps.remove_duplicates(level), by_rank=True)
 
     def next_level(self, level: Level) -> Level | None:
-        """Grow trees, and contract them; None if no edge remains."""
+        """Grow trees and contract them; return None if no edge remains."""
         growth = self._plan(level)
         self.history.append(growth)
         following = self.steps.contract(level, grow_trees(self.steps, level, growth)[1])
@@ -162,7 +169,15 @@ class _PmaRun:
 
 
 def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[DeviceArray, DeviceArray]:
-    """Algorithm 2, by n / gamma workers. Return the root of every vertex's tree, and its choice."""
+    """Grow trees by n / gamma workers (Algorithm 2), without waiting for them.
+
+    Returns
+    -------
+    owners : DeviceArray of uint32, shape (n,)
+        The root of the tree of each vertex.
+    chosen : DeviceArray of uint64, shape (n,)
+        The edge that each vertex has chosen, as ``cl/device/edge_list.cl`` describes it.
+    """
     launch, new, n = steps.launch, steps.new, level.n
     program = steps.device.program(
         SOURCE, **defines(lanes=growth.lanes, rows_rise=growth.rows_rise)
@@ -176,7 +191,7 @@ def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[Device
         )  # fmt: skip
     n_workers = max(n // growth.gamma, 1)
     owners, chosen = new(n, np.uint32), new(n, PAIR)
-    members = new(n_workers * growth.gamma, PAIR)  # a vertex and a position each
+    members = new(n_workers * growth.gamma, PAIR)  # each is a vertex and a position
     with launch.phase("grow trees"):
         launch.fill(owners.memory, _NO_OWNER, n)
         at_once = program.work_group_size // growth.lanes

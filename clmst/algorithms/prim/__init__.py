@@ -18,19 +18,40 @@ Components: TypeAlias = Literal["auto", "apart", "together"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrimOptions:
-    """Alternatives that change how long a solve takes, never its result.
+    """Options of `prim`, Prim's algorithm with one tree for each work-item or work-group.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
-    queue : {"auto", "heap", "array"}
-        What the lightest edge out of a tree is found with. "heap": an addressable heap of four
-        children a node, a work-item a tree; O(m log n). "array": a look at every vertex, shared by
-        a work-group a tree; O(n^2 + m). "auto": "array" for few vertices where work-groups have
-        more than one work-item, else "heap".
-    components : {"auto", "apart", "together"}
-        "apart": the components are found first, by disjoint sets, and their trees grow at the same
-        time. "together": one tree after the other. "auto": "apart" where there are vertices and
-        compute units enough to be worth the search.
+    queue : {"auto", "heap", "array"}, default "auto"
+        How the lightest edge out of a tree is found. "heap" keeps an addressable heap with four
+        children for each node; one work-item grows a tree, in O(m log n). "array" looks at every
+        vertex in each step; one work-group grows a tree, in O(n^2 + m). "auto" takes "array" for
+        graphs of few vertices if work-groups have more than one work-item, else "heap".
+    components : {"auto", "apart", "together"}, default "auto"
+        Whether the trees of different components grow at the same time. "apart" first finds the
+        components by disjoint sets, and then grows their trees at the same time. "together" grows
+        one tree after the other. "auto" takes "apart" if there are enough vertices and compute
+        units for the search to pay.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value is not one of the choices.
+
+    References
+    ----------
+    R. C. Prim, "Shortest connection networks and some generalizations", Bell System Technical
+    Journal 36 (1957).
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.PrimOptions(queue="heap")
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     queue: Queue = "auto"
@@ -41,7 +62,7 @@ class PrimOptions:
 
 
 def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
-    """Return the first rank for graphs that one work-item soon ends, else the last."""
+    """Return 0, the first rank, for graphs that one work-item solves quickest, else 90."""
     is_first = graph is not None and prefers_prim(
         alone=policy.work_group_size == 1, n_vertices=graph.n_vertices, n_slots=graph.n_slots,
         symmetric=graph.graph.is_symmetric,

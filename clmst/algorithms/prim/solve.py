@@ -30,25 +30,28 @@ SOURCE = "algorithms/prim/prim.cl"
 MIRROR_SOURCE = "algorithms/prim/mirror.cl"
 COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 
-# What a worker does in one launch, in looks at slots: at some microseconds each, a second at worst.
-# GPUs that also drive a display end a kernel after two or so.
+# Maximum number of slots that a worker looks at in one launch. At some microseconds each, that
+# takes a second at worst. GPUs that also drive a display abort a kernel after about two seconds.
 STEPS_A_LAUNCH = 1 << 18
-# Vertices up to which a work-group looks at all of them rather than leave all to one work-item.
+# Maximum number of vertices for which a work-group looks at all of them in each step. For larger
+# graphs one work-item uses a heap.
 ARRAY_VERTICES = 4096
-# Slots for each pair of vertices above which rows are mostly parallel edges, for which
-# single work-items take the heap.
+# Number of slots for each pair of vertices above which rows consist mostly of parallel edges. There
+# a single work-item with a heap is used.
 _ARRAY_PARALLEL = 4
-# Vertices and compute units from which on components are looked for: that takes as long as growing
-# the trees does with two cores, and gains nothing where there is one component only.
+# Minimum numbers of vertices and of compute units for which components are searched for. On two
+# cores the search takes as long as growing the trees, and it gains nothing if there is only one
+# component.
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 
-# HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS and the words of a cursor, as the kernels have them.
+# Values of the kernels: HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS, and the words of a cursor for each
+# queue.
 _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
 _CURSOR_WORDS = {"heap": 6, "array": 2}
-# What goes along with weights of 64 bits: image_t of the kernels.
+# The record that is sorted along with weights of 64 bits: image_t of the kernels.
 _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
-_KEPT = "mirrored rows"  # with a graph, for the next solve
+_KEPT = "mirrored rows"  # key among the graph's derived arrays
 
 
 def solve(
@@ -56,9 +59,10 @@ def solve(
 ) -> Solution:
     """Solve by Prim's algorithm; see :class:`PrimOptions`.
 
-    O(m log n) work, of which a component's is done by one work-item (with "array" O(n^2 + m), by
-    one work-group): for small graphs, dense ones, and forests of many components. Device memory as
-    of :func:`grow`; where edges are stored once, also as of :func:`rows_of`.
+    It takes O(m log n) work, and one work-item does all work of a component. With "array" it takes
+    O(n^2 + m) work, and one work-group does all work of a component. So it suits small graphs,
+    dense graphs, and forests of many components. :func:`grow` says how much device memory is
+    needed; if edges are stored once, :func:`rows_of` needs more.
     """
     options = options_for("prim", PrimOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
@@ -78,11 +82,12 @@ def solve(
 
 
 def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRows:
-    """Return the rows of a graph, with both directions of every edge.
+    """Return the rows of a graph with both directions of every edge.
 
-    A graph that has both is taken as it is. One that stores its edges once is mirrored by a stable
-    sort of its slots, O(n_slots log n), and the result kept with it for the next solve: 10 to 24
-    bytes a slot, by the width of weights, and 24 or 40 more while it is made.
+    A graph that stores both directions is used as it is. If edges are stored once, the other
+    direction is made by a stable sort of the slots, in O(n_slots log n), and kept with the graph
+    for the next solve. That takes 10 to 24 bytes for each slot, by the width of the weights, and 24
+    or 40 bytes more during the sort.
     """
     if graph.graph.is_symmetric:
         arrays = (graph.indptr, graph.indices, graph.weights)
@@ -133,11 +138,11 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortedRows:
-    """A graph as rows of both directions of its edges, sorted, on a device."""
+    """A graph on a device whose sorted rows contain both directions of every edge."""
 
-    n: int  # vertices, at least one
+    n: int  # number of vertices, at least one
     n_slots: int
-    indptr: Memory  # this and the next two as of a DeviceGraph
+    indptr: Memory  # laid out as in a DeviceGraph, like the next two
     indices: Memory
     weights: Memory
     defines: Mapping[str, int]  # macros of the weights
@@ -145,15 +150,18 @@ class SortedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """Full grown trees, and how they were grown."""
+    """All trees of a forest and statistics about their growth."""
 
-    parents: DeviceArray  # of uint32: the other end of each vertex's edge; all ones for roots
+    parents: DeviceArray  # uint32: the other end of each vertex's edge; all bits set for roots
     stats: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Patches:
-    """Vertices dealt out to workers: `count` ranges of `vertices`, which begin at `offsets`."""
+    """A division of the vertices among workers.
+
+    There are `count` patches. Patch i begins at ``offsets[i]`` in `vertices`.
+    """
 
     count: int
     vertices: DeviceArray
@@ -161,11 +169,13 @@ class _Patches:
 
 
 def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
-    """Grow a tree in every component.
+    """Grow a tree in every component, and wait until all are complete.
 
-    With a heap O(m log n) work, a work-item a patch; with an array O(n^2 + m), a work-group a
-    patch. One launch and one read-back for every `STEPS_A_LAUNCH` steps of the longest. Device
-    memory: 24 bytes a vertex, 32 for keys of 64 bits; 25 more while components are looked for.
+    With a heap it takes O(m log n) work, and a work-item grows the trees of a patch. With an array
+    it takes O(n^2 + m) work, and a work-group grows them. A patch is a set of vertices: a component
+    or the whole graph. There is one launch and one read-back for every `STEPS_A_LAUNCH` steps of
+    the busiest worker. The device memory is 24 bytes for each vertex, or 32 for keys of 64 bits; 25
+    more are used while components are searched for.
     """
     growing = _Growing(rows, launch, options)
     with launch.phase("plant trees"):
@@ -180,7 +190,7 @@ def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
 
 
 class _Growing:
-    """The arrays and arguments that all steps use."""
+    """One growth of trees: the arrays and arguments that its steps share."""
 
     def __init__(self, rows: SortedRows, launch: Launcher, options: PrimOptions) -> None:
         self.rows, self.launch = rows, launch
@@ -213,7 +223,7 @@ class _Growing:
         return DeviceArray.empty(size, dtype, self.device)
 
     def begin(self) -> _Patches:
-        """Let no vertex be in a tree, and all be one patch."""
+        """Enqueue the start: no vertex is in a tree yet, and all vertices form one patch."""
         n = self.rows.n
         vertices, offsets = self._new(n), self._new(1)
         self.launch.for_each(
@@ -223,7 +233,10 @@ class _Growing:
         return _Patches(count=1, vertices=vertices, offsets=offsets)
 
     def find_components(self, whole: _Patches) -> _Patches:
-        """Make a patch of every component: its vertices stand together, rising."""
+        """Find the components, and make each a patch of its own.
+
+        The call waits for the device. The vertices of a patch are stored together, in rising order.
+        """
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)
         sets, roots = self._new(n), self._new(n)
@@ -240,9 +253,12 @@ class _Growing:
         return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
 
     def grow(self, patches: _Patches) -> int:
-        """Let every worker grow the trees of its patches; return in how many launches."""
+        """Grow the trees of all patches, and return the number of launches.
+
+        The call waits for the device.
+        """
         rows, width = self.rows, self.width
-        serial = self.queue == "heap"  # else a worker is a work-group
+        serial = self.queue == "heap"  # a worker is a work-item; if not, a work-group
         groups = self.launch.groups_for(-(-patches.count // width) if serial else patches.count)
         workers = groups * width if serial else groups
         cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
@@ -261,7 +277,7 @@ class _Growing:
             launches += 1
             if suffice or self.launch.read_word(self.unfinished.memory) < launches:
                 return launches
-            if launches > most // STEPS_A_LAUNCH + 1:  # every one but the last takes all its steps
+            if launches > most // STEPS_A_LAUNCH + 1:  # each except the last uses all its steps
                 rule = f"growing all trees takes {most} steps at most, {STEPS_A_LAUNCH} a launch"
                 raise no_progress(
                     "prim", self.device, rule, launches=launches, patches=patches.count,
@@ -269,7 +285,7 @@ class _Growing:
                 )  # fmt: skip
 
     def _most_steps(self) -> int:
-        """Return a bound on the steps of a worker that has the whole graph for its patches."""
+        """Return an upper bound on the steps of a worker whose patches are the whole graph."""
         n, n_slots = self.rows.n, self.rows.n_slots
         if self.queue == "heap":
             return n_slots + (_TAKE_STEPS + 1) * n

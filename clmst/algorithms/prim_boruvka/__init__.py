@@ -10,15 +10,37 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_whol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrimBoruvkaOptions:
-    """What changes how long a solve takes, never its result.
+    """Options of `prim-boruvka`: a few rounds of Borůvka's algorithm, then Prim's.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
     rounds : int, optional
-        Borůvka's rounds before Prim's algorithm: 0 and more. When left out, log2(log2 n) rounded
-        up, with which the whole takes O(m log log n) work.
+        Number of Borůvka's rounds before Prim's algorithm, 0 or more. Each round at least halves
+        the number of vertices, with the whole device at work; Prim's algorithm then needs one
+        work-item for each component. By default it is log2(log2 n), rounded up, which makes O(m log
+        log n) work in all.
     prim : PrimOptions
-        How the rest is done.
+        Options of Prim's algorithm, which solves the remaining graph.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value has the wrong type or is out of range.
+
+    References
+    ----------
+    Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL", 2013, section 6 (future
+    work).
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.PrimBoruvkaOptions(rounds=1, prim=clmst.PrimOptions(queue="heap"))
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     rounds: int | None = None
@@ -32,7 +54,10 @@ class PrimBoruvkaOptions:
             check_whole_number(self, "rounds", low=0)
 
     def as_tested(self) -> PrimBoruvkaOptions:
-        """Return the options of the self-test: rounds are counted by the host."""
+        """Return the options with which a self-test compiles the same programs as these options.
+
+        The host counts the rounds, so `rounds` is reset.
+        """
         return replace(self, rounds=None)
 
 

@@ -1,8 +1,8 @@
 """Borůvka's algorithm for the first log log n rounds, Prim's for the rest.
 
 Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
-2013, section 6. The rounds are those of :mod:`clmst.algorithms.boruvka.solve`, made of
-primitives; the rest is :mod:`clmst.algorithms.prim.solve`, with ranks for weights.
+2013, section 6. The rounds are done by :mod:`clmst.algorithms.boruvka.solve`, the rest by
+:mod:`clmst.algorithms.prim.solve`, to which the ranks of the edges are given as weights.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_boruvka/prim_boruvka.cl"
 
-# Ranks are weights of 32 bits that are distinct, whatever the graph's own weights are.
+# Macros for ranks as weights. Ranks are distinct and have 32 bits, whatever the graph's own weights
+# are.
 RANKS = weight_defines(32, "unsigned", maximum=False)
 
 
@@ -34,8 +35,9 @@ def solve(
 ) -> Solution:
     """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
 
-    k rounds leave at most n / 2^k vertices: O((n + m) k) work by the whole device, then
-    O(m log(n / 2^k)) by a work-item a component. Device memory as of ``boruvka``.
+    k rounds leave at most n / 2^k vertices. They take O((n + m) k) work of the whole device; the
+    rest takes O(m log(n / 2^k)) work of one work-item for each component. It needs as much device
+    memory as ``boruvka``.
     """
     options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
@@ -53,12 +55,12 @@ def solve(
 
 
 def rounds_for(n: int) -> int:
-    """Return log2(log2 n), rounded up: Borůvka's rounds before Prim's algorithm."""
+    """Return the default number of Borůvka's rounds before Prim's: log2(log2 n), rounded up."""
     return max(ceil(log2(log2(n))), 0) if n > 1 else 0
 
 
 def _rows_of(level: Level, launch: Launcher) -> SortedRows:
-    """Return the edge list of a level as rows, with ranks for weights."""
+    """Make rows from the edge list of a level, with ranks as weights; does not wait."""
     device, n, n_entries = launch.device, level.n, level.entries
     program = device.program(SOURCE)
     indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))

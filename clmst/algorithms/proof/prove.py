@@ -1,8 +1,8 @@
-"""Proof on a device that a claimed forest is the one: host side of ``cl/algorithms/proof``.
+"""Prove on a device that a claimed forest is the right one: host side of ``cl/algorithms/proof``.
 
-A claim says that some edges of a graph are its forest. Only the claim itself is used of a solve,
-and no kernel that chooses edges is shared with the algorithms. :func:`checked` is what solves call:
-the host proves where no device does, and has the last word.
+A claim says that certain edges of a graph are its forest. The proof uses nothing of a solve except
+its claim, and shares no kernel that chooses edges with the algorithms. Solves call :func:`checked`.
+In it, the host proves what a device cannot, and decides in the end.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ EDGES_SOURCE = "algorithms/proof/edges.cl"
 MATRIX_SOURCE = "algorithms/proof/matrix.cl"
 
 _TILE = 1024  # EDGES_TILE of proof/edges.cl
-# The tree's nodes, at most two a vertex, have numbers of 32 bits.
+# The nodes of the tree have numbers of 32 bits, and there are at most two for each vertex.
 MAX_VERTICES = (1 << 31) - 1
 
 
 class Claim:
     """The claim of a forest of a DeviceGraph.
 
-    Where weights have 64 bits, it has the sorted keys of the edges once they are listed.
+    If weights have 64 bits, `keys` are the sorted keys of the claimed edges once these are listed.
     """
 
     def __init__(self, forest: DeviceForest) -> None:
@@ -56,7 +56,7 @@ class Claim:
         self.keys: Any = None
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Enqueue the check of the claim, and the list of its edges."""
+        """Enqueue the check of the claim and the listing of its edges."""
         forest, graph, launch, own = self.forest, self.graph, builder.launch, self.forest.weights
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
         ranks = self._ranks(builder) if self.weights["WEIGHT_BITS"] == 64 else builder.state
@@ -68,7 +68,7 @@ class Claim:
         )  # fmt: skip
 
     def _ranks(self, builder: TreeBuilder) -> DeviceArray:
-        """Return the ranks of the claimed edges by (key, slot), from 1 on."""
+        """Compute the ranks of the claimed edges by (key, slot), from 1 on, without waiting."""
         launch, k = builder.launch, builder.k
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
         keys = DeviceArray.empty(k, np.uint64, launch.device)
@@ -82,7 +82,10 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with those of the forest; waits."""
+        """Compare every edge of the graph with the forest's edges that it competes with.
+
+        The call waits for the device. Returns whether the claim is confirmed.
+        """
         graph, device = self.graph, launch.device
         program = device.program(EDGES_SOURCE, **self.weights)
         n_tiles = -(-graph.n_slots // _TILE)
@@ -91,8 +94,8 @@ class Claim:
             program, "proof_edges_find_rows", n_tiles + 1, graph.indptr, tiles,
             graph.n_vertices, n_tiles,
         )  # fmt: skip
-        keys = reach_keys = self.keys or tree.state  # whatever kernels take for none
-        if graph.encoded.is_wide:  # also of a claim without edges, whose vertices have no paths
+        keys = reach_keys = self.keys or tree.state  # without keys, a buffer that is not read
+        if graph.encoded.is_wide:  # also for a claim without edges, in which no vertex has a path
             reach_keys = device.allocate(8 * graph.n_vertices)
             launch.for_each(
                 program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
@@ -108,7 +111,7 @@ class Claim:
 
 
 class MatrixClaim:
-    """The claim of a forest of n - 1 edges of a complete graph, of two vertices or more."""
+    """The claim of a forest with n - 1 edges of a complete graph with n >= 2 vertices."""
 
     def __init__(self, forest: DeviceForest) -> None:
         assert isinstance(forest.graph, DeviceMatrix)
@@ -119,11 +122,14 @@ class MatrixClaim:
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
         self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
-        # Of points a double, of a matrix a weight.
+        # Bytes of a limit: of a double for points, of a weight for a matrix.
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Check the claim, and enqueue the list of its edges unless there is a fault; waits."""
+        """Check the claim, and enqueue the listing of its edges if it has no fault.
+
+        The call waits for the device.
+        """
         launch, k = builder.launch, builder.k
         for panel in self.matrix.panels:
             launch.for_each(
@@ -141,7 +147,10 @@ class MatrixClaim:
         )  # fmt: skip
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every pair with the forest; waits."""
+        """Compare every pair of vertices with the edges of the forest.
+
+        The call waits for the device. Returns whether the claim is confirmed.
+        """
         device, n = launch.device, self.matrix.n_vertices
         limits = device.allocate(self.measure_bytes * n)
         launch.for_each(
@@ -164,32 +173,43 @@ class MatrixClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """Whether a claimed forest is the one, and the levels of the tree that has shown it, or 0."""
+    """The result of a proof: whether the claimed forest is right, and the levels of its tree.
+
+    The number of levels is 0 if no tree was needed.
+    """
 
     ok: bool
     levels: int = 0
 
 
 def prove(forest: DeviceForest, launch: Launcher) -> Proof:
-    """Find out whether a forest is the minimum (or maximum) spanning forest of its graph; waits.
+    """Find out whether a forest is the minimum (or maximum) spanning forest of its graph.
 
-    The graph has at most MAX_VERTICES vertices; the forest has fewer edges than vertices. Raises
-    OutOfDeviceMemoryError if the tree does not fit the device: some 70 bytes a vertex.
+    The call waits for the device. The graph must have at most MAX_VERTICES vertices, and the forest
+    fewer edges than vertices.
 
-    O(n_slots log n) at worst, O(n + n_slots) as a rule: an edge climbs only where it may be lighter
-    than some edge on the path of one of its ends to the top of the tree. Complete graphs: O(n**2)
-    on CPUs, there too, O(n**2 log n) at worst elsewhere.
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The tree of the proof does not fit on the device. It takes about 70 bytes for each vertex.
+
+    Notes
+    -----
+    It takes O(n_slots log n) at worst, and usually O(n + n_slots): an edge climbs the tree only as
+    far as it may be lighter than an edge on the path from one of its ends to the top. For complete
+    graphs it takes O(n**2) on CPUs. On other devices that is usual, and O(n**2 log n) is the worst
+    case.
     """
     graph, k, n = forest.graph, forest.n_edges, forest.graph.n_vertices
     claim: Claim | MatrixClaim
-    if isinstance(graph, DeviceMatrix):  # whose forest is one tree
+    if isinstance(graph, DeviceMatrix):  # the forest of a complete graph is one tree
         if n <= 1 or k != n - 1:
             return Proof(ok=k == max(n - 1, 0))
         claim, is_whole = MatrixClaim(forest), False
     elif graph.n_slots == 0 or n == 0:
         return Proof(ok=k == 0)
     else:
-        claim, is_whole = Claim(forest), k == graph.edge_bound  # no edge is left out
+        claim, is_whole = Claim(forest), k == graph.edge_bound  # whether all edges are claimed
     tree = TreeBuilder(n, k, launch).build(claim.list_edges)
     if tree is None:
         return Proof(ok=False)
@@ -197,10 +217,15 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
 
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
-    """Return a forest that has been proved, with the proof's figures in ``stats["proof"]``; waits.
+    """Prove a forest, and return it with figures about the proof in ``stats["proof"]``.
 
-    The caller has the lock of the device. Raises InvalidForestError if the forest is not the one,
-    which names the first edge that shows it.
+    The call waits for the device. The caller must have the lock of the device. If the device
+    refutes the forest or cannot prove it, the host decides.
+
+    Raises
+    ------
+    InvalidForestError
+        The forest is wrong. The error names the first edge that shows it.
     """
     began = time.perf_counter()
     refusal, is_refuted = _refusal(forest), False
@@ -215,7 +240,7 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
                 return _with_proof(forest, began, where="device", by=by, levels=found.levels)
             refusal, is_refuted = "the device took the forest for wrong", True
     logger.info("the host proves a forest of %s: %s", launch.device.description, refusal)
-    _prove_on_host(forest, _host_graph(forest))  # which says what is wrong
+    _prove_on_host(forest, _host_graph(forest))  # its error says what is wrong
     if is_refuted:
         warn_of_fallback(
             f"{launch.device.description} took a forest for wrong that the host has proved right; "
@@ -226,7 +251,10 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
 
 
 def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
-    """Return a forest that the host has proved to be that of `graph`; as :func:`checked`."""
+    """Prove on the host that a forest is the one of `graph`, and return it as :func:`checked` does.
+
+    `reason` says why the host proves it. Raises InvalidForestError if the forest is wrong.
+    """
     began = time.perf_counter()
     _prove_on_host(forest, graph)
     return _with_proof(forest, began, where="host", by="the host", reason=reason)
@@ -246,7 +274,7 @@ def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> 
 
 
 def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
-    """Return the host's graph of a forest, with the weights that the device has."""
+    """Return the host's graph of a forest, with the weights that the device has now."""
     graph = forest.graph
     if not isinstance(graph, DeviceGraph):
         return graph.graph
@@ -262,7 +290,7 @@ def _maker(forest: DeviceForest) -> str:
 
 
 def _refusal(forest: DeviceForest) -> str | None:
-    """Return why the device does not prove a forest; None if it does."""
+    """Return the reason why the device cannot prove a forest, or None if it can."""
     if forest.graph.n_vertices > MAX_VERTICES:
         return f"the graph has more than {MAX_VERTICES} vertices"
     reason = families.proof_refusal(forest.graph, maximum=forest.maximum)
@@ -272,7 +300,10 @@ def _refusal(forest: DeviceForest) -> str | None:
 
 
 def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:
-    """Return a forest with how it was proved, and how long that took."""
+    """Return a forest with figures about its proof in its statistics.
+
+    `began` is the time at which the proof began, by ``time.perf_counter``.
+    """
     ms = 1e3 * (time.perf_counter() - began)
     known: Mapping[str, Any] = {name: value for name, value in figures.items() if value is not None}
     return forest.with_stats({**forest.stats, "proof": {**known, "ms": ms}})

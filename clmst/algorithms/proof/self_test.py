@@ -1,4 +1,4 @@
-"""The self-tests of proofs: right claims pass, wrong ones do not."""
+"""The self-tests of proofs: right claims must be proved, and wrong ones must not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from clmst.runtime.launcher import Launcher
 def claim_of(
     graph: DeviceGraph | DeviceMatrix, ends: Array, slots: Array | None = None, *, maximum: bool
 ) -> DeviceForest:
-    """Return the claim that some edges are the forest of a graph; a complete one has no slots."""
+    """Make the claim that certain edges are the forest of a graph.
+
+    `ends` has shape (k, 2). `slots` is None for a complete graph, which has no slots.
+    """
     device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
     own = None
     if slots is not None:
@@ -42,7 +45,10 @@ def claim_of(
 def of_graph(
     graph: DeviceGraph, right: Array, *, maximum: bool, exchanges: int = 3
 ) -> Iterator[Answer]:
-    """Yield claims on a graph, given the slots of its forest: as what they were proved, and are."""
+    """Yield claims about a graph: name, whether the device proves it, and whether it is right.
+
+    `right` contains the slots of the graph's forest.
+    """
     host = graph.graph
     others = np.setdiff1d(host.edge_slots, right)
 
@@ -57,7 +63,10 @@ def of_graph(
 def of_matrix(
     matrix: DeviceMatrix, right: Array, *, maximum: bool, exchanges: int = 3
 ) -> Iterator[Answer]:
-    """Yield claims on a complete graph, given its forest: as what they were proved, and are."""
+    """Yield claims about a complete graph: name, whether it is proved, and whether it is right.
+
+    `right` contains the ends of the edges of the graph's forest.
+    """
     n = matrix.n_vertices
 
     def ends_of(pairs: Array) -> Array:
@@ -74,9 +83,10 @@ def of_matrix(
 def _claims(
     right: Array, others: Array, ends_of: Callable[[Array], Array], n: int, exchanges: int
 ) -> Iterator[tuple[str, Array]]:
-    """Yield `right` itself, then claims that are wrong, each in its own way.
+    """Yield `right` itself, then wrong claims, each with another kind of fault.
 
-    Edges that are exchanged are on one cycle, so what is claimed still spans the graph.
+    Where an edge replaces another, both are on one cycle, so the claimed edges still span the
+    graph.
     """
     yield "the forest", right
     if right.size:
@@ -88,7 +98,7 @@ def _claims(
         a, b = ends_of(right).astype(np.int64).T
         chosen = others[np.arange(exchanges + 1) * others.size // (exchanges + 1)]
         x, y = ends_of(chosen).astype(np.int64).T
-        on_path = Hierarchy(n, a, b).last_ranks(x, y)  # some edge: the order is any
+        on_path = Hierarchy(n, a, b).last_ranks(x, y)  # some edge of the path, whichever it is
         beside = (on_path[0] + right.size // 2) % right.size
         yield "a forest with a cycle", np.sort(np.append(np.delete(right, beside), chosen[0]))
         for other, gone in zip(chosen[1:], on_path[1:], strict=True):
@@ -101,7 +111,7 @@ def _is_proved(claim: DeviceForest) -> bool:
 
 
 def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield what is proved of known graphs."""
+    """Yield the results of proofs about known graphs, each with the right result."""
     for size in SIZES:
         known, maximum = known_graph(size), bool(case.maximum)
         graph = known.weighted(case.dtype, symmetric=bool(case.symmetric))
@@ -113,7 +123,7 @@ def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def complete_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield what is proved of known complete graphs."""
+    """Yield the results of proofs about known complete graphs, each with the right result."""
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)
         right = kruskal(graph.to_graph(), maximum=maximum).edges

@@ -1,4 +1,8 @@
-"""The tree by which a forest is proved; host side of ``cl/algorithms/proof/tree.cl``."""
+"""The tree with which a forest is proved; host side of ``cl/algorithms/proof/tree.cl``.
+
+The forest is contracted level by level. Each node of a level has a parent on the next level, so all
+levels together are a tree, whose leaves are the vertices.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +19,18 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
 
-# Forest edges of a segment, below which fewer work-groups do; nodes of a segment likewise.
+# Minimum number of forest edges in a segment, and of nodes in a work-group's range. For less, fewer
+# work-groups are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# Levels: each has at most half the nodes of the one before.
+# Maximum number of levels. Each has at most half the nodes of the one before.
 _MAX_LEVELS = 34
-# The layout of state[], as proof/state.cl has it.
+# The layout of state[], as in proof/state.cl.
 _PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
 _NODES, _TOPS = 0, 1
 _LEVEL_WORDS = 2
 _NO_FAULT = 0xFFFFFFFF
-# Nodes that a node follows in one launch, where work-items are many.
+# Number of parent pointers that a node follows in one launch, if there are many work-items.
 _HOPS = 32
 
 
@@ -33,25 +38,29 @@ _HOPS = 32
 class Tree:
     """The tree of a forest's contraction, on the device."""
 
-    parents: Memory  # of all nodes, as the next three arrays: ``tree.cl``
+    parents: Memory  # an entry for each node, as in the next three arrays; see ``tree.cl``
     orders: Memory
     reaches: Memory
     tops: Memory
-    state: Memory  # the words of ``state.cl``
-    has_trees: bool  # whether several trees have edges
+    state: Memory  # the words that ``state.cl`` describes
+    has_trees: bool  # whether more than one tree of the forest has edges
     levels: int
     n_nodes: int
 
     def is_confirmed(self, launch: Launcher) -> bool:
-        """Return whether no edge has shown that the forest is another one; waits."""
+        """Return whether no edge of the graph has refuted the forest.
+
+        The call waits for the device.
+        """
         return launch.read_words(self.state, 1, first=_SLOT) == [_NO_FAULT]
 
 
 class TreeBuilder:
-    """Memory for a tree, and the list of the `k` edges of a forest of `n` vertices.
+    """Memory for a tree, and for the list of the `k` edges of a forest of `n` vertices.
 
-    `least` (of the vertices), `records`, `lengths` and `state` are as ``records.cl`` and
-    ``state.cl`` have them. The list has `segments`, each of the capacity `stride`.
+    `least` (an entry for each vertex), `records`, `lengths` and `state` are described in
+    ``records.cl`` and ``state.cl``. The list has `segments` segments, each with a capacity of
+    `stride` edges.
     """
 
     def __init__(self, n: int, k: int, launch: Launcher) -> None:
@@ -71,10 +80,11 @@ class TreeBuilder:
         self.state = device.allocate(self.counts.nbytes)
 
     def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
-        """Return the tree; None if the claim is no forest, or not one of edges of the graph.
+        """Build the tree of a claimed forest.
 
-        The function enqueues the check of the claim, and the list of its edges, which offers them
-        to `least`.
+        The call waits for the device. `list_edges` enqueues the check of the claim and the listing
+        of its edges, and offers each edge to `least`. Returns None if the claim has a cycle, or
+        contains edges that the graph does not have.
         """
         self.counts[[_CLAIM, _SLOT]] = _NO_FAULT
         self.launch.write(self.state, self.counts)
@@ -108,20 +118,28 @@ class TreeBuilder:
         )
 
     def ranks_of(self, numbers: DeviceArray) -> DeviceArray:
-        """Return the rank of each edge, from 1 on, given the edges' numbers in order."""
+        """Compute the rank of each edge, from 1 on, given the edges' numbers in order of rank.
+
+        It does not wait.
+        """
         ranks = DeviceArray.empty(self.k, np.uint32, self.launch.device)
         self._each("list_ranks", self.k, numbers, ranks, self.k)
         return ranks
 
     def claim_is_right(self) -> bool:
-        """Return whether no fault of the claim has been found; waits."""
+        """Return True if the device's checks of the claim have found no error so far.
+
+        The call waits for the device.
+        """
         self._read()
         return bool(self.counts[_CLAIM] == _NO_FAULT)
 
     def _contract(self) -> list[int] | None:
-        """Contract the forest level by level; return the first node of each, and the end.
+        """Contract the forest level by level.
 
-        None if a level has more nodes than there can be, or nodes in a ring: the device is wrong.
+        The call waits for the device. Returns the number of the first node of each level, and at
+        last the number of all nodes. Returns None if a level has more nodes than is possible, or if
+        parents form a ring, since then the device is at fault.
         """
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
@@ -148,9 +166,10 @@ class TreeBuilder:
         return None
 
     def _follow(self, base: int, n: int) -> bool:
-        """Find the parents of all nodes of a level, and read the counts; return whether they end.
+        """Find the parents of all nodes of a level, and read the counts.
 
-        A device that hooks wrongly may have made a ring of them.
+        The call waits for the device. Returns False if the search does not end. A faulty device may
+        have linked nodes into a ring.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

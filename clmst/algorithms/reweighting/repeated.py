@@ -1,9 +1,10 @@
-"""Other weights for a graph whose edges stay.
+"""Give a graph on a device new weights, round by round, while its edges stay.
 
 Host side of ``cl/algorithms/reweighting/repeated.cl``.
 
-Edges are stored once, so a solve takes a word of weight for each. What follows from the edges alone
-is on the device before, and so are all buffers from the second solve on.
+Edges are stored once, so a solve needs one word of weight for each edge. All data that depend only
+on the edges are put on the device beforehand. From the second solve on, all buffers are there as
+well.
 """
 
 from __future__ import annotations
@@ -30,46 +31,46 @@ from clmst.runtime.transfer import Transfer
 
 SOURCE = "algorithms/reweighting/repeated.cl"
 
-# Of repeated.cl.
+# Values of repeated.cl.
 _NONE = 0xFFFFFFFF  # NO_FAULT, NO_SLOT
 _FAULT_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceWeights:
-    """Weights, by edge or by slot, where kernels get at them."""
+    """Weights, by edge or by slot, in memory that kernels can use."""
 
-    memory: Memory  # or a host array that the device works on in place
+    memory: Memory  # it may be a host array that the device uses in place
     encoding: Encoding
-    is_checked: bool  # whether it is known that none of them is NaN
-    stage: Buffer | None = None  # the memory, if :meth:`ReweightedGraph.bring` has chosen it
-    is_lent: bool = False  # whether it is a host array of the caller's, to be given back
+    is_checked: bool  # whether it is known that no weight is NaN
+    stage: Buffer | None = None  # `memory`, if :meth:`ReweightedGraph.bring` took it from its pool
+    is_lent: bool = False  # whether `memory` is the caller's array, which it may change later
 
     @property
     def may_hold_nan(self) -> bool:
-        """Whether the host has to read them."""
+        """Whether the device still has to check the weights for NaN."""
         return is_float(self.encoding.stored) and not self.is_checked
 
 
 class UploadBuffers:
-    """Buffers of one device that are used again and again, by any thread.
+    """A pool of buffers of one device, for all threads.
 
-    A buffer in use has one user. If a round fails before it gives its buffer back, the buffer
-    returns to the pool with its last reference.
+    A buffer in use has one user. If a round fails before it puts its buffer back, the buffer
+    returns to the device's memory pool with its last reference.
     """
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._free: list[Buffer] = []
-        self._in_use: set[int] = set()  # by what they are
+        self._in_use: set[int] = set()  # ids of the buffers that are in use
         self._lock = threading.Lock()
         forking.replace_locks(self, "_lock")
 
     def take(self, n_bytes: int) -> Buffer:
-        """Return a buffer that nothing is under way to or from.
+        """Return a buffer of at least `n_bytes` that no command is using.
 
-        One that is new comes from the pool, where commands of the queue may still be under way to
-        it.
+        If there is none, a new one is allocated. This blocks, since commands of the queue may still
+        be using its memory.
         """
         with self._lock:
             while self._free:
@@ -85,7 +86,10 @@ class UploadBuffers:
         return stage
 
     def put_back(self, stage: Buffer | None) -> None:
-        """Return an idle buffer, once."""
+        """Put a buffer back that no command is using; None is ignored.
+
+        A second call for the same buffer has no effect.
+        """
         with self._lock:
             if stage is not None and id(stage) in self._in_use:
                 self._in_use.remove(id(stage))
@@ -93,10 +97,10 @@ class UploadBuffers:
 
 
 class ReweightedGraph:
-    """A part of a graph on a device that gets other weights round by round.
+    """A part of a graph, on a device, which gets new weights in each round.
 
-    It has a `number` among all parts. It is for one thread at a time, which has the device's lock;
-    only `bring` may be called while another thread solves.
+    `number` is its number among all parts. One thread at a time may use it, and must have the
+    device's lock. The exception is `bring`, which may be called while another thread solves.
     """
 
     def __init__(self, part: Part, device: Device, number: int = 0) -> None:
@@ -105,9 +109,10 @@ class ReweightedGraph:
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
-        self._own: Buffer | None = None  # a buffer for weights by slot
-        self.present: DeviceWeights | None = None  # the weights of the last round, by slot
-        # Of changes: who claims each edge, the first number not used yet, the slot of each edge.
+        self._own: Buffer | None = None  # a buffer of its own for weights by slot
+        self.present: DeviceWeights | None = None  # the present weights, by slot
+        # For changes of weights: the number of the entry that claims each edge, the first number
+        # that has not been used yet, and the slot of each edge.
         self._claims: Memory | None = None
         self._next_claim = 1
         self._slots: Memory | None = None
@@ -124,17 +129,17 @@ class ReweightedGraph:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The range of the whole graph's weights that it takes."""
+        """The half-open range of edges of the whole graph whose weights it uses."""
         return self.part.first, self.part.last
 
     def bring(
         self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
     ) -> DeviceWeights:
-        """Bring words by edge to the device.
+        """Copy weights by edge to the device, without waiting, and return them.
 
-        What a device works on in place is not copied; leave it as it is until the solve is done.
-        Elsewhere the copy may still be under way, for which `queue` alone waits by itself; the
-        array is the caller's again all the same.
+        If the device works in the host's memory, nothing is copied, and the caller must leave the
+        array unchanged until the solve is done. Otherwise the caller may change the array at once.
+        The copy to the device may still be under way; only commands in `queue` wait for it.
         """
         if self.device.capabilities.host_arrays != "copied" or not words.nbytes:
             memory = self.device.upload(words)
@@ -146,7 +151,10 @@ class ReweightedGraph:
         return DeviceWeights(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
 
     def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
-        """Enqueue what makes weights by edge those of the next round; return its graph. O(m)."""
+        """Enqueue the use of weights by edge in the next round, and return its graph. O(m).
+
+        The weights are put in the order of slots, copied and checked for NaN, as far as needed.
+        """
         self.forget()
         if not self._faults_are_clear:
             self.clear_faults(launch)
@@ -168,7 +176,10 @@ class ReweightedGraph:
         return self.graph(launch)
 
     def graph(self, launch: Launcher) -> DeviceGraph:
-        """Return the graph with its present weights."""
+        """Return the graph with its present weights.
+
+        Plans of earlier rounds are dropped if the kind of the weights has changed.
+        """
         assert self.present is not None
         memory, encoding = self.present.memory, self.present.encoding
         words = (encoding.word.itemsize, encoding.kind)
@@ -187,17 +198,18 @@ class ReweightedGraph:
         )
 
     def put_back(self, given: DeviceWeights) -> None:
-        """Take back the stage of weights, which nothing is under way to or from, if it has one.
+        """Put the buffer of weights back into the pool, unless they are the present weights.
 
-        Not yet if they are the present weights; and only once.
+        No command may be using it. A second call has no effect.
         """
         if self.present is None or given.stage is not self.present.stage:
             self._stages.put_back(given.stage)
 
     def drop_plans(self) -> None:
-        """Make plans anew in the next round: the state of one that failed is unknown.
+        """Discard everything whose state is unknown after a failed round.
 
-        The same holds for claims of edges, and for what was found wrong with weights.
+        That is the plans, the claims of edges, and the faults found in weights. They are made again
+        in the next round.
         """
         self._plans.clear()
         self._claims, self._faults_are_clear = None, False
@@ -211,10 +223,20 @@ class ReweightedGraph:
     # ------------------------------------------------------------------- changes
 
     def change(self, edges: DeviceArray, words: DeviceArray, launch: Launcher) -> DeviceGraph:
-        """Enqueue the change of some of the present weights, the last entry of an edge winning.
+        """Enqueue the change of some of the present weights, and return the graph.
 
-        The words are like the present ones, one for each of the edges, which are uint32. Nothing is
-        changed if there is a fault.
+        Parameters
+        ----------
+        edges : DeviceArray of uint32
+            The edges that change. If an edge occurs more than once, its last entry counts.
+        words : DeviceArray
+            The new word of each, in the encoding of the present weights.
+        launch : Launcher
+
+        Notes
+        -----
+        If an edge does not exist or a weight is NaN, nothing is changed, and :meth:`read_faults`
+        reports it.
         """
         assert self.present is not None
         if not self._faults_are_clear:
@@ -236,21 +258,27 @@ class ReweightedGraph:
         return self.graph(launch)
 
     def change_among(self, ids: Array, words: Array, launch: Launcher) -> DeviceGraph:
-        """Enqueue the change of its weights among some of the whole graph's, which are right."""
+        """Enqueue the changes that concern this part, given valid changes of the whole graph."""
         first, last = self.span
         mine = (ids >= first) & (ids < last)
         edges = DeviceArray.from_host((ids[mine] - first).astype(np.uint32), self.device)
         return self.change(edges, DeviceArray.from_host(words[mine], self.device), launch)
 
     def first_nan(self, launch: Launcher) -> int | None:
-        """Return the first weight of the whole graph that was found to be NaN; waits."""
+        """Return the index in the whole graph of the first weight that is NaN, or None.
+
+        The call waits for the device, unless the weights cannot be NaN.
+        """
         if self.present is None or not self.present.may_hold_nan:
             return None
         nan, _ = self.read_faults(launch)
         return None if nan is None else nan + self.part.first
 
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
-        """Return the index of a NaN and of an unknown edge found since the last time; waits."""
+        """Return the index of a NaN and of an unknown edge found since the last call.
+
+        The call waits for the device. An index is None if no such fault was found.
+        """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)
         if nan is not None or unknown is not None:
@@ -258,15 +286,16 @@ class ReweightedGraph:
         return nan, unknown
 
     def clear_faults(self, launch: Launcher) -> None:
-        """Enqueue the reset of faults."""
+        """Enqueue the reset of the words in which kernels report faults."""
         self._faults_are_clear = False
         launch.fill(self._faults, _NONE, _FAULT_WORDS)
         self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
-        """Widen the present words to the weights themselves; return their encoding. O(m), waits.
+        """Replace narrowed words of the present weights by the weights themselves.
 
-        Nothing is done where they are that already.
+        The call waits for the device. O(m). It returns their encoding. If the words are not
+        narrowed, nothing is done.
         """
         assert self.present is not None
         given, narrow = self.present, self.present.encoding
@@ -281,7 +310,10 @@ class ReweightedGraph:
         return wide
 
     def _own_weights(self, program: Program, launch: Launcher) -> Memory:
-        """Return the buffer of the present weights, a copy if it is the caller's."""
+        """Return a buffer of the present weights that may be changed.
+
+        If the present buffer is the caller's, a copy is enqueued.
+        """
         assert self.present is not None
         given = self.present
         if given.stage is None and given.memory is not self._own:
@@ -291,7 +323,10 @@ class ReweightedGraph:
         return self.present.memory
 
     def _claim(self, count: int, launch: Launcher) -> int:
-        """Return the first of `count` numbers that no change has claimed edges with."""
+        """Return the first of `count` numbers with which no change has claimed edges.
+
+        They are reserved by the call.
+        """
         n_edges = self.edges.n_input
         if self._claims is None or self._next_claim + count > _NONE:
             claims = self._claims
@@ -305,7 +340,7 @@ class ReweightedGraph:
         return first
 
     def _slots_of_edges(self) -> Memory | None:
-        """Return a buffer with the slot of each edge, or None where edges are slots."""
+        """Return a buffer with the slot of each edge, or None if edges are numbered like slots."""
         if self._ids is not None and self._slots is None:
             self._slots_on_host = np.full(self.edges.n_input, _NONE, np.uint32)
             self._slots_on_host[self._ids] = np.arange(self._ids.size, dtype=np.uint32)

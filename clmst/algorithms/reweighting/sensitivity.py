@@ -1,9 +1,10 @@
-"""Sensitivity intervals: what is known of a forest as long as weights stay near.
+"""Sensitivity intervals: what is known about a forest while weights stay near a reference.
 
 Host side of ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
-Most edges of a graph are much lighter or heavier than all that they compete with, so small changes
-do not matter to them. They are classified once; the candidates are a small graph.
+Most edges of a graph are much lighter or much heavier than all edges that they compete with, so
+small changes do not affect them. All edges are classified once, by the reference weights. Edges
+that small changes may affect are the candidates; they form a small graph.
 """
 
 from __future__ import annotations
@@ -23,29 +24,31 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/reweighting/sensitivity.cl"
 CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 
-# Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
-# floats of 32. OCTAVE_BITS of sensitivity.cl.
+# Binary logarithm of the number of steps from a weight to its double, by the number of bits of
+# floats. Integers count as floats of 32 bits. OCTAVE_BITS of sensitivity.cl.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-VECTOR = 16  # weights that kernels of CPUs take at a time: the fewest of a reference
+VECTOR = 16  # weights that kernels take at a time on CPUs; a reference needs at least as many
 _NONE = 0xFFFFFFFF  # above all positions; NO_WINNER
-# Cuts of the scale into bins of forest edges, and sampled edges that they are chosen by: an edge is
-# ruled out by the paths up to the cut below it, so more positions leave fewer candidates.
+# Number of cuts that divide the scale into bins of forest edges, and number of sampled edges by
+# which the cuts are chosen. An edge is ruled out by the paths of edges up to the cut below it, so
+# more cuts leave fewer candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# One in how many forest edges has its position raised to the floor: the lightest.
+# The lightest 1 / _LIGHTEST of the forest edges have their position raised to the floor.
 _LIGHTEST = 256
 _TREE = 1  # EDGE_IS_TREE
-# Rounds of contraction, at most, and the part of the list that a round must remove for another one.
+# Maximum number of rounds of contraction, and the share of the list that a round must remove for
+# another one to follow.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # two words
 
 
 class ReferenceWeights:
-    """The weights of a round and its forest, to which later weights are compared. O(m).
+    """The weights of a round and its forest, with which later weights are compared. O(m).
 
-    The graph stores each edge once, with the row of each slot; it has VECTOR of them at least.
-    `records` is memory for a word an edge, `word` has the macros that tell kernels how to read such
-    weights, `octave` is how many steps a weight and its double are apart, and `floor` is the
-    position of all weights that are lighter.
+    A weight has a position on a logarithmic scale, on which a weight and its double are `octave`
+    steps apart. Positions below `floor` are raised to it. The graph must store each edge once, with
+    the row of each slot, and have at least VECTOR edges. `records` is memory with a word for each
+    edge. `word` contains the macros with which kernels read weights of this kind.
     """
 
     def __init__(
@@ -78,7 +81,10 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def forest_positions(self, launch: Launcher) -> Array:
-        """Return the positions of a sample of the forest's edges on the scale, rising; waits."""
+        """Return the positions of a sample of the forest's edges on the scale of weights, rising.
+
+        The call waits for the device.
+        """
         m = self.records.size
         count = min(_SAMPLES, m)
         words = np.empty(count, np.uint32)
@@ -90,7 +96,12 @@ class ReferenceWeights:
         return positions
 
     def farthest(self, weights: Memory, launch: Launcher) -> int:
-        """Return how far other weights have moved, in the directions that matter; wait. O(m)."""
+        """Return the greatest number of steps by which another weight has moved.
+
+        The call waits for the device. O(m). Only moves in the directions that matter count. In a
+        minimum forest, these are moves of the forest's edges to heavier weights, and of other edges
+        to lighter ones. The result is 2**32 - 1 if a weight is NaN.
+        """
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
             self.program, "sensitivity_find_farthest", self.records.size, weights, self.records,
@@ -99,22 +110,26 @@ class ReferenceWeights:
         return launch.read_word(self._found.memory)
 
     def verify(self, weights: Memory, slack: int, violations: Memory, launch: Launcher) -> None:
-        """Enqueue the check that no weight has moved farther than it may. O(m)."""
+        """Enqueue the check that no weight has moved by more than `slack` steps. O(m).
+
+        If one has, the kernel sets `violations` to 1.
+        """
         launch.for_each(
             self.program, "sensitivity_verify", self.records.size, weights, self.records,
             violations, self.floor, slack, self.records.size,
         )  # fmt: skip
 
     def classify(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
-        """Classify all edges, for weights at most `slack` away from the reference; wait.
+        """Classify all edges, for weights at most `slack` steps away from the reference.
 
-        The graph is that of the reference, under any weights. O(m + (n + candidates) log n).
+        The call waits for the device, and returns the candidates. The graph must have the edges of
+        the reference, with any weights. It takes O(m + (n + candidates) log n).
         """
         return _Classification(self, graph, slack, launch).run()
 
 
 class _Classification:
-    """The arrays and arguments that all steps share."""
+    """One classification of edges: the arrays and arguments that its steps share."""
 
     def __init__(
         self, reference: ReferenceWeights, graph: DeviceGraph, slack: int, launch: Launcher
@@ -132,12 +147,20 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
+        """Do all steps and return the candidates.
+
+        The call waits for the device.
+        """
         self._rule_out()
         ends, edges = self._contract(*self._list())
         return self._candidates(ends, edges)
 
     def _rule_out(self) -> None:
-        """Make candidates of the edges that no path of far lighter ones rules out."""
+        """Enqueue the marking of the candidates.
+
+        An edge is not a candidate if a path of much lighter edges joins its ends. No small change
+        of weights then brings it into the forest.
+        """
         cuts = self._cuts()
         slots, starts = self._bins(cuts)
         self._each("begin_sets", self.n, self.parent, self.n)
@@ -152,7 +175,12 @@ class _Classification:
                 self._each(kernel, k, slots, rows, indices, *changed, first, k)
 
     def _bins(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
-        """Return slots by bin, and where each bin begins; the last one is empty."""
+        """Sort the slots by bin, and return them with the start of each bin.
+
+        The call waits for the device. A bin contains the edges between two cuts of the scale. The
+        edges of the reference forest and all other edges have bins of their own. The last bin is
+        empty.
+        """
         m, count = self.m, 2 * (len(cuts) + 1)
         bins, slots, found = self._new(m), self._new(m), self._new(count + 1)
         positions = DeviceArray.from_host(np.array(cuts or [0], np.uint32), self.graph.device)
@@ -166,7 +194,10 @@ class _Classification:
         return slots, self.launch.read_words(found.memory, count + 1)
 
     def _cuts(self) -> list[int]:
-        """Return rising positions on the scale, between which are equally many forest edges."""
+        """Return rising positions on the scale that divide the forest's edges into equal parts.
+
+        The call waits for the device.
+        """
         positions = self.weights.forest_positions(self.launch)
         if not positions.size:
             return []
@@ -174,7 +205,10 @@ class _Classification:
         return [int(cut) for cut in np.unique(positions[at])]
 
     def _list(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the candidates: their ends, and (position, slot)."""
+        """Return the ends of the candidates, and their (position, slot).
+
+        The call waits for the device.
+        """
         flags = self._new(self.m, np.uint8)
         self._each("flag_candidates", self.m, self.records, flags, self.m)
         slots, total = positions(flags, launch=self.launch)
@@ -186,7 +220,11 @@ class _Classification:
         return ends, edges
 
     def _contract(self, ends: DeviceArray, edges: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Join components by edges that are in for certain, as long as that pays."""
+        """Join components by edges that are certainly in the forest, as long as that pays.
+
+        The call waits for the device. Returns the ends and the (position, slot) of the candidates
+        that remain.
+        """
         lightest, winners = self._new(self.n), self._new(self.n)
         self._each("begin_sets", self.n, self.parent, self.n)
         for _ in range(_MOST_ROUNDS):
@@ -210,7 +248,10 @@ class _Classification:
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Return the candidates, with numbered components."""
+        """Give the components numbers, and return the remaining graph.
+
+        The call waits for the device.
+        """
         k, flags = ends.size, self._new(self.n, np.uint8)
         slots, numbers = self._new(k), self._new(self.n)
         self.launch.fill(flags.memory, 0, self.n, np.uint8)

@@ -1,9 +1,10 @@
-"""Series contraction: what topology says of forests under any weights.
+"""Series contraction: what the topology of a graph says about its forests under any weights.
 
 Host side of ``cl/algorithms/reweighting/series.cl``.
 
 Road networks have dead ends and long paths without crossings. An edge on no cycle is in every
-forest. Of a degree-2 path only the heaviest edge may not be.
+forest. Of a degree-2 path, which has no crossing inside, at most one edge is not in the forest: the
+heaviest.
 """
 
 from __future__ import annotations
@@ -31,32 +32,38 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # two words
 
 
-# Options that say nothing but the shape.
+# Options that set nothing but the shape.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
 class SeriesContraction:
-    """Solves of one graph by its contraction, if that is small enough, or `always`."""
+    """Solves of one graph by its series contraction, if that is small enough.
+
+    With `always`, the contraction is used whatever its size.
+    """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
-        self._pays: bool | None = None  # until it is known
+        self._pays: bool | None = None  # None until it is known
         self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
-        """Return whether solves may go this way: the kernels that solve the rest are a GPU's.
+        """Return whether solves with these arguments may use the contraction.
 
-        Options other than the shape are for whole graphs.
+        The remaining graph is solved by kernels in the shape of a GPU. All options except the shape
+        are meant for whole graphs, so none may be set.
         """
         if algorithm != "filter-boruvka" or options not in (None, *_PLAIN):
             return False
         return (options or _PLAIN[0]).shape_under(device.policy) == "gpu"
 
     def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
-        """Return the forest of a graph under its present weights, or None if it does not pay.
+        """Return the solution for a graph with its present weights.
 
-        The graph is the same one every time, each edge stored once, with the row of each slot.
+        The call waits for the device. The graph must be the same in every call, and store each edge
+        once, with the row of each slot. Returns None if the contraction does not pay, or if the
+        solve has failed and has to be done in another way.
         """
         if self._pays is None:
             self._contract(graph, launch)
@@ -74,7 +81,7 @@ class SeriesContraction:
         return run.solution(stats={**run.stats(), "series_contraction": remaining})
 
     def forget(self) -> None:
-        """Forget what a solve may have remaining unfinished."""
+        """Forget the state that an unfinished solve may have left."""
         self._workspace = None
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
@@ -87,18 +94,18 @@ class SeriesContraction:
 
 
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Contract a graph by its topology: return the remaining candidates; wait.
+    """Contract a graph by its topology, and return the remaining candidates.
 
-    Each edge is stored once, with the row of each slot. As :func:`clmst.core_numbers`, and O(m)
-    beside that. Device memory: 17 bytes an edge and 20 a vertex, of which 4 an edge and 12 a path
-    stay.
+    The call waits for the device. The graph must store each edge once, with the row of each slot.
+    It takes O(m) in addition to :func:`clmst.core_numbers`. The device memory is 17 bytes for each
+    edge and 20 for each vertex, of which 4 for each edge and 12 for each path are kept.
     """
     cores, _ = core_numbers(graph, launch)
     return _ContractionSteps(graph, cores, launch).run()
 
 
 class _ContractionSteps:
-    """The arrays and arguments that all steps share."""
+    """One series contraction: the arrays and arguments that its steps share."""
 
     def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:
         self.graph, self.cores, self.launch = graph, cores, launch
@@ -113,6 +120,10 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
+        """Do all steps and return the candidates.
+
+        The call waits for the device.
+        """
         m, n_words = self.m, -(-self.m // 32)
         firsts, slots = self._name_paths()
         heads, kept = self._new(m + 1, np.uint8), self.graph.device.allocate(max(4 * n_words, 4))
@@ -125,12 +136,15 @@ class _ContractionSteps:
         ends = self._new(k, _PAIR)
         rows, indices = self.graph.rows, self.graph.indices
         self._each("find_ends", k, starts, slots, rows, indices, self.degrees, numbers, ends, k)
-        # Closed paths end at vertex 0.
+        # Closed paths end at vertex 0, so there is at least one vertex.
         n_vertices = max(n_ends, 1)
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 
     def _name_paths(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the first edge of every edge's path, sorted, and the slots along with them."""
+        """Return the first edge of every edge's path, sorted, and the slots in the same order.
+
+        It does not wait.
+        """
         m, n = self.m, self.n
         rows, indices = self.graph.rows, self.graph.indices
         cores, degrees = self.cores, self.degrees
@@ -144,7 +158,10 @@ class _ContractionSteps:
         return sort_by_key(firsts, slots, key_bits=bits_of(m + 1), launch=self.launch)
 
     def _number_ends(self) -> tuple[DeviceArray, int]:
-        """Return a number for every vertex that is an end of paths, and how many are."""
+        """Compute a number for every vertex that is an end of paths, and their count.
+
+        The call waits for the device.
+        """
         flags, total = self._new(self.n), self._new(1)
         self._each("flag_ends", self.n, self.degrees, flags, self.n)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)

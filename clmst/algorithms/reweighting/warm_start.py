@@ -1,4 +1,4 @@
-"""Warm starts: solves that reuse the classification of edges while weights stay near."""
+"""Warm starts: solves that reuse a classification of the edges while weights stay near."""
 
 from __future__ import annotations
 
@@ -17,30 +17,33 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# Octaves: the greatest move between two rounds for which intervals pay; the greatest slack.
+# In octaves: the greatest move between two rounds for which intervals pay, and the greatest slack.
+# A move of one octave doubles or halves a weight.
 _NEAR, _FAR = 0.45, 0.5
-# What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
-# last, as where weights wander ever farther.
+# The slack as a multiple of how far weights have moved: at first, and after a classification that
+# did not last, as when weights move ever farther.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
-# Solves that what was prepared has to last for, so that the time it took is saved.
+# Number of solves for which a classification must last to save the time that it took.
 _LASTING = 4
-# Rounds without a look at how near weights are, at most: twice as many after each that was in vain.
+# Maximum number of rounds without a look at how near the weights are. The number doubles after each
+# look in vain.
 _LONGEST_PAUSE = 64
 
 
 class WarmStart:
-    """Solves of one graph, of which those under weights near earlier ones are quicker.
+    """Solves of one graph that are quicker if the weights are near earlier weights.
 
-    A round becomes the *reference*: its weights, and which edges are in its forest. If the weights
-    of a later round are near, the edges are classified once for weights that near: in the forest,
-    out of it, or candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on a solve
-    checks that no weight leaves its sensitivity interval, and solves the candidates only. A weight
-    that leaves it is a *violation*: the round is solved anew, and the next intervals may be wider.
-    Forests are exact in any case. Graphs that are too small for it to pay have none, unless
-    `always`.
+    A round becomes the *reference*: its weights, and the edges of its forest. If the weights of a
+    later round are near, the edges are classified once, for all weights that are as near: in the
+    forest, outside it, or candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then
+    on, a solve checks that no weight leaves its sensitivity interval, and solves only the
+    candidates. A weight that leaves it is a *violation*. Then the round is solved anew, and the
+    next intervals may be wider. Forests are exact in any case. Small graphs, for which this does
+    not pay, are not classified, unless `always` is set.
 
-    Each edge is stored once, with the row of each slot: 4 bytes an edge for the reference; during
-    the classification 17 more an edge and 12 a vertex; then 28 a candidate, and an eighth an edge.
+    Each edge must be stored once, with the row of each slot. The reference takes 4 bytes for each
+    edge. The classification takes 17 more for each edge and 12 for each vertex. After it, 28 bytes
+    for each candidate and an eighth of a byte for each edge are kept.
     """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
@@ -50,13 +53,17 @@ class WarmStart:
         self._slack = 0
         self._memory: DeviceArray | None = None
         self._violations: DeviceArray
-        self._served = 0  # solves with this classification
+        self._served = 0  # number of solves with this classification
         self._margin = _MARGIN
-        self._pause = 0  # rounds to come without a look
+        self._pause = 0  # number of coming rounds without a look
         self._next_pause = 1
 
     def begin(self, graph: DeviceGraph, launch: Launcher) -> GpuRun | None:
-        """Enqueue a solve of the candidates if there is a classification; do not wait."""
+        """Start a solve of the candidate edges, without waiting.
+
+        The candidates are the edges whose place in the forest the reference weights leave open.
+        Returns None if the edges have not been classified yet.
+        """
         reference, word = self._reference, graph.weight_defines(maximum=self.maximum)
         if reference is not None and word != reference.word:
             self.forget()
@@ -66,7 +73,11 @@ class WarmStart:
         return begin_candidates(graph, self._workspace, launch)
 
     def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
-        """Return the statistics of a solve that was begun, or None at a violation; wait."""
+        """Finish a solve that was begun, and return its statistics.
+
+        The call waits for the device. Returns None if a weight has left its interval or the solve
+        has failed; then the round has to be solved anew.
+        """
         if launch.read_word(self._violations.memory):
             self._workspace = None
             if self._served < _LASTING:
@@ -90,7 +101,8 @@ class WarmStart:
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         """Learn from a round that was solved anew: make it the reference, or classify its edges.
 
-        Nothing is learnt of a solution that was found in both directions of edges.
+        Nothing is learnt if the graph is too small, or if the solution has both directions of
+        edges. The call may block.
         """
         one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
         pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)
@@ -107,7 +119,7 @@ class WarmStart:
                 self._wait_longer()
 
     def forget(self) -> None:
-        """Forget all rounds."""
+        """Forget the reference and the classification."""
         self._reference = self._workspace = None
 
     def _record(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
@@ -121,7 +133,11 @@ class WarmStart:
     def _classify(
         self, reference: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
     ) -> bool:
-        """Settle edges for weights that move as far, if that leaves few; return whether it does."""
+        """Classify the edges for weights that have moved by up to `moved` steps.
+
+        The call waits for the device. Returns whether the classification pays, which it does if
+        there are few candidates.
+        """
         if moved > _NEAR * reference.octave:
             return False
         slack = min(int(self._margin * moved) + 1, int(_FAR * reference.octave))
@@ -140,6 +156,6 @@ class WarmStart:
         return True
 
     def _wait_longer(self) -> None:
-        """Double the number of rounds before the next look."""
+        """Pause, for twice as many rounds as the last time, before the next look at the weights."""
         self._pause = self._next_pause
         self._next_pause = min(2 * self._next_pause, _LONGEST_PAUSE)

@@ -1,7 +1,7 @@
-"""What the rest of clmst knows of an algorithm: its record, and the class of its options.
+"""What the rest of clmst knows about an algorithm: its record and the class of its options.
 
-Records are read for the command's help, which loads neither OpenCL nor NumPy: what checks options
-is imported when some are made.
+The command's help reads the records, and it loads neither OpenCL nor NumPy. So the modules that
+check options are imported only when options are made.
 """
 
 from __future__ import annotations
@@ -24,16 +24,27 @@ if TYPE_CHECKING:
 
 
 class Solve(Protocol):
-    """What every algorithm is: the same contract, the same edge set."""
+    """The function that every algorithm has: it enqueues a solve of a graph.
+
+    All algorithms find the same edges.
+    """
 
     def __call__(
         self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object
     ) -> Solution:
-        """Enqueue the solve; the flags of the solution are complete when its queue has finished."""
+        """Enqueue the solve and return its solution.
+
+        The flags of the solution are complete once the queue of `launch` has finished. With
+        `maximum`, it is the maximum spanning forest. `options` is None or of the algorithm's own
+        class.
+        """
 
 
 class Begin(Protocol):
-    """What an algorithm may be, too: a solve whose end the host learns with its result."""
+    """A function that an algorithm may have in addition: it enqueues a solve without any read-back.
+
+    The host learns whether the solve succeeded when it reads the result.
+    """
 
     def __call__(
         self,
@@ -44,10 +55,11 @@ class Begin(Protocol):
         options: object,
         verdict: Memory | None,
     ) -> Solution | None:
-        """Enqueue the solve; the report of the solution tells whether there is one.
+        """Enqueue the solve and return its solution, whose report says whether there is a forest.
 
-        There is none if the graph is not sound: so a `verdict` says that is enqueued, of the words
-        of cl/device/verdict.cl. None, with nothing enqueued, if the host has to wait in between.
+        If the graph is faulty, there is none. An enqueued check of the graph may write to `verdict`
+        whether it is (the words of cl/device/verdict.cl). Return None, with nothing enqueued, if
+        the host has to wait during the solve.
         """
 
 
@@ -55,35 +67,38 @@ class Begin(Protocol):
 class AlgorithmRecord:
     """An algorithm: its name, what it is for, and what limits it.
 
-    The name tells where its parts are: the package of "filter-boruvka" is ``filter_boruvka``, whose
-    ``solve.py`` has a function ``solve``.
+    The name determines where its parts are. The package of "filter-boruvka" is ``filter_boruvka``,
+    whose module ``solve.py`` has a function ``solve``.
     """
 
     name: str  # what callers give as ``algorithm``
     folder: str = field(init=False)  # its package
-    options: type[Any]  # the class of its options, which are the usual ones without arguments
+    options: type[Any]  # the class of its options; without arguments it makes the defaults
     purpose: str  # what it is, in one line
-    good_for: str  # when to take it, in one line
-    # Where "auto" comes to it, the least first; a function of a device's policy and of the graph,
-    # None for a large one. None: "auto" never takes it. The figures are in docs/algorithms.md.
+    good_for: str  # when to use it, in one line
+    # The position at which "auto" tries it; the least is tried first. It may be a function of a
+    # device's policy and of the graph, which is None for a large graph. If the rank is None, "auto"
+    # never uses the algorithm. The figures are in docs/algorithms.md.
     rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
-    # Returns how many vertices it takes on a device; None: as many as a graph can have.
+    # Returns the maximum number of vertices on a device. None: as many as a graph can have.
     most_vertices: Callable[[Device], int] | None = None
-    # Bytes a vertex and an edge at the peak of a solve, beside the graph itself; weights of 32
-    # bits. The larger of what edges stored once and twice take, on random graphs of average degree
-    # 2 to 32. A function of a device's policy where that changes them. None: it has an error of its
-    # own.
+    # Bytes for each vertex and for each edge at the peak of a solve, beside the graph itself, with
+    # weights of 32 bits. Of edges stored once and stored twice, it is the larger need, on random
+    # graphs of average degree 2 to 32. It is a function of a device's policy if that changes the
+    # bytes. None: the algorithm raises an error of its own.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
-    # Whether it solves every graph in reasonable time, so that it can be offered for another one.
+    # Whether it solves every graph in reasonable time, so that an error about another algorithm's
+    # memory can suggest it.
     takes_any_graph: bool = False
     # Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
     takes_complete_graphs: bool = False
-    # On which devices its self-test solves the large known graph, too.
+    # The devices on which its self-test also solves the large known graph.
     large_self_test: Literal["always", "cpu", "never"] = "always"
-    # Where graphs of one kind of weights are solved by different kernels: returns the name of the
-    # kernels that solve a graph by the usual options, and options under which all graphs are. Its
-    # self-test has these, so it tests what the solve needs, and builds nothing else. None, as the
-    # function's result, too: all graphs have the same kernels.
+    # Graphs with the same kind of weights may be solved by different kernels. Then this function
+    # returns the name of the kernels that solve a graph with the default options, and options with
+    # which these kernels solve all graphs. The self-test uses these options, so it tests exactly
+    # what the solve needs and builds nothing else. If this is None, or the function returns None,
+    # all graphs have the same kernels.
     variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
 
     def __post_init__(self) -> None:
@@ -92,24 +107,27 @@ class AlgorithmRecord:
 
     @property
     def solve(self) -> Solve:
-        """What solves by it; loaded when it is first used."""
+        """The function that enqueues a solve; its module is imported at the first use."""
         found: Solve = _module(f"{self.folder}.solve").solve
         return found
 
     @property
     def begin(self) -> Begin | None:
-        """What begins a solve by it that is read only once, if anything does."""
+        """The function that enqueues a solve without read-backs, or None if there is none."""
         found: Begin | None = getattr(_module(f"{self.folder}.solve"), "begin", None)
         return found
 
     def takes(self, device: Device, n_vertices: int) -> bool:
-        """Return whether it takes so many vertices."""
+        """Return whether the algorithm can solve a graph of `n_vertices` vertices on a device."""
         return self.most_vertices is None or n_vertices <= self.most_vertices(device)
 
 
 @cache
 def _module(name: str) -> Any:
-    """Return a module, imported; waits while another thread imports it."""
+    """Import a module by its name.
+
+    The call waits while another thread imports it.
+    """
     return import_module(name)
 
 
@@ -117,12 +135,19 @@ Options = TypeVar("Options")
 
 
 def options_for(algorithm: str, kind: type[Options], options: object) -> Options:
-    """Return the options of an algorithm: those given, or the defaults; raise for another class."""
+    """Return `options`, or the default options of class `kind` if they are None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The options are of another class. Instances of a subclass are refused, too, since a caller's
+        class may raise when it is compared.
+    """
     if options is None:
         hashable: Any = kind
         usual: Options = _usual(hashable)
         return usual
-    if type(options) is not kind:  # those of a caller's class may raise when compared
+    if type(options) is not kind:  # a caller's subclass may raise when it is compared
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise InvalidArgumentError(
             f"options is a {type(options).__name__}; {algorithm!r} takes {article} {kind.__name__}"
@@ -132,19 +157,23 @@ def options_for(algorithm: str, kind: type[Options], options: object) -> Options
 
 @cache
 def _usual(kind: Any) -> Any:
-    """Return options that say nothing: made once, since making them costs a small solve 4 us."""
+    """Return the default options of a class.
+
+    They are made once, since making them takes 4 us, which matters to a small solve.
+    """
     return kind()
 
 
 # ------------------------------------------------------- checks of the fields of options
 #
-# A class of options calls these in its ``__post_init__``. Each raises InvalidArgumentError, or puts
-# Python's own value in place of the given one: `3` for ``np.int64(3)``. So options that mean the
-# same are equal and have the same hash and text, and nothing below has to check a value again.
+# A class of options calls these functions in its ``__post_init__``. Each raises
+# InvalidArgumentError, or replaces the given value by Python's own: ``np.int64(3)`` by `3`. So
+# options with the same meaning are equal and have the same hash and text, and no other code has to
+# check their values again.
 
 
 def check_alternatives(options: object, **alternatives: Any) -> None:
-    """Check that each named field is one of its alternatives, the arguments of a ``Literal``."""
+    """Check that each named field is one of its alternatives, given as a ``Literal`` type."""
     from clmst.core.arguments import check_choice
 
     for name, known in alternatives.items():
@@ -160,17 +189,20 @@ def check_switches(options: object, *names: str) -> None:
 
 
 def check_whole_number(options: object, name: str, *, low: int, high: int | None = None) -> None:
-    """Check that a field is an integer from `low` to `high`; an array of one is none."""
+    """Check that a field is an integer from `low` to `high`; without `high`, from `low` on.
+
+    An array of one integer is refused.
+    """
     from clmst.core.arguments import check_integer, is_array, shown
 
     value = getattr(options, name)
-    if is_array(value):  # of one element, which Python takes for an integer
+    if is_array(value):  # Python would take an array of one element for an integer
         raise InvalidArgumentError(f"{name} is {shown(value)}, an array; it must be an integer")
     set_option(options, name, check_integer(name, value, low=low, high=high))
 
 
 def check_real_number(options: object, name: str, *, low: float, high: float) -> None:
-    """Check that a field is a number from `low` to `high`."""
+    """Check that a field is a number from `low` to `high`, and convert it to a float."""
     from clmst.core.arguments import check_number
 
     check_number(name, getattr(options, name), low=low, high=high)
@@ -178,17 +210,17 @@ def check_real_number(options: object, name: str, *, low: float, high: float) ->
 
 
 def set_option(options: object, name: str, value: object) -> None:
-    """Set a field of frozen options while they are being made."""
+    """Set a field of frozen options during their construction."""
     object.__setattr__(options, name, value)
 
 
 def as_tested(options: object) -> object:
-    """Return the options under which a self-test runs the programs that a solve by `options` runs.
+    """Return options for a self-test of the programs that a solve with `options` runs.
 
-    A class of options says so by a method ``as_tested``. It resets what reaches a kernel only as an
-    argument, or only tells the host what to do next: a seed, a count, a threshold. Such a number
-    changes no program, so a device does not have to pass a self-test for each. Options without the
-    method are tested as they are.
+    A class of options implements this by a method ``as_tested``. The method resets every option
+    that reaches a kernel only as an argument, or that only guides the host, for example a seed, a
+    count or a threshold. These numbers change no program, so a device does not have to pass a
+    self-test for each. Options without the method are tested unchanged.
     """
     method = getattr(options, "as_tested", None)
     return options if method is None else method()

@@ -1,11 +1,11 @@
-"""A graph contracted level by level: what the algorithms made of primitives have in common.
+"""Contract a graph level by level: the steps that the algorithms built from primitives share.
 
 Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large
-Graphs on the GPU", HPG '09, Algorithm 1, whose line numbers stand at the steps; S. Nobari, T.-T.
+Graphs on the GPU", HPG '09, Algorithm 1, whose line numbers stand at the steps. S. Nobari, T.-T.
 Cao, P. Karras, S. Bressan, "Scalable Parallel Minimum Spanning Forest Computation", PPoPP '12,
-Algorithm 5, takes the same ones. Of the papers' limits (distinct weights, of 8 to 10 bits, vertex
-ids of 22 to 24, connected graphs) none remains: edges are ranked by (weight key, edge id) once, by
-a radix sort, and from there on a rank of 32 bits stands for both.
+Algorithm 5, takes the same steps. The papers need distinct weights of 8 to 10 bits, vertex ids of
+22 to 24 bits, and connected graphs; this module needs none of these. Edges are ranked once by
+(weight key, edge id), by a radix sort, and from there on a rank of 32 bits replaces both.
 """
 
 from __future__ import annotations
@@ -32,49 +32,50 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
 
-# Each launch of pointer doubling makes paths 33 times as short.
+# Number of pointers that a launch follows. It makes paths 33 times as short.
 _JUMPS = 32
-DEFINES = {"POINTER_JUMPS": _JUMPS}  # of SOURCE, beside those of the weights
+DEFINES = {"POINTER_JUMPS": _JUMPS}  # macros of SOURCE besides the macros of weights
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
-# CONTRACTION_LOOP of the kernels.
+# All entries except self-loops, which the kernels mark by CONTRACTION_LOOP.
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
-# Of choices and representatives, every vertex's supervertex, and how many of those have edges.
+# A function of the chosen edges and the representatives of all vertices. It returns the supervertex
+# of each vertex, and the number of supervertices that have edges.
 Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A graph of `n` supervertices: its edges, in both directions."""
+    """A graph of `n` supervertices, as a list of its edges in both directions."""
 
     n: int
-    pairs: DeviceArray  # of uint64, an entry each: source << bits | target
-    ranks: DeviceArray  # of uint32: places of edges in the order by (weight key, edge id)
-    is_simple: bool = False  # whether they are known to be sorted by pair, with no pair twice
+    pairs: DeviceArray  # uint64 for each entry: source << bits | target
+    ranks: DeviceArray  # uint32 for each entry: its edge's rank by (weight key, edge id)
+    is_simple: bool = False  # whether the list is known to be sorted by pair, without repeats
 
     @property
     def bits(self) -> int:
-        """Bits of a vertex in a pair."""
+        """Number of bits of a vertex in a pair."""
         return bits_of(self.n)
 
     @property
     def entries(self) -> int:
-        """Length of the edge list: twice the number of edges."""
+        """Length of the edge list, which is twice the number of edges."""
         return self.pairs.size
 
 
 class Contraction:
-    """One solve's forest so far, and the steps from level to level.
+    """The forest of one solve so far, and the steps from one level to the next.
 
-    An algorithm chooses edges for the vertices of a level, as ``cl/device/edge_list.cl`` has
-    choices; the steps put them into the forest `in_forest`, and make the next level of what they
-    join.
+    An algorithm chooses edges for the vertices of a level, in the form that
+    ``cl/device/edge_list.cl`` describes. The steps add these edges to the forest `in_forest`, and
+    make the next level, whose vertices are the components that the chosen edges join.
     """
 
-    slots: DeviceArray  # of each edge, by rank; made by `first_level`
+    slots: DeviceArray  # the slot of the edge with each rank; made by `first_level`
     has_parallel: bool = False  # whether `first_level` found the parallel edges it looked for
 
     def __init__(self, graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> None:
@@ -86,7 +87,7 @@ class Contraction:
         launch.fill(self.in_forest.memory, 0, flag_words(graph.n_slots))
 
     def new(self, size: int, dtype: npt.DTypeLike) -> DeviceArray:
-        """Return a new array; contents undefined."""
+        """Allocate an array with undefined contents."""
         return DeviceArray.empty(size, dtype, self.device)
 
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
@@ -95,12 +96,13 @@ class Contraction:
     # --------------------------------------------------------- the first edge list
 
     def first_level(self, *, parallel: int | None = None) -> Level | None:
-        """Rank the edges, and list each in both directions by (source, rank); None without edges.
+        """Rank the edges, and list each in both directions, sorted by (source, rank).
 
-        `parallel` asks whether there are so many edges between the same two vertices anywhere: a
-        launch and a read-back. Ranking is one radix sort of m keys of 32 or 64 bits with
-        their slots: 8 (12 for weights of 64 bits) bytes an edge, and as much again while it works.
-        It makes every later comparison one of 32 bits.
+        The call waits for the device. With `parallel`, `has_parallel` is set to whether that many
+        edges join the same two vertices anywhere, which takes a launch and a read-back. Ranking is
+        one radix sort of m keys of 32 or 64 bits with their slots. It takes 8 bytes for each edge
+        (12 for weights of 64 bits), and as much again while it works. In return, every later
+        comparison is one of 32 bits. Returns None if the graph has no edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -120,7 +122,7 @@ class Contraction:
                 "list_edges", m, rows, self.graph.indices, self.slots, level.pairs, level.ranks,
                 m, level.bits,
             )  # fmt: skip
-            del rows  # frees memory: nothing takes as much memory as this sort
+            del rows  # frees memory for the next sort, which takes more than any other step
             return self._sorted_by_source(level)
 
     def _rows(self) -> DeviceArray:
@@ -138,14 +140,17 @@ class Contraction:
         return slots[: self.launch.read_word(count.memory)]
 
     def _has_parallel(self, rows: DeviceArray, run: int) -> bool:
-        """Return whether there are so many edges between the same two vertices anywhere."""
+        """Return whether `run` or more edges join the same two vertices anywhere.
+
+        The call waits for the device.
+        """
         found, n_slots = self.new(1, np.uint32), self.graph.n_slots
         self.launch.fill(found.memory, 0, 1)
         self._for_each("find_parallel", n_slots, rows, self.graph.indices, found, n_slots, run)
         return bool(self.launch.read_word(found.memory))
 
     def _sort_by_weight(self) -> None:
-        """Sort the slots by weight; the sort is stable, so the ids of equals stay in order."""
+        """Sort the slots by weight, stably, so that edges of equal weight stay in order of ids."""
         m = self.slots.size
         keys = self.new(m, np.uint64 if self._weight_bits == 64 else np.uint32)
         self._for_each("make_keys", m, self.graph.weights, self.slots, keys, m)
@@ -171,7 +176,7 @@ class Contraction:
         return Level(level.n, pairs, ranks)
 
     def mark_segments(self, level: Level, *, shift: int) -> DeviceArray:
-        """Line 2. Return the flags of entries where the pairs' bits from `shift` up change."""
+        """Flag the entries at which the pairs' bits from `shift` up change (line 2)."""
         heads = self.new(level.entries, np.uint8)
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
         return heads
@@ -188,8 +193,19 @@ class Contraction:
     ) -> tuple[list[tuple[int, int]], Level | None]:
         """Go from level to level until no edge is left, or `most` times.
 
-        Returns the vertices and entries of the levels that were contracted, and the one that is
-        left. Raises :class:`DeviceError` if a level cannot follow another.
+        The call waits for the device.
+
+        Returns
+        -------
+        sizes : list of (int, int)
+            The numbers of vertices and entries of each level that was contracted.
+        level : Level or None
+            The level that remains, or None if no edge is left.
+
+        Raises
+        ------
+        DeviceError
+            A level is larger than it can be after the one before.
         """
         sizes: list[tuple[int, int]] = []
         while level is not None and (most is None or len(sizes) < most):
@@ -205,7 +221,11 @@ class Contraction:
     def contract(
         self, level: Level, chosen: DeviceArray, number: Numbering | None = None
     ) -> Level | None:
-        """Lines 4 to 11. Return the graph of what the chosen edges join; None without edges."""
+        """Join vertices along the chosen edges, and return the next level (lines 4 to 11).
+
+        `number` is the function that numbers supervertices, by default
+        :meth:`number_supervertices`. Blocks to read counts. Returns None if no edge is left.
+        """
         representatives = self.merge_vertices(level, chosen)
         with self.launch.phase("number supervertices"):
             supervertices, n = (number or self.number_supervertices)(chosen, representatives)
@@ -213,10 +233,10 @@ class Contraction:
         return following if following.entries else None
 
     def merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
-        """Lines 4 to 7. Return every vertex's representative; the forest gets the edges chosen.
+        """Add the chosen edges to the forest, and find representatives (lines 4 to 7).
 
-        Following choices leads to a vertex that is joined to none, or to two that have chosen each
-        other by the same edge.
+        It returns the representative of every vertex, without waiting. A chain of choices ends at a
+        vertex that no edge joins to another one, or at two vertices that have chosen the same edge.
         """
         launch, n = self.launch, level.n
         here, there = self.new(n, np.uint32), self.new(n, np.uint32)
@@ -235,10 +255,11 @@ class Contraction:
     def number_supervertices(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Lines 8 and 9. Return every vertex's supervertex, and how many of those have edges.
+        """Compute numbers of the supervertices by a prefix sum (lines 8 and 9).
 
-        Vertices that are joined to none and chose nothing get numbers too, of no meaning: no edge
-        leads to them.
+        The call waits for the device. It returns the supervertex of every vertex, and the number of
+        supervertices that have edges. Vertices that have chosen no edge and are joined to none get
+        meaningless numbers, which is harmless because no edge leads to them.
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)
@@ -249,9 +270,10 @@ class Contraction:
         return supervertices, self.launch.read_word(total.memory)
 
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
-        """Lines 10 and 11. Return the edges between supervertices, in no order yet.
+        """Return the edges between different supervertices, unsorted (lines 10 and 11).
 
-        Reuses the list of pairs of `level`, which is gone then.
+        The call waits for the device. The memory of the pairs of `level` is reused, so `level`
+        cannot be used afterwards.
         """
         launch, entries = self.launch, level.entries
         relabelled = self.new(entries, PAIR)
@@ -269,16 +291,17 @@ class Contraction:
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
-        """Line 12 without the removal. Return the list sorted by source, or by (source, rank)."""
+        """Sort a list by source, or by (source, rank); parallel edges stay (line 12)."""
         with self.launch.phase("split edges"):
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
 
     def remove_duplicates(self, level: Level, *, by: Lightest = "minimum") -> Level:
-        """Lines 12 and 13. Return the lightest edge of each pair, sorted by pair.
+        """Keep the lightest edge of each pair, and sort the list by pair (lines 12 and 13).
 
-        There is no vertex list to build (line 14): sources stand in the pairs.
-
-        The lightest is the segmented minimum of each pair, or its first after a split by rank too.
+        The call waits for the device. With `by` "minimum", the lightest is found by a segmented
+        minimum of each pair. With "split", the list is sorted by rank as well, and the first of
+        each pair is taken. Line 14 of the paper, which builds a list of vertices, is not needed,
+        since the pairs contain the sources.
         """
         if level.is_simple:
             return level

@@ -1,4 +1,4 @@
-"""A forest whose edges are on a device, and how it comes to the host."""
+"""A forest whose edges are on a device, and its copy to the host."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from clmst.runtime.transfer import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForestWeights:
-    """The weights of a forest's edges in a device's memory: a word each, and what it stands for."""
+    """The weights of a forest's edges in a device's memory: one word for each, and its encoding."""
 
     words: DeviceArray
     encoding: Encoding
@@ -53,28 +53,32 @@ class ForestWeights:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceForest:
-    """A forest whose edges are on the device, in the graph's canonical order.
+    """A forest whose edges are in a device's memory, in the graph's canonical order.
+
+    It is returned by solves that leave their result on the device. :meth:`to_host` copies it to the
+    host.
 
     Attributes
     ----------
     graph : DeviceGraph or DeviceMatrix
-        The graph it spans.
+        The graph that the forest spans.
     n_edges : int
-        Number of its edges, k.
+        Number of edges of the forest, k.
     slots : device buffer of uint32, shape (k,), or None
-        Where each edge stands in the graph's CSR; rising. None where the graph is a matrix or
-        points, which have no slots.
+        The slot of each edge, which is its position in the graph's CSR; rising. None if the graph
+        is a matrix or points, which have no slots.
     edges : device buffer of uint32, shape (k, 2)
-        Endpoints, the lesser first. Of a prepared graph they are looked up when first asked for.
+        Endpoints of each edge, the lesser first. If the graph is prepared for many solves, they are
+        looked up when they are first used.
     maximum : bool
         Whether it is a maximum spanning forest.
     stats : mapping
-        As of :class:`clmst.Forest`.
+        Statistics of the solve, like ``stats`` of :class:`clmst.Forest`.
     weights : ForestWeights, optional
-        The weights of its edges, where the graph gets others in the next solve, or is points
-        whose distances the device has computed.
+        The weights of the edges, if the graph gets other weights in the next solve, or if the
+        device has computed them from points.
     pairs : ndarray of uint32, shape (k, 2), optional
-        Endpoints, where the host has them, too.
+        Endpoints on the host, if it has them as well.
     """
 
     graph: DeviceGraph | DeviceMatrix
@@ -87,7 +91,7 @@ class DeviceForest:
     pairs: Array | None = None
 
     def __post_init__(self) -> None:
-        """Check that memory is as large as the forest; what is in it is trusted."""
+        """Check the types and that buffers are large enough; their contents are trusted."""
         if not isinstance(self.graph, DeviceGraph | DeviceMatrix):
             raise InvalidArgumentError(
                 f"graph is {shown(self.graph)}; it must be a DeviceGraph or DeviceMatrix"
@@ -106,7 +110,7 @@ class DeviceForest:
 
     @property
     def n_components(self) -> int:
-        """Number of trees, isolated vertices counted."""
+        """Number of trees; an isolated vertex is a tree."""
         return self.graph.n_vertices - self.n_edges
 
     def __repr__(self) -> str:
@@ -117,33 +121,56 @@ class DeviceForest:
         )
 
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
-        """Return the same forest with other `stats`; what is deferred stays so."""
+        """Return a copy of the forest with other `stats`.
+
+        If endpoints have not been looked up yet, they are not looked up now.
+        """
         check_mapping("stats", stats)
         other = copy(self)
         object.__setattr__(other, "stats", stats)
         return other
 
     def edges_array(self) -> DeviceArray:
-        """Return the endpoints as 2 k numbers of uint32, the lesser first of each edge."""
+        """Return the endpoints of all edges as an array on the device.
+
+        Returns
+        -------
+        DeviceArray of uint32, shape (2 k,)
+            The two ends of each edge, the lesser first.
+        """
         return self._array(self.edges, 2 * self.n_edges)
 
     def slots_array(self) -> DeviceArray:
-        """Return where each edge stands in the graph's CSR: k numbers of uint32, rising.
+        """Return the slot of each edge, which is its position in the graph's CSR.
+
+        Returns
+        -------
+        DeviceArray of uint32, shape (k,)
+            Rising slots.
 
         Raises
         ------
         InvalidArgumentError
-            The graph is a matrix, or points.
+            The graph is a matrix or points, which have no slots.
         """
         if self.slots is None:
             raise InvalidArgumentError("the graph is a complete one; only a CSR has slots")
         return self._array(self.slots, self.n_edges)
 
     def weights_array(self) -> DeviceArray:
-        """Return the weight of each edge, in the dtype of the graph's weights; waits.
+        """Return the weight of each edge as an array on the device.
 
-        The host has a part in it where the device keeps narrower weights, or works in the host's
-        memory, and where the graph is a matrix or points.
+        The call waits for the device.
+
+        Returns
+        -------
+        DeviceArray, shape (k,)
+            Weights in the dtype of the graph's weights.
+
+        Notes
+        -----
+        The weights go through the host if the device stores narrower words than the graph's dtype,
+        if it works in the host's memory, and if the graph is a matrix or points.
         """
         graph, device = self.graph, self.graph.device
         if isinstance(graph, DeviceGraph) and self.weights is None:
@@ -164,10 +191,19 @@ class DeviceForest:
         )
 
     def to_host(self, *, look_up: bool = False) -> Forest:
-        """Copy the forest to the host. O(k).
+        """Copy the forest to the host.
 
-        With `look_up` weights come from the host's graph, rather than by a kernel that is not
-        checked; not those of a graph's forest with `weights` of its own.
+        The call waits for the device. O(k).
+
+        Parameters
+        ----------
+        look_up : bool
+            Whether weights are looked up in the host's graph, rather than by a kernel, whose result
+            is not checked. Forests with `weights` of their own ignore it.
+
+        Returns
+        -------
+        Forest
         """
         device = self.graph.device
         with Guard(device):
@@ -177,7 +213,7 @@ class DeviceForest:
             return self.copied(Launcher(device, device.queue), look_up=look_up)
 
     def copied(self, launch: Launcher, *, look_up: bool = False) -> Forest:
-        """Copy the forest to the host as :meth:`to_host` does, by a queue of its device."""
+        """Copy the forest to the host as :meth:`to_host` does, by the queue of `launch`."""
         if self.slots is None:
             return self._of_matrix(launch, look_up=look_up)
         stored = self.graph
@@ -194,7 +230,7 @@ class DeviceForest:
         return forest_on_host(stored, found, maximum=self.maximum, stats=self.stats)
 
     def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
+        """Copy the slots, and copy endpoints and weights if the host cannot look them up itself."""
         graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
         own = self.weights
@@ -202,13 +238,14 @@ class DeviceForest:
         gathered = own.words.memory if own else None
         if own is None and not look_up:
             gathered = self._gather_weights(stored, launch)
-        # Before threads take from them: the device may have to be asked, which has one lock.
+        # Read the host's weights now, before threads use them. That may need a read from the
+        # device, which has one lock.
         looked_up = graph.weights if gathered is None else weights
         assert self.slots is not None
         found_ids = self._gather_ids(stored, launch)
         own_ids = None if found_ids is not None else graph.edge_ids
         ids = slots if own_ids is None else np.empty(self.n_edges, own_ids.dtype)
-        knows_rows = stored.rows is not None  # then the host does, too
+        knows_rows = stored.rows is not None  # then the host knows them, too
         edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
 
         def endpoints() -> Array:
@@ -216,7 +253,7 @@ class DeviceForest:
             return signed(pairs, graph.n_vertices)
 
         def take(begin: int, end: int) -> None:
-            """Take from the host's graph what belongs to slots that have come."""
+            """Look up weights and ids in the host's graph, for slots that have arrived."""
             part = slice(begin // slots.itemsize, end // slots.itemsize)
             if gathered is None:
                 np.take(looked_up, slots[part], out=weights[part], mode="clip")
@@ -228,7 +265,7 @@ class DeviceForest:
             ids = np.empty(self.n_edges, slots.dtype)
             of_ids = Transfer(buffer=found_ids, array=ids)
             transfers = [of_ids] if gathered is not None else [*transfers, of_ids]
-        if edges is not None:  # behind slots: there is most to do with them
+        if edges is not None:  # after the slots, with which the host has most to do
             transfers.append(Transfer(buffer=self.edges, array=edges))
         if gathered is not None:
             transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
@@ -249,16 +286,20 @@ class DeviceForest:
         )
 
     def _gather_ids(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
-        """Return a buffer with the caller's ids of the edges, or None where the host has them."""
+        """Enqueue the lookup of the caller's edge ids, and return their buffer without waiting.
+
+        Returns None if the host has the ids.
+        """
         if graph.edge_ids is None or self.slots is None:
             return None
         word = np.dtype(np.uint32)
         return gather_words(graph.edge_ids, word, self.slots, self.n_edges, launch).memory
 
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
-        """Return a buffer with the weights of the edges, or None where the host looks them up.
+        """Enqueue the lookup of the edges' weights, and return their buffer without waiting.
 
-        It does where a device works in its memory, and where the device's weights are narrower.
+        Returns None if the host looks the weights up. It does if the device works in the host's
+        memory, and if the device's words are narrower than the weights.
         """
         if self.n_edges == 0 or not read_back.can_gather(graph):
             return None
@@ -267,7 +308,10 @@ class DeviceForest:
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
     def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the endpoints, and the weights if the device has them; the rest follows."""
+        """Copy the endpoints, and the weights if the device has them.
+
+        Without weights on the device, the host computes them.
+        """
         matrix: Any = self.graph
         graph: DenseGraph | Points = matrix.graph
         if self.pairs is not None:

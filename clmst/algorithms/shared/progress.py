@@ -1,9 +1,9 @@
-"""Bounds on loops that go on until the device says that it is done.
+"""Bounds on loops that continue until the device reports that it is done.
 
-Every such loop on the host has a number of rounds, levels or launches that no graph needs more of.
-A device that does not do what kernels say, by a fault of its own or of its driver, could have the
-host go round for ever, or hand it counts that lead kernels beyond the end of arrays. Instead the
-solve ends with an error that says where it stood.
+Each of these loops on the host has a bound on its rounds, levels or launches that no graph exceeds.
+A faulty device or driver could otherwise keep the host in a loop for ever, or return counts that
+lead kernels beyond the end of arrays. With the bounds, the solve ends with an error that says how
+far it had come.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from clmst.core.errors import DeviceError
 from clmst.runtime.device import Device
 
 MOST_ROUNDS = 33
-"""Rounds that at least halve the vertices that have edges: of fewer than 2**32, and one to see."""
+"""Maximum number of rounds if each at least halves fewer than 2**32 vertices, and one more."""
 
 
 def no_progress(algorithm: str, device: Device, rule: str, **state: int) -> DeviceError:
-    """Return the error for a solve that does not come to its end.
+    """Return the DeviceError for a solve that does not come to its end.
 
-    `rule` is what holds on a device that does what kernels say, `state` where the solve stood.
+    `rule` is a rule that the device has broken. `state` contains named counts that say how far the
+    solve had come.
     """
     stood = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in state.items())
     return DeviceError(
@@ -28,7 +29,10 @@ def no_progress(algorithm: str, device: Device, rule: str, **state: int) -> Devi
 
 
 def check_rounds(algorithm: str, device: Device, done: int, **state: int) -> None:
-    """Raise :class:`DeviceError` before one round too many, if each at least halves vertices."""
+    """Raise :class:`DeviceError` if `done` rounds are as many as there can be.
+
+    It is assumed that each round at least halves the number of vertices.
+    """
     if done >= MOST_ROUNDS:
         rule = f"every round at least halves the vertices, so there are {MOST_ROUNDS} at most"
         raise no_progress(algorithm, device, rule, round=done, **state)
@@ -37,9 +41,10 @@ def check_rounds(algorithm: str, device: Device, done: int, **state: int) -> Non
 def check_halved(
     algorithm: str, device: Device, done: int, *, vertices: tuple[int, int], edges: tuple[int, int]
 ) -> None:
-    """Raise :class:`DeviceError` unless a round has halved vertices, and made no edges.
+    """Raise :class:`DeviceError` unless a round has halved the vertices and has added no edges.
 
-    `done` counts this round, too; `vertices` and `edges` are before it and after it.
+    `done` is the number of rounds so far, including this one. `vertices` and `edges` are the counts
+    before and after it.
     """
     if vertices[1] > vertices[0] // 2 or edges[1] > edges[0]:
         rule = "a round leaves half of the vertices at most, and no more edges than there were"

@@ -1,9 +1,9 @@
-"""The edges of a forest that a device has found, read back to the host; host side of forest.cl.
+"""Read the edges of a forest from a device to the host; host side of forest.cl.
 
-A read takes 30 us beside its bytes, and the solve of a small graph not much longer. So the edges of
-a small forest come packed in one buffer, which also has their number. Where a device works in the
-host's memory, a copy would take longer than to find them, since one thread copies and several find:
-there a kernel writes straight to arrays of the host.
+A read takes 30 us plus the time for its bytes, and the solve of a small graph takes little more. So
+the edges of a small forest are packed into one buffer, together with their number. If a device
+works in the host's memory, a copy would take longer than finding the edges, since one thread copies
+and several find. There a kernel writes straight to arrays of the host.
 """
 
 from __future__ import annotations
@@ -28,18 +28,21 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/forest.cl"
 
-MOST_UNKNOWN = 8 << 20  # bytes that are read before it is known how many of them are edges
+MOST_UNKNOWN = 8 << 20  # maximum size of a read whose number of edges is not known yet
 
 _HEAD = 2  # words before the weights, PACKED_HEAD of forest.cl
 
-# Ids (slots, where the host maps these to the caller's), endpoints, and weights.
+# Edge ids (or slots, if the host maps slots to the caller's ids), endpoints, and weights.
 EdgeArrays: TypeAlias = tuple[Array, Array, Array]
 
 
 def gather_words(
     words: Memory, word: np.dtype[Any], slots: Memory | DeviceArray, count: int, launch: Launcher
 ) -> DeviceArray:
-    """Return the words in some slots of a buffer; not waited for. O(count)."""
+    """Enqueue a copy of the words at some slots of a buffer, and return the new array. O(count).
+
+    It does not wait for the kernel.
+    """
     gathered = DeviceArray.unchecked(count, word, launch.device)
     program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     launch.for_each(program, "forest_gather_weights", count, words, slots, gathered, count)
@@ -47,7 +50,10 @@ def gather_words(
 
 
 def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launcher) -> Array:
-    """Return the words in some places of a buffer; waits. O(places)."""
+    """Read the words at some positions of a buffer to the host.
+
+    The call waits for the device. O(positions).
+    """
     words = np.empty(places.size, word)
     if places.size:
         slots = DeviceArray.empty(places.size, np.uint32, launch.device)
@@ -57,7 +63,11 @@ def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launche
 
 
 def can_gather(graph: DeviceGraph) -> bool:
-    """Return whether a kernel has to look weights up, and the device's words are the host's."""
+    """Return whether a kernel should look up the weights of the forest's edges.
+
+    It should unless the host can read the weights as quickly in its own memory. It cannot if the
+    device stores narrower words than the host's weights.
+    """
     same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
     shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.has_at_hand(
         "weights"
@@ -66,13 +76,14 @@ def can_gather(graph: DeviceGraph) -> bool:
 
 
 def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
-    """Return whether all comes from the device, and is so little that one read brings it.
+    """Return whether the edges can come to the host packed in a single read.
 
-    By default `most` is the number of bytes from which several threads are quicker.
+    They can if the device has all their data and they take fewer than `most` bytes. The default for
+    `most` is the number of bytes from which several threads copy quicker.
     """
     most = graph.device.staging.shape.from_bytes if most is None else most
     if can_write_out(graph.device):
-        return False  # which takes no buffer beside the forest
+        return False  # writing to the host's arrays takes no buffer beside the forest
     is_little = (12 + graph.encoded.encoding.word.itemsize) * n_edges < most
     return n_edges > 0 and is_little and graph.rows is None and can_gather(graph)
 
@@ -87,9 +98,27 @@ def read_packed(
     report: Memory | None = None,
     report_words: int = 0,
 ) -> tuple[EdgeArrays, Array]:
-    """Read as many edges as a word `count` on the device says, else `bound`. O(bound log n).
+    """Read edges of a forest from the device in one read.
 
-    Return the words of a report, too, of the same read.
+    The call waits for the device. O(bound log n).
+
+    Parameters
+    ----------
+    slots : device buffer of uint32
+        The slots of the edges, rising.
+    count : device buffer or None
+        A word with the number of edges. If None, there are `bound` edges.
+    bound : int
+        Maximum number of edges.
+    report : device buffer, optional
+        Words that are read along with the edges; there are `report_words` of them.
+
+    Returns
+    -------
+    edges : tuple
+        Ids, endpoints and weights of the edges, as in EdgeArrays.
+    words : ndarray of uint32, shape (report_words,)
+        The words of the report.
     """
     word = graph.encoded.encoding.word
     begin = _HEAD + -(-bound * word.itemsize // 4)
@@ -109,16 +138,23 @@ def read_packed(
 
 
 def can_write_out(device: Device) -> bool:
-    """Return whether a device writes to the host's arrays, by items that take long ranges."""
+    """Return whether kernels of a device can write straight to the host's arrays with profit.
+
+    That needs memory shared with the host, and work-groups of one work-item, which take long
+    ranges.
+    """
     return device.capabilities.host_arrays == "shared" and device.policy.work_group_size == 1
 
 
 def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> EdgeArrays:
-    """Let a kernel write `k` edges, more than none, to arrays of the host, and wait. O(n + k)."""
+    """Let a kernel write the `k` edges of a forest to arrays of the host.
+
+    The call waits for the device. O(n + k). There must be at least one edge.
+    """
     device, word = graph.device, graph.encoded.encoding.word
     ids, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)
     weights = np.empty(k, graph.graph.weight_dtype)
-    weighted = word.itemsize == weights.itemsize  # else the host's weights are wider
+    weighted = word.itemsize == weights.itemsize  # if not, the host's weights are wider
     program = device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     written = [result_in_place(device, array) for array in (ids, edges, weights)]
     launch.enqueue(
@@ -133,7 +169,7 @@ def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Ed
 def forest_on_host(
     stored: DeviceGraph, found: EdgeArrays, *, maximum: bool, stats: Mapping[str, Any]
 ) -> Forest:
-    """Return the forest of the edges that a device has found."""
+    """Return the forest that consists of the edges `found` by a device."""
     ids, edges, weights = found
     arrays = (edges, weights, callers_ids(stored, ids))
     return forest_of_arrays(stored.graph, *arrays, maximum=maximum, stats=stats)
@@ -146,7 +182,11 @@ def forest_of_arrays(
     edge_ids: Array | Callable[[], Array],
     **more: Any,
 ) -> Forest:
-    """Return the forest of uint32 endpoints and of ids, or of what is looked up when asked for."""
+    """Return the forest of the given arrays of uint32 endpoints, weights and edge ids.
+
+    Endpoints and ids may also be functions, which are called when the arrays are first used. `more`
+    are further fields of the forest.
+    """
     n = graph.n_vertices
     return unchecked(
         Forest, n_vertices=n, _edges=edges if callable(edges) else signed(edges, n),
@@ -156,7 +196,7 @@ def forest_of_arrays(
 
 
 def callers_ids(stored: DeviceGraph, found: Array) -> Array:
-    """Return the caller's ids of the edges, of what a device has found for them."""
+    """Return the caller's ids of the edges, given the ids or the slots that a device has found."""
     graph = stored.graph
     if stored.edge_ids is not None:
         return signed(found, max(graph.n_vertices, graph.n_input))
@@ -165,5 +205,5 @@ def callers_ids(stored: DeviceGraph, found: Array) -> Array:
 
 
 def signed(numbers: Array, bound: int) -> Array:
-    """Return uint32 numbers below `bound` as int32, or int64 where they need it, as SciPy does."""
+    """Return uint32 numbers below `bound` as int32, or as int64 if they need it, as SciPy does."""
     return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)

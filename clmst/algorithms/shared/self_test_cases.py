@@ -1,10 +1,11 @@
-"""The cases of self-tests, by which families, self-tests and solves name them."""
+"""The cases of self-tests, under the names that families, self-tests and solves use."""
 
 from __future__ import annotations
 
 from clmst.runtime.kernel_family import Case
 
-# The cases that stand for all others before a graph is known: widths, directions, kinds of word.
+# The cases that are tested before a graph is known. They stand for all widths, directions and kinds
+# of weights.
 USUAL = (
     Case(32, "unsigned", maximum=False, symmetric=False),
     Case(32, "float", maximum=False, symmetric=True),
@@ -16,5 +17,6 @@ KEYS = (Case(32, "unsigned"), Case(64, "float"))
 WORDS = (Case(32, None), Case(64, None))
 FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
 FEW_POINTS = "few points"
-# Of edges that are sorted: a position in the same word as its key, or in another one; and weights.
+# Cases of sorted edges: the position of an edge is in the same word as its key, or in another word;
+# and ranks of weights are sorted.
 PACKED, APART, RANKS = "positions with keys", "positions apart", "ranks of weights"

@@ -1,4 +1,4 @@
-"""The result of an algorithm on the device, and how it is compacted into a forest."""
+"""The result of an algorithm on the device, and its compaction into a forest."""
 
 from __future__ import annotations
 
@@ -23,37 +23,41 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
-_FOREST_EDGES = "edges of a forest"  # among a graph's plans
-FLAG = np.dtype(np.uint8)  # of an edge
+_FOREST_EDGES = "edges of a forest"  # key among a graph's plans
+FLAG = np.dtype(np.uint8)  # type of the flag of a slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A solved forest as flags on the device: a byte a slot, 1 for the forest's edges, else 0.
+    """A forest that an algorithm has found, as a byte for each slot on the device.
 
-    The graph is the caller's, or the same with both directions.
+    The byte is 1 for an edge of the forest, else 0. The graph is the caller's, or a copy of it with
+    both directions of all edges.
     """
 
     graph: DeviceGraph
     in_forest: DeviceArray
     stats: Mapping[str, Any] = field(default_factory=dict)
-    report: SolveReport | None = None  # of a solve whose end the host does not know yet
+    report: SolveReport | None = None  # if the host does not know yet whether the solve succeeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveReport:
-    """The words that a solve leaves on the device for the host."""
+    """The words that a solve leaves on the device, to be read together with its result."""
 
     words: Memory
     count: int
-    # Given the words, returns the statistics of the solve, or None if there is no forest.
+    # Returns the statistics of the solve, given the words, or None if there is no forest.
     take: Callable[[Array], Mapping[str, Any] | None]
 
 
 def words_on_device(
     memory: Memory, encoding: Encoding, size: int, launch: Launcher
 ) -> EncodedWeights:
-    """Return weights that stay on the device until they are read, all or those of some slots."""
+    """Return weights that stay on the device until the host needs them.
+
+    The host then reads all of them or the words at some slots.
+    """
 
     def read(at: Array | None) -> Array:
         if at is not None:
@@ -67,9 +71,9 @@ def words_on_device(
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:
-    """Return an array for the flags of so many slots, contents undefined.
+    """Allocate an array for the flags of `n_slots` slots, with undefined contents.
 
-    Its buffer ends with a whole word, so that it can be cleared by words.
+    Its buffer ends with a whole 32-bit word, so that it can be cleared by words.
     """
     memory = device.allocate(4 * flag_words(n_slots))
     return DeviceArray.unchecked(n_slots, FLAG, device, memory)
@@ -78,14 +82,19 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
 def reservation_shape(
     weight_bits: int, device: Device, *, by_leading: bool = False
 ) -> tuple[int, int]:
-    """Return the words of a reservation, and the passes it takes, as reservation.cl has them."""
+    """Return the number of words of a reservation, and the number of passes to fill it.
+
+    A reservation is the best edge of a component so far (reservation.cl). With `by_leading`, 64-bit
+    weights are first compared by their leading word, which needs fewer words if the device has
+    64-bit atomics.
+    """
     has_atomics = device.capabilities.int64_atomics
     words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
     return words, words - has_atomics
 
 
 def flag_words(n_slots: int) -> int:
-    """Return how many 32-bit words the flags of so many slots take."""
+    """Return the number of 32-bit words that the flags of `n_slots` slots take."""
     return -(-n_slots // 4)
 
 
@@ -98,11 +107,12 @@ def forest_of(
     own_weights: bool = False,
     wait: bool = True,
 ) -> DeviceForest:
-    """Return the forest of a solution, its flags compacted into slots. O(n_slots).
+    """Compact the flags of a solution into slots, and return the forest. O(n_slots).
 
-    With `own_weights` the forest has weights of its own, since the graph will get others; then its
-    number of edges, which no weights change, is not read again. Without `wait` the queue of
-    `launch` may still be busy when the call returns; reads in that queue wait for it.
+    It blocks to read the number of edges. With `own_weights`, the forest keeps a copy of its
+    weights, because the graph will get other ones. Then the number of edges is not read again,
+    because it does not depend on the weights. Without `wait`, the queue of `launch` may still be
+    busy when the call returns; later reads in that queue wait for it.
     """
     graph, bound = solution.graph, most_edges(solution.graph)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -118,7 +128,7 @@ def forest_of(
 
 
 def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
-    """Return whether the forest of a graph comes to the host by one read."""
+    """Return whether the forest of a graph comes to the host in a single read."""
     return launch.profile is None and read_back.can_pack(
         graph, most_edges(graph), read_back.MOST_UNKNOWN
     )
@@ -127,10 +137,11 @@ def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
 def forest_at_once(
     solution: Solution, launch: Launcher, *, algorithm: str, maximum: bool
 ) -> Forest | None:
-    """Return the forest of a solution that comes to the host by one read.
+    """Return the forest of a solution, which comes to the host in a single read.
 
-    Nothing is read in between: neither the number of edges, nor anything to look them up by, nor
-    whether the solve came to its end. None if it did not.
+    The call waits for the device. No other read comes before that one, so the host learns the
+    number of edges, and whether the solve succeeded, only together with the edges. Returns None if
+    the solve did not succeed.
     """
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -147,7 +158,7 @@ def forest_at_once(
 
 
 def most_edges(graph: DeviceGraph) -> int:
-    """Return how many edges a forest of a graph can have."""
+    """Return the maximum number of edges of a forest of a graph."""
     return min(max(graph.n_vertices - 1, 0), graph.edge_bound)
 
 
@@ -163,7 +174,12 @@ def forest_of_slots(
     own_weights: bool,
     wait: bool,
 ) -> DeviceForest:
-    """Return the forest whose edges are in the first k of some rising slots. O(k log n)."""
+    """Return the forest whose edges are the first k of an array of rising slots. O(k log n).
+
+    The endpoints are looked up now, or when they are first used if the graph is prepared for many
+    solves or the device writes to the host's arrays. `own_weights` and `wait` are as in
+    :func:`forest_of`.
+    """
     edges: Memory | Callable[[], Memory] = partial(_found_edges, graph, slots.memory, k)
     is_deferred = not wait and launch.profile is None and read_back.can_write_out(graph.device)
     if graph.rows is None and not is_deferred:
@@ -173,7 +189,7 @@ def forest_of_slots(
         encoding = graph.encoded.encoding
         words = gather_words(graph.weights, encoding.word, slots, k, launch)
         weights = ForestWeights(words=words, encoding=encoding)
-        graph = graph.replace_unchecked(plans={}, derived={})  # not the forest's to keep
+        graph = graph.replace_unchecked(plans={}, derived={})  # a forest must not keep plans
     if wait or launch.profile is not None:
         launch.queue.finish()
     return unchecked(
@@ -189,7 +205,10 @@ def forest_of_slots(
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
-    """Return a buffer with the endpoints of some slots, which a caller asks for later; waits."""
+    """Find the endpoints of some slots when they are first used.
+
+    The call waits for the device. Returns the buffer of the endpoints.
+    """
     device = graph.device
     with device.lock, Guard(device):
         edges = _edges_of(graph, slots, k, Launcher(device, device.queue))
@@ -200,7 +219,7 @@ def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
 def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
     """Enqueue the search for the endpoints of some slots, and return their buffer."""
     edges = graph.device.allocate(8 * k)
-    word = graph.encoded.encoding.word  # of the program that gathers weights, too
+    word = graph.encoded.encoding.word  # the program that gathers weights has the same macro
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     if graph.rows is not None:
         name, arrays = "forest_look_up_edges", (graph.rows, graph.indices, slots, edges)

@@ -1,4 +1,8 @@
-"""Where the algorithms that filter cut the order of edges into windows, light ones first."""
+"""Choose where filtering algorithms cut the total order of edges into windows, light ones first.
+
+A window is a range of the total order of edges by (weight key, slot). The algorithms solve one
+window after another. The ends of windows are estimated from a sample of weights.
+"""
 
 from __future__ import annotations
 
@@ -14,92 +18,110 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# A sample's share above which a window is not worth its own phase.
+# Share of all edges above which a window is not worth a phase of its own.
 _MAX_SHARE = 0.7
-# A share below which a sample has too few of the window's keys: of 1024 it has 16. The number of
-# edges up to the k-th least key spreads by 1 / sqrt(k) of itself, so by a quarter there.
+# Share of all edges below which a sample has too few keys of a window: a sample of 1024 has 16. The
+# number of edges up to the k-th least key of a sample has a relative spread of 1 / sqrt(k), which
+# is a quarter there.
 _SMALL_SHARE = 1 / 64
-# Slots that a sample is the least of, at most; they are read one by one.
+# Binary logarithm of the maximum number of slots of which a key of the sample is the least. They
+# are read one by one.
 _MAX_DRAW_BITS = 4
-# How many spreads above its small share a window's rank lies. One that is too large costs what its
-# few edges cost; one that is too small leaves hardly any component, and floods the next.
+# Number of standard deviations that are added to the rank of a window with a small share. A window
+# that is too large costs what its few additional edges cost. A window that is too small leaves
+# hardly any components joined, so the next window gets too many edges.
 _SPREADS = 3.0
-# Windows that take the place of one whose light edges joined too few vertices, as multiples of its
-# target: each has so many edges that most of the next can be left out.
+# Targets of the windows that replace a single window whose light edges have joined too few
+# vertices, as multiples of that window's target. Each has so many edges that most edges of the next
+# can be left out.
 _FINER = (1.0, 3.0, 9.0)
-# The light edges that go first, in multiples of the vertices, except in graphs that are dense
-# (`dense_filter_target` of the policy). The same on an H200 and on two CPU cores, where no other of
-# 0.75 to 4 was quicker by more than the same value in a second run (docs/performance_log.md).
+# Target of the first window, as a multiple of the number of vertices, except in dense graphs
+# (`dense_filter_target` of the policy). It is equal on an H200 and on two CPU cores. No other value
+# from 0.75 to 4 was quicker by more than the difference between two runs (docs/performance_log.md).
 _TARGET = 1.0
-# Vertices whose degrees tell how skewed those of a graph are.
+# Number of vertices from whose degrees the skew of all degrees is estimated.
 _DEGREES = 1024
-# The skew of degrees from which on windows are this share of the usual ones, since edges of hubs
-# join most vertices early: it is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph
-# that stores each edge once keeps the usual ones, which alone join vertices in its first round.
+# Skew of degrees from which on windows are smaller, and the share of their usual size that they
+# then have. Edges of hubs join most vertices early, so fewer edges are enough. The skew is 0.5 to
+# 1.35 in a sample of random graphs and grids. A dense graph that stores each edge once keeps the
+# usual windows, since only their edges join vertices in its first round.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
-_SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
-# Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
-# of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones,
-# unless their neighbours lie anywhere.
+_SAMPLED = "degrees"  # key of plans: skew of degrees, and share of vertices that have edges
+# Number of slots whose weights are compared to guess whether nearly all weights are equal. If they
+# are, ids break the ties, so a window has the edges of the first rows. It joins the vertices of
+# these rows, and hardly any other vertices unless the neighbours of these rows are spread over the
+# whole graph.
 _WEIGHTS = 64
-_EQUAL = "equal"  # with a graph: whether they are
-# How many slots of a window's rows tell where their neighbours lie; the share of neighbours beyond
-# these rows, to that of vertices, from which on they lie anywhere; and how many times their share
-# of all slots the rows may have, beyond which they are hubs and one round joins most of the graph.
+_EQUAL = "equal"  # key of plans: whether nearly all weights are equal
+# Number of slots of a window's rows that are sampled to find where their neighbours are. Neighbours
+# are spread over the whole graph if the share of neighbours outside these rows, divided by the
+# share of vertices outside, is at least the second number. Rows with more than _HUBS times their
+# share of all slots contain hubs; then one round joins most of the graph.
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
-_FAR = "far"  # with a graph: whether they lie anywhere
-# How many times `filter_edges` pay for a window of equal weights, and what the target of a graph
-# that stores both directions is multiplied with.
+_FAR = "far"  # key of plans: whether neighbours of the first rows are spread over the graph
+# Minimum number of edges for a window of equal weights, as a multiple of the policy's
+# `filter_edges`; and the factor of the target of a graph that stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
-# Bytes an edge of the worklists that hold all edges, and the device's share that they may take.
+# Bytes for each edge of worklists that can hold all edges, and the share of the device's memory
+# that these worklists may take.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
-# What tells that they did: a round of the last window leaves so large a share of its edges, and so
-# many edges a supervertex. In random graphs it leaves less than half.
+# Signs that more windows would pay: a round of the last window leaves at least this share of its
+# edges, and at least this many edges for each supervertex. In random graphs it leaves less than
+# half of the edges.
 _SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
-# What tells so before any round: the share of all edges that is left for the last window.
+# A sign of it before any round: the share of all edges that is left for the last window.
 _LARGE_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """Where windows end: at ranks in a sample of keys.
+    """Where windows end, as ranks in a sorted sample of keys.
 
-    Each key of the sample is the least of ``1 << draw_bits`` random slots of its own equal part of
-    all slots: so a sample of the same size tells smaller shares apart.
+    All slots are divided into as many equal parts as the sample has keys. A key of the sample is
+    the least key of ``1 << draw_bits`` random slots of its part. With more slots for each key, a
+    sample of the same size can estimate smaller shares of all edges.
     """
 
-    samples: int  # keys in the sample
+    samples: int  # number of keys in the sample
     draw_bits: int
-    ranks: tuple[int, ...]  # of all windows but the last, rising; 0 is the least key
+    ranks: tuple[int, ...]  # end of each window except the last, rising; 0 is the least key
 
     @property
     def largest_share(self) -> float:
-        """The largest window's share of all edges, as the sample has it; the last left out."""
+        """The largest window's share of all edges, estimated from the sample.
+
+        The last window is left out.
+        """
         above = 1 - np.array([0, *self.ranks]) / self.samples
         return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))
 
 
 def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
-    """Return whether a round hardly took any edge out, so that more windows would pay.
+    """Return whether a round removed so few edges that more windows would pay.
 
-    Every further round would go through nearly all edges again, and there may be log2 n of them:
-    where supervertices merge by twos along light edges that the windows before do not have. `edges`
-    are those before the first round of the last window, and after it.
+    Every further round would go through nearly all edges again, and there may be log2 n rounds.
+    This happens if the supervertices merge only in pairs, along light edges that earlier windows do
+    not contain. `edges` contains the numbers of edges before and after the first round of the last
+    window.
     """
     before, after = edges
     return after >= max(_SLOW_SHARE * before, _SLOW_DEGREE * n_vertices, 1)
 
 
 def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
-    """Return whether the last window keeps so many of all edges that more windows would pay.
+    """Return whether so many edges remain for the last window that more windows would pay.
 
-    In random graphs it keeps a fifth: the others lie within components.
+    In random graphs a fifth of all edges remains, since the other edges are within components.
     """
     return edges >= max(_LARGE_SHARE * n_edges, _SLOW_DEGREE * n_vertices, 1)
 
 
 def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
-    """Return whether light edges may go first: if there are targets, or the graph is large."""
+    """Return whether light edges may go first: if there are targets, or the graph is large.
+
+    Without targets, which is None, the router decides by the device's policy and the size of the
+    graph.
+    """
     if targets is not None:
         return len(targets) > 0
     tuning, degree = graph.device.policy, graph.average_degree
@@ -110,10 +132,12 @@ def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> b
 
 
 def skew(degrees: Array) -> float:
-    """Return the mean of k (k - 1) over degrees k, in squares of their mean; 1 if all are 0.
+    """Return the skew of degrees, which is 1 if all degrees are 0.
 
-    Edges drawn at random join a share of all n vertices once they are more than n / (2 skew), if
-    neighbours are as good as random: the threshold of percolation (Molloy, Reed 1995).
+    The skew is the mean of k (k - 1) over all degrees k, divided by the square of the mean degree.
+    Edges drawn at random join a large share of all n vertices once there are more than n / (2 skew)
+    of them, if neighbours are as good as random. That is the threshold of percolation (Molloy, Reed
+    1995).
     """
     k = degrees.astype(np.float64)
     total = float(k.sum())
@@ -121,11 +145,12 @@ def skew(degrees: Array) -> float:
 
 
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return how many edges a vertex the first window is to have; waits the first time.
+    """Return the default target of the first window, in edges for each vertex.
 
-    The degrees of some vertices tell it: where they are skewed, fewer edges are enough, and
-    vertices without an edge do not count. On CPUs, whose windows were found without either, the
-    target is the same for all graphs of a density.
+    It is estimated from the degrees of some vertices. If these are skewed, fewer edges are enough,
+    and vertices without an edge do not count. On CPUs the degrees are not used, and the target
+    depends only on whether the graph is dense, since the windows there were tuned without them. The
+    first call for a graph may wait for the device.
     """
     tuning = graph.device.policy
     dense = graph.average_degree >= tuning.dense_degree
@@ -137,16 +162,17 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
         with_edges = int(np.count_nonzero(degrees)) / max(degrees.size, 1)
         graph.plans[_SAMPLED] = skew(degrees), max(with_edges, 1 / _DEGREES)
     skewness, share_with_edges = graph.plans[_SAMPLED]
-    if not graph.graph.is_symmetric:  # an empty row may be the greater end of an edge
+    if not graph.graph.is_symmetric:  # a vertex with an empty row may still have edges
         share_with_edges = (1 + share_with_edges) / 2
     shrinks = skewness >= _SKEWED and (graph.graph.is_symmetric or not dense)
     return target * (_SKEWED_SHARE * share_with_edges if shrinks else 1)
 
 
 def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Return how many slots the rows of some vertices have, which are drawn at random.
+    """Return the number of slots in the rows of some random vertices.
 
-    Evenly spaced ones would not do: degrees of R-MAT graphs follow the bits of vertices.
+    Evenly spaced vertices would be misleading, since the degrees of R-MAT graphs depend on the bits
+    of the vertex numbers. The call waits for the device if the host does not have the rows.
     """
     n = graph.n_vertices
     rows = _drawn(_DEGREES, n) if n > _DEGREES else np.arange(n)
@@ -162,18 +188,24 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
 
 @cache
 def _fractions(count: int) -> Array:
-    """Return random numbers in [0, 1), the same ones each time: a generator takes 15 us to make."""
+    """Return random numbers in [0, 1), which are the same in each call.
+
+    They are made once, since making a generator takes 15 us.
+    """
     return np.random.default_rng(0).random(count)
 
 
 def _drawn(count: int, bound: int) -> Array:
-    """Return random numbers below `bound`, of NumPy's own type of indices."""
+    """Return `count` random indices below `bound`, which are the same in each call."""
     drawn: Array = (_fractions(count) * bound).astype(np.intp)
     return drawn
 
 
 def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> Array:
-    """Return what an array of a graph has in some places; waits if only the device has it."""
+    """Read the values of one of a graph's arrays at some positions.
+
+    The call waits for the device if only the device has the array.
+    """
     found: Array
     if graph.graph.has_at_hand(name):
         found = getattr(graph.graph, name)[places]
@@ -183,9 +215,11 @@ def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> 
 
 
 def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
-    """Return whether nearly all weights of a graph seem to be equal; waits the first time.
+    """Return whether nearly all weights of a graph seem to be equal, judged by a sample.
 
-    Those of a graph that gets new weights, and has `rows`, say nothing of the next ones.
+    The first call for a graph may wait for the device. The result is False for a graph that gets
+    new weights in each round, because the present weights say nothing about the next ones. It is
+    also False if worklists for all edges would take too much memory.
     """
     lists = _LIST_BYTES * graph.edge_bound
     if graph.rows is not None or lists > _LIST_SHARE * graph.device.capabilities.global_memory:
@@ -199,9 +233,10 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
 
 
 def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return the first window's target where all weights seem to be equal; 0: no window pays.
+    """Return the first window's target if all weights seem to be equal, or 0 if no window pays.
 
-    It pays on devices other than CPUs, in large graphs whose first rows have neighbours anywhere.
+    A window pays on devices other than CPUs, in large graphs in which the neighbours of the first
+    rows are spread over the whole graph.
     """
     tuning, n, n_edges = graph.device.policy, graph.n_vertices, graph.edge_bound
     if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:
@@ -229,10 +264,11 @@ def window_ends(
     samples: int,
     finer: bool = False,
 ) -> Ends:
-    """Return the ends in a sample of so many keys of all windows but the last.
+    """Choose the ends of all windows except the last, in a sample of `samples` keys.
 
-    `targets` are how many edges a vertex the windows up to each end are to have; None: what is
-    usual for the graph. `finer` asks for more windows than usual.
+    `targets` are the numbers of edges up to the end of each window, as multiples of the number of
+    vertices. None stands for the default targets of the graph; with `finer`, these are more than
+    usual. The call may wait for the device to look at degrees and weights.
     """
     if targets is None:
         targets = ()
@@ -245,17 +281,18 @@ def window_ends(
 
 
 def ends_of(shares: list[float], samples: int) -> Ends:
-    """Return the ends of windows that have rising shares of all edges up to them.
+    """Choose the ends of windows, given the rising shares of all edges up to each end.
 
-    Draws are doubled until the least share, times the draws, is `_SMALL_SHARE`; but not where the
-    greatest share would come above a half that way, since nearly all keys would lie in it then, and
-    those beyond it would say little about where it ends.
+    The number of slots for each key of the sample is doubled until the least share, times that
+    number, reaches `_SMALL_SHARE`. It is not doubled if the greatest share would exceed a half:
+    then nearly all keys would be within that share, and the few beyond it would say little about
+    where it ends.
 
-    A sample with `expected` keys in a window has as many as Poisson's distribution says. A small
-    share's rank is ``expected + 3 sqrt(expected + 1)``: the window has fewer edges than its share
-    for one seed in 250 at most, whatever is expected. It ends at the 4th least key or above, which
-    spreads by a half where next to none is expected. Where 16 are, it is the 29th: the window has
-    1.8 times its share on average, and spreads by a fifth.
+    The number of keys of a window follows Poisson's distribution around ``expected``. A small share
+    gets the rank ``expected + 3 sqrt(expected + 1)``. So the window has fewer edges than its share
+    for at most one seed in 250, whatever is expected. It ends at the 4th least key or above, with a
+    spread of a half if next to none is expected. If 16 are expected, the rank is 29; the window
+    then has 1.8 times its share on average, with a spread of a fifth.
     """
     draw_bits = 0
     while (
@@ -270,7 +307,7 @@ def ends_of(shares: list[float], samples: int) -> Ends:
 
 
 def _rank(share: float, samples: int, draw_bits: int) -> int:
-    """Return the rank that a window of such a share ends at."""
+    """Return the rank in the sample at which a window with this share of the edges ends."""
     drawn = 1 - (1 - share) ** (1 << draw_bits) if draw_bits else share
     expected = drawn * samples
     if share < _SMALL_SHARE:
@@ -279,7 +316,7 @@ def _rank(share: float, samples: int, draw_bits: int) -> int:
 
 
 def least_of_draws(keys: Array, draw_bits: int) -> tuple[Array, Array]:
-    """Return the least of every ``1 << draw_bits`` keys side by side, and its first place."""
+    """Return the least of every ``1 << draw_bits`` adjacent keys, and its first position."""
     draws = keys.reshape(-1, 1 << draw_bits)
     places = np.argmin(draws, axis=1) + (np.arange(len(draws)) << draw_bits)
     return keys[places], places

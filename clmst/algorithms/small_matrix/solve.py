@@ -1,10 +1,10 @@
 """The forest of a small matrix or list by one launch of one work-item; host side of the kernels.
 
-A solve step by step has ten launches and some forty arrays; for a hundred vertices the host is busy
-ten times as long with these as the device is with edges. Here the kernel checks the arrays, solves
-them by Borůvka's algorithm and lists the edges, with a third of the operations of all steps. It is
-the same forest, as the order of edges is total. The router says which
-graphs are small (``clmst/route``).
+A solve step by step has ten launches and some forty arrays. For a hundred vertices, these keep the
+host busy ten times as long as the edges keep the device busy. Here one kernel checks the arrays,
+solves by Borůvka's algorithm and lists the edges, with a third of the operations of all steps. It
+finds the same forest, since the order of edges is total. The router decides which graphs are small
+(``clmst/route``).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# Of the kernel.
+# Values of the kernel.
 _SOLVED = 1
 _RESULT_WORDS = 3
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 
 
 def works_on(device: Device) -> bool:
-    """Return whether a device can solve small matrices in one launch where they are."""
+    """Return whether a device can solve small matrices in one launch in the host's memory."""
     return SMALL_MATRIX.suits(device)
 
 
@@ -49,7 +49,9 @@ def solve_matrix(
     by_slot: bool = False,
     graph: Graph | None = None,
 ) -> Forest | None:
-    """Return the forest of a matrix, found in one launch; waits for it.
+    """Solve a matrix in one launch.
+
+    The call waits for the device.
 
     Parameters
     ----------
@@ -57,26 +59,27 @@ def solve_matrix(
         Arrays whose sizes fit one another (:func:`clmst.core.kruskal.is_plain`). For the maximum
         forest it must be in canonical order.
     device : Device
-        One on which :func:`works_on` is true.
+        A device on which :func:`works_on` is true.
     case : Case
         The dtype of the weights, and minimum or maximum.
     by_slot : bool
-        Among equal weights the first slot wins, and not the first edge in canonical order.
+        Whether, among equal weights, the first slot wins instead of the first edge in canonical
+        order.
     graph : Graph, optional
-        The graph whose arrays these are. It has edge ids and labels of its own.
+        The graph to which the arrays belong, if its edges have ids or its vertices have labels.
 
     Returns
     -------
     Forest or None
         None if the kernel finds that the values are not those of a graph, or if the device cannot
-        solve a matrix where it lies.
+        solve a matrix in the host's memory.
 
     Notes
     -----
-    O(n_slots log n) by one work-item; at most 52 bytes a slot and 28 a vertex.
+    O(n_slots log n) by one work-item; at most 52 bytes for each slot and 28 for each vertex.
     """
     if not works_on(device):
-        return None  # its kernels get copies of arrays, and here would get null pointers
+        return None  # kernels of this device get copies, and would get null pointers here
     data, n = matrix.data, matrix.indptr.size - 1
     launched = _launched(
         "small_matrix_solve", (matrix.indptr, matrix.indices, data), n, device, case,
@@ -96,9 +99,10 @@ def solve_matrix(
 
 
 def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | None:
-    """Return the forest of a list of edges, found in one launch; None if an end is no vertex.
+    """Solve a list of edges in one launch.
 
-    The list is that of a graph whose canonical arrays have not been made (`graph.edge_list`).
+    The call waits for the device. It returns None if an end is not a vertex. The list belongs to a
+    graph whose canonical arrays have not been made yet (`graph.edge_list`).
     """
     edges = graph.edge_list
     assert edges is not None, "the graph is not a list of edges"
@@ -116,7 +120,10 @@ def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | Non
 def solved_list(
     edges: EdgeList, device: Device, case: Case
 ) -> tuple[Array, Array, dict[str, Any]] | None:
-    """Return places, ends and counters of the forest's edges; None if an end is no vertex."""
+    """Compute positions, ends and statistics of the forest's edges.
+
+    The call waits for the device. Returns None if an end of an edge is not a vertex.
+    """
     u, v = edges.u, edges.v
     if not (u.dtype == v.dtype and u.dtype.isnative and u.itemsize in (4, 8)):
         u, v = u.astype(np.int64), v.astype(np.int64)
@@ -128,9 +135,10 @@ def solved_list(
 def _launched(
     kernel: str, arrays: tuple[Array, ...], n: int, device: Device, case: Case, *how: np.uint32
 ) -> tuple[Array, Array, dict[str, Any]] | None:
-    """Return slots, ends and counters of a forest of n vertices; None where a kernel sees faults.
+    """Run a kernel and return slots, ends and statistics of a forest of n vertices.
 
-    The last one of the arrays has the weights.
+    The call waits for the device. The last of the `arrays` contains the weights; `how` are further
+    arguments of the kernel. Returns None if the kernel finds a fault.
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
