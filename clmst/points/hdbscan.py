@@ -97,7 +97,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     Examples
     --------
     >>> from clmst.cluster import HDBSCAN
-    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [5, 2]]
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [4, 20]]
     >>> HDBSCAN(min_cluster_size=3).fit_predict(X)
     array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
     """

@@ -1,0 +1,34 @@
+"""The examples in docstrings print what they say."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in (ROOT / "clmst").rglob("*.py")
+    if ">>> " in path.read_text()
+)
+MISSING = ("MissingDependencyError", "ModuleNotFoundError")  # a library that is not installed
+
+
+def test_there_are_examples() -> None:
+    assert len(MODULES) > 60
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_print_what_they_say(name: str) -> None:
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    failed = []
+    for example in doctest.DocTestFinder(exclude_empty=True).find(import_module(name)):
+        said: list[str] = []
+        if runner.run(example, out=said.append).failed:
+            failed.append("".join(said))
+    if failed and all(any(one in text for one in MISSING) for text in failed):
+        pytest.skip("a library is not installed")
+    assert failed == []
