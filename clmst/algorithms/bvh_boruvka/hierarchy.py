@@ -22,19 +22,22 @@ from clmst.runtime.program import Program
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
 
 LEAF = 8
-# Where work-items search alone, and share out the items of a kernel tile by tile.
+# Searches of a tile on devices whose work-groups have one work-item. Work-items take one tile of a
+# kernel's items after the other.
 _SEARCHES_OF_A_TILE = 128
 
-# Among the forms of coordinates that are kept with a matrix: the points in the order of leaves.
+# Key of DeviceMatrix.forms, where the points in the order of leaves are kept.
 ORDER = "order of leaves"
-# Heights of segments, of 2**height leaves, that one work-group halves: LOCAL_HEIGHT of halves.cl;
-# where work-items are alone, so small ones, or so many for each compute unit.
+# A segment of height h has 2**h leaves. One work-group halves a segment of LOCAL_HEIGHT (as in
+# halves.cl) or less by itself. With one work-item per work-group, it halves segments of
+# _SMALL_HEIGHT or less, or larger ones if there are at least _SHARES of them per compute unit.
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
-# The most nodes of a level that one work-group goes through sooner than another launch begins.
+# Maximum number of nodes of a level for which one work-group is faster than a further launch.
 _NODES_OF_A_GROUP = 512
 
-# Of a hierarchy with 8 children a node: its levels share a word of 64 bits in a search.
+# The limit of hierarchies with 8 children per node: a search keeps a mask of 8 bits per level in
+# one word of 64 bits.
 _MOST_POINTS = 1 << 27
 
 
@@ -45,38 +48,39 @@ class BoxTree:
     device: Device
     n: int  # points
     dimensions: int
-    rows: int  # of a leaf: one more than dimensions where there are core distances
-    defines: dict[str, int]  # macros of all kernels that search it
+    rows: int  # of a leaf: dimensions, and one more if there are core distances
+    defines: dict[str, int]  # macros of all kernels that search the hierarchy
     ids: DeviceArray  # uint32, shape (n,): the point in each slot
     slots: DeviceArray  # uint32, shape (n,): the slot of each point
-    points: DeviceArray  # float64: coordinates by leaf
-    boxes: DeviceArray  # float64: by parent
-    least: DeviceArray  # uint32, shape (n_nodes,): the least point of each node
+    points: DeviceArray  # float64: coordinates, leaf by leaf; see tree.cl
+    boxes: DeviceArray  # float64: boxes of nodes, grouped by parent; see tree.cl
+    least: DeviceArray  # uint32, shape (n_nodes,): the least point number below each node
     bases: DeviceArray  # uint32, shape (top + 1,): where each level begins in arrays of nodes
     top: int  # the level of the root
     n_nodes: int
 
     @property
     def n_leaves(self) -> int:
-        """Leaves."""
+        """Number of leaves, each of which has up to LEAF points."""
         return ceil(self.n / LEAF)
 
     @property
     def arguments(self) -> tuple[DeviceArray | int, ...]:
-        """What every kernel that searches takes first."""
+        """The first arguments of every kernel that searches the hierarchy."""
         return self.points, self.boxes, self.ids, self.least, self.bases, self.dimensions
 
     @property
     def builder(self) -> Program:
-        """The program that builds hierarchies: one for all points."""
+        """The program that builds hierarchies. It does not depend on the points."""
         return self.device.program(BUILD_SOURCE)
 
     def each_level(
         self, launch: Launcher, program: Program, kernel: str, *arguments: KernelArgument
     ) -> None:
-        """Enqueue a kernel over the nodes of all levels above the leaves, each after that below.
+        """Enqueue a kernel over the nodes of all levels above the leaves, from the lowest level up.
 
-        Few nodes and those above them are left to one work-group, in one launch.
+        Each large level is one launch. The first level with few nodes and all levels above it are
+        one launch of one work-group.
         """
         level, width = 1, ceil(self.n_leaves / fanout(self.device))
         while level < self.top:
@@ -87,21 +91,29 @@ class BoxTree:
 
 
 def fanout(device: Device) -> int:
-    """Return the children of a node: FANOUT of ``tree.cl``."""
+    """Return the number of children of a node, FANOUT of ``tree.cl``."""
     return 8 if device.policy.work_group_size == 1 else 4
 
 
 def search_defines(policy: Policy) -> dict[str, int]:
-    """Return the macros of kernels that search: few searches are a tile, as one may take long."""
+    """Return the macros of kernels that search.
+
+    On devices with one work-item per work-group they make tiles small, because one search may take
+    long.
+    """
     return {"GRID_TILE": _SEARCHES_OF_A_TILE} if policy.work_group_size == 1 else {}
 
 
 def hierarchy_of(
     matrix: DeviceMatrix, launch: Launcher, *, local_height: int = LOCAL_HEIGHT
 ) -> BoxTree:
-    """Return the hierarchy of points, that of the call before if there was one; enqueued.
+    """Return the hierarchy of a matrix of points, and enqueue its kernels if it is new.
 
-    Lower segments than usual in local memory have few points ordered as many are.
+    The hierarchy is built once and kept with the matrix. The call does not wait for the device.
+    Raises InvalidGraphError if there are too many points for the device's hierarchies.
+
+    A self-test passes a small `local_height`, so that few points are ordered by the same kernels
+    as many.
     """
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:
@@ -119,10 +131,13 @@ def hierarchy_of(
 def order_of(
     matrix: DeviceMatrix, launch: Launcher, local_height: int = LOCAL_HEIGHT
 ) -> DeviceArray:
-    """Return points in the order of leaves, near ones near each other; enqueued.
+    """Enqueue ordering the points so that near points have near positions; return their numbers.
 
-    Segments of 2**height leaves are halved along their widest side, from that of all points down:
-    by a sort of all, or each by one work-group, in one launch, where these are small enough.
+    The order is found once and kept with the matrix. Segments of 2**height leaves are halved along
+    their widest side again and again, beginning with the segment of all points. Large segments are
+    halved one height at a time, by a sort of all points, or by one launch if work-groups have one
+    work-item. When segments are small enough, one launch does the rest, with a work-group for each
+    segment.
     """
     if ORDER in matrix.forms:
         known: DeviceArray = matrix.forms[ORDER]
@@ -161,7 +176,7 @@ def order_of(
 
 
 def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree:
-    """Return the hierarchy of points; enqueued."""
+    """Allocate the hierarchy of points and enqueue the kernels that build it."""
     n, device, dimensions = matrix.n_vertices, matrix.device, matrix.dimensions
     rows = dimensions + int(matrix.has_core_distances)
     children, width, bases = fanout(device), ceil(n / LEAF), [0]
@@ -185,7 +200,7 @@ def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree
 
 
 def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
-    """Bring the coordinates of points into the order of a hierarchy."""
+    """Enqueue the copy of the points' coordinates to the leaves of a hierarchy."""
     launch.for_each(
         tree.builder, "bvh_boruvka_build_gather", tree.n_leaves * LEAF, matrix.panels[0].cells,
         tree.ids, tree.points, tree.slots, tree.rows, tree.n,
@@ -193,7 +208,7 @@ def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
 
 
 def bound(tree: BoxTree, launch: Launcher) -> None:
-    """Compute the boxes of a hierarchy whose coordinates are there."""
+    """Enqueue the computation of all boxes, from the coordinates in the leaves up to the root."""
     program, n_leaves = tree.builder, tree.n_leaves
     launch.for_each(
         program, "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, tree.ids, tree.boxes,

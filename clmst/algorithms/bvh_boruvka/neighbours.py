@@ -1,4 +1,4 @@
-"""The nearest points of points; host side of ``cl/algorithms/bvh_boruvka/neighbours.cl``."""
+"""The k nearest points of each point; host side of ``bvh_boruvka/neighbours.cl`` in ``cl``."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 
-# For how many points kernels are built: few, which stay in registers, and many. More
-# would not fit the private memory of a work-item.
+# Capacities of lists for which kernels are built. Short lists stay in registers. Lists longer than
+# the last capacity would not fit the private memory of a work-item.
 _CAPACITIES = (4, 8, 32, route.LIMITS.listed_neighbours)
-# Nearest points that every point begins with.
+# Maximum length of the lists with which a solve begins.
 _LISTED = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NearPoints:
-    """What every point knows before the first round."""
+    """The nearest points of every point, and lower bounds of its edges, before the first round."""
 
-    k: int  # the length of lists
+    k: int  # the length of each list; 0 without lists
     lists: DeviceArray | None  # uint32, shape (n * k,): slots of near points, the nearest first
-    lower: DeviceArray  # float64, shape (n,): no edge that a point's list leaves out is lighter
+    lower: DeviceArray  # float64, shape (n,): no edge to a point outside the list is lighter
 
 
 def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
-    """Return the lists that a solve begins with, of two points or more."""
+    """Enqueue the search for the nearest points of each of two or more points."""
     k = min(_LISTED, tree.n - 1)
     lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
     lower = DeviceArray.empty(tree.n, np.float64, tree.device)
@@ -42,15 +42,18 @@ def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
 
 
 def capacity_for(k: int) -> int:
-    """Return the capacity of lists for `k` points: few different ones, so few programs."""
+    """Return the smallest capacity of lists that holds `k` points.
+
+    Kernels are built for few capacities, so that there are few programs.
+    """
     return next(capacity for capacity in _CAPACITIES if k <= capacity)
 
 
 def distances(tree: BoxTree, k: int, launch: Launcher) -> Array | DeviceArray:
     """Find the distance of each point to its `k`-th nearest other point.
 
-    They are on the host if the device writes to the host's arrays in place; then the call waits for
-    them. Otherwise they stay on the device.
+    If the device can write to arrays of the host, the distances are returned on the host, and the
+    call waits for them. Otherwise they are returned on the device, without waiting.
     """
     found = np.empty(tree.n)
     if (written := result_in_place(tree.device, found)) is not None:
@@ -65,7 +68,11 @@ def distances(tree: BoxTree, k: int, launch: Launcher) -> Array | DeviceArray:
 def _find(
     tree: BoxTree, k: int, launch: Launcher, lists: DeviceArray | None, found: KernelArgument
 ) -> None:
-    """Enqueue a search for lists, and for distances by slot; without lists by point."""
+    """Enqueue the search for the `k` nearest points of every point.
+
+    `lists` gets the slots of these points. `found` gets the distance to the k-th nearest point, in
+    the order of slots if there are `lists`, else in the order of points.
+    """
     defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
     if lists is None and tree.device.policy.work_group_size == 1:
         defines["LISTED"] = 0

@@ -1,6 +1,7 @@
 """bvh-boruvka: spanning trees of points; host side of ``cl/algorithms/bvh_boruvka``.
 
-Source: see ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl``; ``docs/inside_algorithms.md``: the steps.
+``cl/algorithms/bvh_boruvka/bvh_boruvka.cl`` names the paper; ``docs/inside_algorithms.md`` explains
+the steps.
 """
 
 from __future__ import annotations
@@ -24,18 +25,22 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 
-# Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
-# 32 rounds with _MOST_JUMPS launches of jumps each, which is the most, need 71 a round.
+# The number of counters of a solve. Each launch has its own, for active points, searches, hooked
+# components, roots or pending parents. There are at most 32 rounds, and with _MOST_JUMPS launches
+# of pointer jumps a round needs 71 counters.
 _N_COUNTS, _MOST_JUMPS = 2304, 33
-# The most points for which both ends of an edge share a word (winners.cl).
+# The maximum number of points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 
 
 def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
-    """Solve points, and put the edges into canonical order; waits for it.
+    """Find the minimum spanning tree of points with the bounding-volume hierarchy.
 
-    O(n log n) work for points that are spread evenly, at most O(n**2) for each of O(log n) rounds.
-    Device memory: the hierarchy, which is kept with the points, and some 100 bytes a point.
+    The edges are in canonical order. The call waits for the counts of every round, but not for the
+    last kernels, which write the edges and their weights.
+
+    The work is O(n log n) for evenly spread points, and at most O(n**2) in each of O(log n) rounds.
+    Device memory: the hierarchy, which is kept with the points, and about 100 bytes per point.
     """
     n = matrix.n_vertices
     if n < 2:
@@ -53,11 +58,12 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
 
 
 def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:
-    """Return the shortest edges that join components of two points or more; waits for them.
+    """Find the shortest edges that join given components of points, and wait for them.
 
-    They are the minimum spanning tree of the components, the distance of two being that of their
-    nearest points; uint32, shape (components - 1, 2), in canonical order. Components are numbered
-    from 0 on.
+    The edges form the minimum spanning tree of the components, in which two components are as far
+    apart as their nearest points. `labels` has the component of each of two or more points,
+    numbered from 0 without gaps. Returns the ends as uint32, shape (components - 1, 2), in
+    canonical order.
     """
     run = _Run(hierarchy_of(matrix, launch), launch)
     k = run.join(labels)
@@ -69,7 +75,7 @@ def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Arra
 
 
 class _Run:
-    """One solve: which launches, in which order."""
+    """One solve: enqueues the kernels of all rounds in order, and reads their counts."""
 
     def __init__(self, tree: BoxTree, launch: Launcher) -> None:
         self.tree, self.launch, self.n = tree, launch, tree.n
@@ -98,7 +104,7 @@ class _Run:
         return DeviceArray.empty(size, dtype, self.tree.device)
 
     def _new_count(self) -> int:
-        """Return the index of a count that no kernel has written to."""
+        """Reserve the next counter, which is still 0, and return its index."""
         self._next_count += 1
         return self._next_count - 1
 
@@ -113,13 +119,16 @@ class _Run:
         }
 
     def unpack(self, ends: DeviceArray) -> None:
-        """Write the ends of all edges, in canonical order."""
+        """Enqueue sorting the edges into canonical order and writing their ends to `ends`."""
         ordered = split(self.edges, key_bits=2 * self.bits, launch=self.launch)
         k = ends.size // 2
         self._for_each("unpack_edges", k, ordered, ends, k, self.bits)
 
     def weigh(self, matrix: DeviceMatrix, ends: DeviceArray) -> DeviceArray:
-        """Return the weights of edges; the host would compute them more slowly."""
+        """Enqueue the computation of the edges' weights.
+
+        The host could compute them too, but more slowly.
+        """
         k = ends.size // 2
         weights = self._new(k, np.float64)
         self._for_each(
@@ -130,7 +139,7 @@ class _Run:
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Enqueue everything, and wait for the counts."""
+        """Do all rounds, and wait for the counts of each."""
         self._begin()
         with self.launch.phase("nearest points"):
             has_cores = self.tree.defines["CORE_DISTANCES"]
@@ -138,7 +147,11 @@ class _Run:
         self._rounds(self.n, near)
 
     def join(self, labels: Array) -> int:
-        """Begin with components; return how many edges join them. Else as :meth:`solve`."""
+        """Do all rounds, beginning with the given components instead of single points.
+
+        Waits for the counts of each round. Returns the number of edges, which is one less than the
+        number of components.
+        """
         self._begin()
         n_components = int(labels.max()) + 1
         stands = np.empty(n_components, np.uint32)
@@ -155,7 +168,7 @@ class _Run:
         return n_components - 1
 
     def _begin(self) -> None:
-        """Make every point a component."""
+        """Enqueue the kernel that makes every point a component."""
         n, tree = self.n, self.tree
         self._for_each(
             "begin", max(n, tree.n_nodes, _N_COUNTS), self.component, self.roots, self.active,
@@ -165,7 +178,10 @@ class _Run:
         )  # fmt: skip
 
     def _rounds(self, n_roots: int, near: NearPoints) -> None:
-        """Merge components until there is one; `near`: what is known of the points."""
+        """Merge `n_roots` components until one is left, and wait for the counts of each round.
+
+        `near` has the nearest points and lower bounds from which the first round begins.
+        """
         tree = self.tree
         for number in count():
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
@@ -189,7 +205,10 @@ class _Run:
                 self._label()
 
     def _no_lists(self) -> NearPoints:
-        """Return what is known of points without a search."""
+        """Return lower bounds without lists, which take no search.
+
+        A point's bound is its core distance, or 0 without core distances.
+        """
         lower = self._new(self.n, np.float64)
         if self.tree.defines["CORE_DISTANCES"]:
             self._for_each(
@@ -200,10 +219,15 @@ class _Run:
         return NearPoints(k=0, lists=None, lower=lower)
 
     def _find_lightest(self, near: NearPoints, *, is_apart: bool) -> tuple[int, int]:
-        """Find the lightest edges; return the indices of two counts: active points and searches.
+        """Enqueue the search for the lightest edge of every component.
 
-        With `is_apart` every point is a component: a leaf has several, and what is known is lists.
-        Searches of all points of a leaf together, as on CPUs, bound one another.
+        Returns the indices of two counters: active points, which have a candidate edge, and points
+        that had to search.
+
+        `is_apart` says that every point is still a component. Then no leaf is inside a component,
+        so no leaf can be cleared. Steps that bound the searches are left out if the lists of
+        nearest points do this already, or if all points of a leaf search together, as on CPUs, and
+        so bound one another.
         """
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()
@@ -241,7 +265,10 @@ class _Run:
         return active, searches
 
     def _merge(self, n_roots: int) -> int:
-        """Merge components; return how many there are then, read back."""
+        """Merge components along their lightest edges.
+
+        Waits for the device, and returns the new number of components.
+        """
         hooked = self._new_count()
         self._for_each(
             "hook", n_roots, self.roots, self.winners, self.tree.slots, self.component,
@@ -251,7 +278,10 @@ class _Run:
         return self._find_roots(n_roots)
 
     def _find_roots(self, n_roots: int) -> int:
-        """Follow parent pointers of old roots; return how many new ones there are, read back."""
+        """Follow the parent pointers of the old roots until all end at new roots.
+
+        Waits for the device, and returns the number of new roots.
+        """
         first = self._next_count
         for _ in range(_MOST_JUMPS):
             found, pending = self._new_count(), self._new_count()
@@ -267,7 +297,10 @@ class _Run:
         raise no_progress("bvh-boruvka", self.tree.device, rule, pending=left)
 
     def _label(self) -> None:
-        """Bring the components of points and nodes up to date."""
+        """Enqueue the update of the component of every point and the label of every node.
+
+        The label of a node is the component of all its points, or MIXED.
+        """
         tree = self.tree
         self._for_each(
             "label_leaves", tree.n_leaves, self.parents, self.component, self.labels, self.n

@@ -20,16 +20,17 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/dendrogram/condense.cl"
 
-# condense_cluster_t of condense.cl, in words of 64 bits.
+# The layout of condense_cluster_t (condense_steps.cl), and its number of 64-bit words.
 _CLUSTER = np.dtype(
     [(name, np.uint32) for name in ("parent", "leaves", "last", "size", "least_point", "place")]
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# Bytes that are read before it is known how many are clusters: a read of its own takes 30 us.
+# Maximum bytes of a result that is read as a whole, before the number of clusters is known. A
+# further read takes 30 us.
 _MOST_UNKNOWN = 1 << 20
 
-# The fields that scikit-learn's condensed tree has.
+# The fields of a row of scikit-learn's condensed tree.
 ROW = np.dtype(
     [("parent", np.intp), ("child", np.intp), ("value", np.float64), ("cluster_size", np.intp)]
 )
@@ -40,29 +41,30 @@ Nodes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CondensedTree:
-    """Clusters of a least size, and when each point and cluster leaves its cluster.
+    """The clusters of a minimum size in a dendrogram, and when each point leaves its cluster.
 
-    Cluster 0 has all points. A cluster has a greater number than the one that it comes from. Times
-    are densities, lambda = 1 / height.
+    A cluster begins at a split of its parent cluster into two large enough parts. Cluster 0 is the
+    root and contains all points. A cluster has a greater number than its parent. Times are
+    densities: lambda = 1 / height, which grows from the root to the leaves.
     """
 
     n_points: int
-    point_cluster: Nodes  # shape (n,): the last cluster that each point is in
-    point_lambda: Floats  # shape (n,): when the point leaves it
-    parent: Nodes  # shape (k,): the cluster that each cluster comes from; -1 of the first
-    birth: Floats  # shape (k,): when it leaves that one; 0 of the first
-    death: Floats  # shape (k,): when the last point, or cluster, leaves it
-    size: Nodes  # shape (k,): points at its birth
-    least_point: Nodes  # shape (k,): of the points that are in none that comes from it
+    point_cluster: Nodes  # shape (n,): the last (smallest) cluster that contains each point
+    point_lambda: Floats  # shape (n,): lambda at which the point leaves this cluster
+    parent: Nodes  # shape (k,): the parent of each cluster; -1 for cluster 0
+    birth: Floats  # shape (k,): lambda at which the cluster begins; 0 for cluster 0
+    death: Floats  # shape (k,): lambda at which its last point leaves, or it splits
+    size: Nodes  # shape (k,): number of points at the beginning of the cluster
+    least_point: Nodes  # shape (k,): the least point that is not in a child cluster
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters, the first included."""
+        """Number of clusters, including cluster 0."""
         return self.parent.size
 
     @cached_property
     def rows(self) -> npt.NDArray[np.void]:
-        """The tree as scikit-learn has it: points are numbered first, then clusters."""
+        """The tree in the format of scikit-learn, in which cluster i has the number n + i."""
         n = self.n_points
         rows = np.empty(n + self.n_clusters - 1, ROW)
         rows["parent"] = n + np.concatenate([self.point_cluster, self.parent[1:]])
@@ -74,19 +76,19 @@ class CondensedTree:
 
     @cached_property
     def above(self) -> Nodes:
-        """The cluster that each one comes from; of the first one, itself."""
+        """The parent of each cluster; cluster 0 is its own parent here."""
         return np.maximum(self.parent, 0)
 
     @cached_property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
-        """Whether no cluster comes from a cluster."""
+        """Whether each cluster is a leaf, which is a cluster without child clusters."""
         leaf = np.ones(self.n_clusters, bool)
         leaf[self.parent[1:]] = False
         return leaf
 
     @cached_property
     def stability(self) -> Floats:
-        """How long each cluster keeps its points: the sum of the times that they stay in it."""
+        """Sum over the points of each cluster of the time (in lambda) that they stay in it."""
         stays = _since(self.point_lambda, self.birth[self.point_cluster])
         total = sums(self.point_cluster, stays, self.n_clusters)
         children = self.parent[1:]
@@ -95,12 +97,12 @@ class CondensedTree:
 
 
 def sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
-    """Return the sum of values by cluster."""
+    """Return the sum of `values` by cluster, where `cluster` has the cluster of each value."""
     return np.bincount(cluster, weights=values, minlength=n_clusters).astype(np.float64)
 
 
 def _since(later: Array, earlier: Array) -> Array:
-    """Return a time less an earlier one; 0 if both are infinite."""
+    """Return the differences ``later - earlier``, which are 0 where both are infinite."""
     with np.errstate(invalid="ignore"):
         passed = later - earlier
     if np.isinf(earlier).any():
@@ -111,11 +113,13 @@ def _since(later: Array, earlier: Array) -> Array:
 def condense(
     merges: Merges, heights: KernelArgument, least: int, launch: Launcher
 ) -> CondensedTree:
-    """Condense the dendrogram of two vertices or more, all of them joined; waits for it.
+    """Condense a dendrogram on the device, and wait for the condensed tree.
 
-    `heights` are the weights of edges, float64, and `least` is the fewest points of a cluster, 2 or
-    more. O(n log n) work, nearly O(n) where work-items go on in their order; some 28 bytes of
-    device memory a vertex, and 80 for every `least` of them.
+    The dendrogram must have one root and at least two vertices. `heights` are the weights of the
+    edges, float64, on the device. `least` is the minimum number of points of a cluster, 2 or more.
+
+    The work is O(n log n), or nearly O(n) if the device runs work-items in their order. It takes
+    about 28 bytes of device memory per vertex, and 80 bytes for every `least` vertices.
     """
     n, device = merges.n, launch.device
     found = _Result(n, least, device)
@@ -130,7 +134,10 @@ def condense(
 
 
 def takes_one_launch(n: int, device: Device) -> bool:
-    """Return whether one work-group merges and condenses sooner than several launches begin."""
+    """Return whether :func:`merge_and_condense` is faster for `n` vertices than several launches.
+
+    It is for small trees, which one work-group merges and condenses in a single launch.
+    """
     tile = device.program(SERIAL_SOURCE).grid_tile
     return route.condenses_in_one_launch(n, tile, alone=device.facts.alone)
 
@@ -138,10 +145,11 @@ def takes_one_launch(n: int, device: Device) -> bool:
 def merge_and_condense(
     edges: Array, heights: Array, order: Array, least: int, launch: Launcher
 ) -> CondensedTree:
-    """Merge the edges of a tree of few vertices, and condense; waits for it.
+    """Build and condense the dendrogram of a small tree in one launch, and wait for the result.
 
-    `edges` has the shape (m, 2) with m at least 1, `heights` are their weights, float64, and
-    `order` has the lightest edge first; `least` is as of :func:`condense`.
+    All arrays are on the host. `edges` has shape (m, 2) with m at least 1. `heights` are the
+    weights of the edges, float64, and `order` are the edges by rising weight. `least` is the
+    minimum number of points of a cluster, 2 or more.
     """
     device, m = launch.device, heights.size
     n = m + 1
@@ -166,11 +174,12 @@ def _steps_of(n: int) -> int:
 
 
 class _Result:
-    """Where a device writes a condensed tree: in the host's memory if it can."""
+    """The memory to which a device writes a condensed tree; memory of the host if it can."""
 
     def __init__(self, n: int, least: int, device: Device) -> None:
         self.n = n
-        # At most: those without others in them have no common point.
+        # The maximum number of clusters. Leaf clusters are disjoint, so at most n // least exist,
+        # and every split makes two clusters.
         most = max(2 * (n // least) - 1, 1)
         self.behind = 1 + n + (n + 1) // 2  # words before the clusters
         self.words = np.empty(self.behind + _CLUSTER_WORDS * most, np.uint64)
@@ -178,9 +187,10 @@ class _Result:
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
 
     def read(self, launch: Launcher) -> CondensedTree:
-        """Wait for the tree. A small one is read at once, as if it had the most clusters.
+        """Wait for the condensed tree and return it.
 
-        Of a large one the number of clusters is read first.
+        If it has to be copied to the host, a small result is copied whole, with the memory of the
+        maximum number of clusters. For a large one, the number of clusters is read first.
         """
         words, behind, n = self.words, self.behind, self.n
         if self.in_place is not None:

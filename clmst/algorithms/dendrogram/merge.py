@@ -1,8 +1,8 @@
 """Dendrograms on a device; host side of ``cl/algorithms/dendrogram``.
 
-Source of the merge by many work-items: P. Sao, A. Prokopenko, D. Lebrun-Grandié, "PANDORA: A
-Parallel Dendrogram Construction Algorithm for Single Linkage Clustering on GPU", ICPP '24;
-``contract.cl`` says what differs.
+The merge by many work-items follows P. Sao, A. Prokopenko, D. Lebrun-Grandié, "PANDORA: A Parallel
+Dendrogram Construction Algorithm for Single Linkage Clustering on GPU", ICPP '24. ``contract.cl``
+explains how it differs.
 """
 
 from __future__ import annotations
@@ -25,31 +25,33 @@ CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
 NONE = 0xFFFFFFFF
-HOPS = 32  # DENDROGRAM_HOPS of jump.cl: by which a launch of jumps divides depths
+HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps divides depths by it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Merges:
-    """The merges of the edges of a forest on a device; merge i makes node n + i."""
+    """A dendrogram on a device: one merge per edge of a forest. Merge i creates node n + i."""
 
-    n: int  # vertices: nodes 0 .. n - 1
-    order: DeviceArray  # uint32, shape (m,): the edge of each merge
-    children: DeviceArray  # uint32, shape (2 m,): the two nodes that each joins, the lesser first
-    sizes: DeviceArray  # uint32, shape (m,): vertices below each
+    n: int  # vertices, which are the nodes 0 to n - 1
+    order: DeviceArray  # uint32, shape (m,): the edge that each merge belongs to
+    children: DeviceArray  # uint32, shape (2 m,): the two nodes that each merge joins, lesser first
+    sizes: DeviceArray  # uint32, shape (m,): number of vertices below each merge
 
 
 def merge(
     n: int, ends: KernelArgument, order: DeviceArray, launch: Launcher, *, serial: bool
 ) -> Merges:
-    """Merge the ends of edges of a forest in an order, the lightest edge first; do not wait.
+    """Build the dendrogram of a forest with `n` vertices.
 
-    `ends` are those of each edge, uint32, shape (2 m,). With `serial` one work-item merges, never
-    more vertices than the router allows.
+    `ends` are the two ends of each edge, uint32, shape (2 m,). `order` are the edges by rising
+    weight. Unless many work-items merge, the call does not wait for the device.
 
-    Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
-    12 bytes of device memory a vertex and 24 an edge. So does one elsewhere, in local memory, where
-    vertices are few. Many do where they are not, level by level, in O(n log n) work and some 80
-    bytes a vertex (:class:`ParallelMerge`).
+    One work-item merges the edges one after the other if work-groups have one work-item, as on
+    CPUs. This is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
+    edge. On other devices one work-item merges, in local memory, with `serial`, which is for no
+    more vertices than the router allows. Otherwise many work-items merge level by level, in
+    O(n log n) work and about 80 bytes per vertex (:class:`ParallelMerge`); the host then waits for
+    the size of every level.
     """
     device, m = order.device, order.size
     if m and not serial and device.policy.work_group_size > 1:
@@ -67,13 +69,14 @@ def merge(
 
 
 def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
-    """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
+    """Sort edges by rising weight, and return their indices on the device.
 
-    No weight is NaN. `by_device` says who sorts them. None leaves that to the router. Devices with
-    work-groups of one work-item never do.
+    Edges of equal weight keep their order. Weights must not be NaN. `by_device` decides whether the
+    device or the host sorts. By default the router decides by the number of edges. The host always
+    sorts if the device's work-groups have one work-item.
 
-    O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
-    O(k) work and some 30 bytes of device memory an edge.
+    The host takes O(k log k) work for k edges. The device uses a radix sort, with O(k) work and
+    about 30 bytes of device memory per edge.
     """
     device = launch.device
     alone = device.policy.work_group_size == 1
@@ -88,7 +91,7 @@ def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = N
 
 @dataclass(slots=True, kw_only=True)
 class _ClusterTree:
-    """A tree of clusters: `n` vertices, and the edges between them in the order of ranks."""
+    """The contracted tree of one level: `n` vertices, and its edges by rising rank."""
 
     n: int
     n_edges: int
@@ -98,7 +101,12 @@ class _ClusterTree:
 
 
 class ParallelMerge:
-    """The arrays that all steps use; edges are named by their ranks in the order of merges."""
+    """Builds a dendrogram by many work-items, and has the arrays that all steps use.
+
+    A level contracts the edges that are the lightest at one of their ends, which assigns edges to
+    chains of the dendrogram (``contract.cl``). Edges are identified by their ranks, the positions
+    in the order of merges.
+    """
 
     def __init__(self, n: int, edges: KernelArgument, order: DeviceArray, launch: Launcher) -> None:
         self.n, self.m, self.launch, self.device = n, order.size, launch, order.device
@@ -106,7 +114,7 @@ class ParallelMerge:
         self.chains_program = self.device.program(CHAINS_SOURCE)
         self.children, self.sizes = self._new(2 * self.m), self._new(self.m)
         self.chain, self.above, self.inside = (self._filled(self.m) for _ in range(3))
-        self.firsts: list[int] = []  # the number of the first chain of each level, and one more
+        self.firsts: list[int] = []  # the first chain of each level, then the number of all chains
         self.level = _ClusterTree(
             n=n, n_edges=self.m, u=self._new(self.m), v=self._new(self.m), rank=self._new(self.m)
         )
@@ -131,7 +139,10 @@ class ParallelMerge:
         self.launch.for_each(self.chains_program, f"dendrogram_chains_{step}", count, *arguments)
 
     def run(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return children and sizes of all merges."""
+        """Build the dendrogram, and return the children and the size of every merge.
+
+        The host waits for the size of each level, but not for the last kernels.
+        """
         first = 0
         while True:
             level = self.level
@@ -152,7 +163,10 @@ class ParallelMerge:
         return self.children, self.sizes
 
     def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
-        """Return the next level; edges that are contracted get the vertices that they are in."""
+        """Contract a level, and return the next one after waiting for its size.
+
+        Each contracted edge gets the vertex of the next level that contains it, in `inside`.
+        """
         n, k, m = level.n, level.n_edges, self.m
         ends = (level.u, level.v, level.rank)
         parent, flags, stays = self._new(n), self._new(n), self._new(k)
@@ -176,15 +190,18 @@ class ParallelMerge:
         return later
 
     def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
-        """Return the number of each flag among those set, and how many are."""
+        """Return the number of each set flag, counted from 0, and how many flags are set.
+
+        The call waits for the device.
+        """
         total = self._new(1)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)
         return numbers, self.launch.read_word(total.memory)
 
     def _link(self) -> None:
-        """Put merges below merges, and sum up sizes, level by level."""
+        """Enqueue linking every merge to the merge above it, and summing sizes level by level."""
         m, n, launch = self.m, self.n, self.launch
-        ranks = self.inside  # which is not needed any more
+        ranks = self.inside  # reuses the memory
         launch.write(ranks.memory, np.arange(m, dtype=np.uint32))
         bits = bits_of(self.firsts[-1])
         chain, ordered = sort_by_key(self.chain, ranks, key_bits=bits, launch=launch)

@@ -16,24 +16,39 @@ Filter: TypeAlias = Literal["auto", "differences", "products"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseOptions:
-    """Alternatives that change how long a solve takes, never its result.
+    """Options of `dense`, which runs Borůvka's algorithm on an adjacency matrix or on points.
 
-    Attributes
+    They change how long a solve takes, never its result.
+
+    Parameters
     ----------
-    reread : {"stale", "all"}
-        What a round after the first reads of the matrix. "stale": blocks whose lightest cell, found
-        before, lies within a component by now, where they may still hold what is looked for. "all":
-        everything, as strategy CU of Ma and Wan does; for comparison.
-    filter : {"auto", "differences", "products"}
-        How float32 compares points of more than three dimensions by a metric that has squares: by
-        differences of coordinates, or by products, in half of the instructions, but with an error
-        that grows with how far points are from the center. "auto": by products where a solve is
-        long and a sample shows that they separate near points; ``stats["filter"]`` says which.
+    reread : {"stale", "all"}, default "stale"
+        Which blocks of the matrix the rounds after the first read. The first round records the
+        lightest cell of each block. With "stale", a later round reads a block again only if its
+        recorded cell now joins two vertices of one component, and the block may still contain the
+        lightest edge of this component. With "all", each round reads the whole matrix, as strategy
+        CU of Ma and Wan does; this is meant for comparisons.
+    filter : {"auto", "differences", "products"}, default "auto"
+        How squared distances of points with more than three dimensions are estimated in float32,
+        before the exact distances of near pairs are computed. It applies to metrics that are
+        computed from squares: "euclidean", "cosine" and "rounded-euclidean". "differences" sums the
+        squares of differences of coordinates. "products" uses ``|a|**2 + |b|**2 - 2 a.b``. It takes
+        half the instructions, but its error grows with the distance of the points from their
+        center. "auto" takes products if the solve is long and a sample of the points shows that
+        they separate near points. ``stats["filter"]`` of the forest says which one was used.
 
     Raises
     ------
     InvalidArgumentError
-        A value that is none of these.
+        A value is not one of the choices.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [3, 1, 2])
+    >>> options = clmst.DenseOptions(reread="all")
+    >>> clmst.minimum_spanning_forest(graph, options=options).total_weight
+    3
     """
 
     reread: Reread = "stale"

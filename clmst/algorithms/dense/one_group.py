@@ -1,4 +1,4 @@
-"""Few vertices, and their core distances; host side of ``one_group.cl`` and ``core.cl``."""
+"""Complete graphs with few vertices; host side of ``one_group.cl`` and ``core.cl``."""
 
 from __future__ import annotations
 
@@ -29,28 +29,34 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# The cells of a block where one work-group reads blocks again, too, so that it takes all rounds in
-# one launch, where reading cells takes longer; and elsewhere.
+# Cells of a block. The first value is for a single launch, in which one work-group also reads
+# blocks again, so wide blocks would take long. The second value is for several launches.
 _WIDTH_ALONE, _WIDTH = 128, 256
-# So many rounds are enqueued at once that 7 components become one in each: most often all.
+# As many rounds are enqueued at once as are needed if each makes one component of 7 (about
+# 2**2.75). Usually the tree is complete then.
 _HALVINGS_A_ROUND = 2.75
-# Work-groups a compute unit for blocks whose number is known on the device only, and small.
+# Work-groups per compute unit that read blocks again. The host does not know how many blocks are
+# listed when it enqueues the kernel; usually they are few.
 _FEW_GROUPS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgesOfFew:
-    """The forest of few vertices, in canonical order."""
+    """The spanning tree of a complete graph with few vertices, in canonical order."""
 
     ends: Array  # uint32, shape (k, 2)
-    weights: Array | None  # of points with core distances: float64, shape (k,)
+    weights: Array | None  # float64, shape (k,); None unless points have core distances
     stats: dict[str, Any]
 
 
 def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
 ) -> EdgesOfFew:
-    """Solve a complete graph whose cells are in one piece, and wait for it."""
+    """Find the spanning tree of a complete graph with few vertices, and wait for it.
+
+    `cells` is one buffer: the whole matrix, or the coordinates of `n` points, one dimension after
+    the other. `dimensions` is 0 for a matrix.
+    """
     device, at_once = launch.device, route.in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
     n_blocks = ceil(n / width)
@@ -100,9 +106,11 @@ def solve(
 def _counts_of(
     rounds: list[list[int]], n: int, device: Device
 ) -> tuple[list[int], list[int]] | None:
-    """Return how many components each round left, and how many blocks it has read again.
+    """Convert the counts of rounds to numbers of components and of blocks that were read again.
 
-    None if there are more rounds to take.
+    `rounds` has two numbers per round: listed blocks and hooked components. The first number of
+    components is `n`, before the first round. Returns None if further rounds are needed. Raises an
+    error if the counts are impossible or the rounds too many.
     """
     components, blocks_again = [n], []
     for number, (listed, hooked) in enumerate(rounds):
@@ -121,13 +129,18 @@ def _counts_of(
 
 
 def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
-    """Return how many work-groups share tasks of a lane group each."""
+    """Return the number of work-groups to launch for `n_tasks` tasks of one lane group each."""
     lanes = dict(program.specialisation.defines)["LANES"]
     return launch.groups_for(-(-n_tasks * lanes // program.work_group_size))
 
 
 class MutualReachability:
-    """Few points on a device, and the distance of each to its `k`-th nearest one times `alpha`."""
+    """Few points on a device, with their core distances.
+
+    The core distance of a point is its distance to its `k`-th nearest other point, times `alpha`.
+    The mutual reachability distance of two points is the maximum of their distance and both core
+    distances.
+    """
 
     def __init__(self, matrix: DeviceMatrix, k: int, launch: Launcher, *, alpha: float = 1) -> None:
         points, device = matrix.graph, matrix.device
@@ -145,15 +158,15 @@ class MutualReachability:
         )  # fmt: skip
 
     def core_distances(self) -> Array:
-        """Return the distances, divided as :attr:`Points.planes` are; waits."""
+        """Read the core distances, divided like :attr:`Points.planes`, and wait for them."""
         core = np.empty(self.n)
         self.launch.read(self.cells, core, offset=8 * self.n * self.d)
         return core
 
     def tree(self) -> FoundTree:
-        """Return the minimum spanning tree by mutual reachability; waits.
+        """Find the minimum spanning tree by mutual reachability distances, and wait for it.
 
-        Core distances stay on the device, in doubles.
+        It uses the core distances on the device, in float64, so they need not be read.
         """
         found = solve(self.cells, self.n, self.d, self.defines, self.launch)
         assert found.weights is not None

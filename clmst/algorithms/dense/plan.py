@@ -1,4 +1,4 @@
-"""The buffers of a solve by `dense`: the matrix, the entries of its blocks, words of vertices."""
+"""Buffers of a solve by `dense`, and sizes and macros of its kernels."""
 
 from __future__ import annotations
 
@@ -28,36 +28,37 @@ ONE_GROUP_SOURCE = "algorithms/dense/one_group.cl"
 CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
-# Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
+# The minimum number of cells of a block, and the maximum number of blocks of a row, which keeps the
+# memory for the lightest cells of all blocks at O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# The work-items of the one work-group that takes all rounds of few vertices, as a multiple of those
-# of other work-groups, and at most; and the registers of a compute unit.
+# With few vertices, one work-group does all rounds. It has _LARGER_GROUP times as many work-items
+# as other work-groups, but at most _LARGEST_GROUP. A compute unit has _REGISTERS registers.
 _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
-# The most vertices for which both ends of an edge share a word (reservation.cl).
+# The maximum number of vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
-# Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
-# launch that follows them.
+# The number of counters of a solve. Each round counts hooked components and listed blocks, and each
+# launch of pointer jumps counts the vertices that do not point to their root yet.
 N_COUNTS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensePlan:
-    """The buffers of a solve; kept with the graph for the next one."""
+    """The buffers of a solve by `dense`. They are kept with the graph for the next solve."""
 
     device: Device
     n: int  # vertices
     panels: tuple[Panel, ...]
-    dimensions: int  # as of DeviceMatrix
-    program: Any  # of SOURCE
+    dimensions: int  # of points; 0 if a matrix is stored
+    program: Any  # built from SOURCE
     wide: bool  # whether keys have 64 bits
     width: int  # cells of a block
-    n_blocks: int  # blocks of a row
-    keys: DeviceArray  # shape (n * n_blocks,): the entry of each block
-    columns: DeviceArray
-    component: DeviceArray  # uint32, shape (n,)
-    parents: DeviceArray
-    winners: DeviceArray  # uint32, shape (n * 4,)
-    edges: DeviceArray  # uint64, shape (n,): each at the vertex whose component it has hooked
+    n_blocks: int  # blocks per row
+    keys: DeviceArray  # shape (n * n_blocks,): the key of the lightest cell of each block
+    columns: DeviceArray  # uint32, shape (n * n_blocks,): the column of this cell
+    component: DeviceArray  # uint32, shape (n,): the root of each vertex's component
+    parents: DeviceArray  # uint32, shape (n,): the parent of each vertex; see _DenseRun._components
+    winners: DeviceArray  # uint32, shape (n * 4,): the reservations of components (winners.cl)
+    edges: DeviceArray  # uint64, shape (n,): at a root that was hooked, the edge that hooked it
     blocks: DeviceArray  # uint32, shape (n * n_blocks,): blocks to be read again
     counts: DeviceArray  # uint32, shape (N_COUNTS,)
 
@@ -72,7 +73,11 @@ class DensePlan:
         *,
         unit: int = 32,
     ) -> DensePlan:
-        """Allocate all buffers; blocks are of a multiple of `unit` cells."""
+        """Allocate the buffers of a solve.
+
+        The number of cells of a block is a multiple of `unit`. Keys have 64 bits if `defines` sets
+        ``WEIGHT_BITS`` to 64, else 32.
+        """
         wide = defines["WEIGHT_BITS"] == 64
         width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
         n_blocks = ceil(n / width)
@@ -101,22 +106,25 @@ class DensePlan:
 
 
 def has_short_ids(n: int) -> bool:
-    """Return whether both ends of an edge of `n` vertices share a word."""
+    """Return whether vertices below `n` fit 16 bits, so that both ends of an edge share a word."""
     return n <= _SHORT_IDS
 
 
 def vertex_bits(n: int) -> int:
-    """Return the number of bits of a vertex in an edge; no vertex has all of them set."""
+    """Return the number of bits of a vertex in a packed edge, ``lesser << bits | greater``.
+
+    It is so large that all bits set is not a vertex; see :func:`no_edge`.
+    """
     return max(n.bit_length(), 1)
 
 
 def no_edge(n: int) -> int:
-    """Return the value that stands for no edge: greater than every edge."""
+    """Return the value of a packed edge that means "no edge". It is greater than all edges."""
     return (1 << 2 * vertex_bits(n)) - 1
 
 
 def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
-    """Return the ends of edges of `n` vertices, shape (k, 2), the lesser first."""
+    """Unpack edges of a graph with `n` vertices to ends of shape (k, 2), the lesser end first."""
     ends, bits = np.empty((edges.size, 2), np.uint32), np.uint64(vertex_bits(n))
     ends[:, 0] = edges >> bits
     ends[:, 1] = edges & ((np.uint64(1) << bits) - np.uint64(1))
@@ -124,21 +132,25 @@ def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
 
 
 def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
-    """Return whether one work-group takes all rounds of a solve by rows."""
+    """Return whether one work-group does all rounds of a solve.
+
+    It does if the graph is small for this device, its matrix is one panel, and the options do not
+    ask to read every block again.
+    """
     rereads_all = options is not None and options.reread == "all"
     is_small = route.in_one_work_group(matrix.n_vertices, matrix.device.facts)
     return is_small and len(matrix.panels) == 1 and not rereads_all
 
 
 def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of the size of the work-group of ONE_GROUP_SOURCE."""
+    """Return the macros of ONE_GROUP_SOURCE that set its work-group size and register limit."""
     usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
     size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}
 
 
 def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
-    """Return the plan of a complete graph, of the solve before if there was one."""
+    """Return the plan of a complete graph. It is made once and kept with the matrix."""
     key = ("dense", maximum)
     if key not in matrix.plans:
         defines = matrix.defines(maximum=maximum)
@@ -150,10 +162,13 @@ def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
 
 
 def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DensePlan:
-    """Return the plan of any graph, its matrix built unless the solve before has done that."""
+    """Return the plan of any graph, and build its adjacency matrix if the plan is new.
+
+    The plan is kept with the graph. A new plan replaces the one with the opposite `maximum`.
+    """
     key = ("dense", maximum)
     if key not in graph.derived:
-        graph.derived.pop(("dense", not maximum), None)  # memory may not suffice for two matrices
+        graph.derived.pop(("dense", not maximum), None)  # memory may be short
         wide = graph.encoded.is_wide
         with launch.phase("build"):
             panels = _build(graph, launch, maximum=maximum)
@@ -164,7 +179,7 @@ def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Den
 
 
 def key_defines(*, wide: bool) -> dict[str, int]:
-    """Return the macros of SOURCE for a matrix of keys, in which pairs may be missing."""
+    """Return the macros of SOURCE for a stored matrix of keys, in which edges may be missing."""
     return {
         "WEIGHT_BITS": 64 if wide else 32,
         "WEIGHT_KIND": 0,
@@ -196,7 +211,10 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
 
 
 def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Return the least and the greatest weight of a graph of integers, found on its device."""
+    """Compute the minimum and the maximum weight on the device, and wait for them.
+
+    The weights must be integers. Returns an array of shape (2,).
+    """
     dtype = _integers(graph.encoded)
     weights = DeviceArray(
         device=graph.device, dtype=dtype, size=graph.n_slots, memory=graph.weights,
@@ -209,20 +227,23 @@ def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
 
 
 def _integers(encoded: EncodedWeights) -> np.dtype[Any]:
-    """Return the dtype of the words of integers: 8-bit bools are such, too."""
+    """Return the integer dtype in which weights are stored. Bools are stored as 8-bit integers."""
     return np.dtype(f"{'i' if encoded.kind == 'signed' else 'u'}{encoded.encoding.word.itemsize}")
 
 
 def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
-    """Return a key that no weight has, or one above all keys; the matrix leaves it out.
+    """Find a key that does not belong to a weight, so that the matrix can mark missing edges.
 
-    Keys above it move down by one, so that the greatest of all means that there is no edge. There
-    are fewer weights than keys, so one is always free. O(1) but for `ends`, the least and the
-    greatest weight; O(m log m) for integers that take both ends of 32 or 64 bits.
+    The matrix stores each key above the free key less one. So the greatest key means that an edge
+    is missing. There are fewer weights than keys, so a free key exists.
+
+    `ends` returns the minimum and the maximum weight. It is called only for integers of 32 and 64
+    bits. Besides this call the work is O(1), or O(m log m) if the least and the greatest integer of
+    the dtype both occur.
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
     if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:
-        return greatest  # keys of floats leave out those of NaN; short ones never get there
+        return greatest  # weights are not NaN, whose keys are free; short integers have lower keys
     low, high = sorted(order_keys(ends(), descending=maximum).tolist())
     if high < greatest:
         return greatest

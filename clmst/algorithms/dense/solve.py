@@ -1,6 +1,6 @@
 """dense: Borůvka on an adjacency matrix, for complete and nearly complete graphs.
 
-Source: see ``cl/algorithms/dense/dense.cl``; ``docs/inside_algorithms.md`` has the steps.
+``cl/algorithms/dense/dense.cl`` names the paper; ``docs/inside_algorithms.md`` explains the steps.
 """
 
 from __future__ import annotations
@@ -37,25 +37,28 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-# Work-groups a compute unit for blocks whose number is known on the device only, and small.
+# Work-groups per compute unit that read blocks again. The host does not know how many blocks are
+# listed when it enqueues the kernel; usually they are few.
 _FEW_GROUPS = 16
-# DENSE_JUMPS of steps.cl: by which a launch of jumps divides the depth of a component.
+# DENSE_JUMPS of steps.cl: a launch of pointer jumps divides the depth of a component by it.
 _JUMPS = 32
-# By tiles so many rounds are enqueued before the host reads their counts that 7 components become
-# one in each. Of 44 trees of normal, uniform, clustered and integer points, digits and a random
-# walk, of 300 to 10,000 points, 38 are found by then.
+# A solve by tiles enqueues several rounds before the host reads their counts: as many as are needed
+# if each round makes one component of 7 (about 2**2.75). Of 44 trees of normal, uniform, clustered
+# and integer points, digits and a random walk, with 300 to 10,000 points, 38 are complete by then.
 _HALVINGS_A_ROUND = 2.75
 
 
 def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> Solution:
-    """Solve any graph by way of its adjacency matrix; see :class:`DenseOptions`.
+    """Solve any graph through its adjacency matrix, which is built on the device.
 
-    O(n**2 + m) work in general, O(n**2 log n) at most, in O(log n) rounds of one read-back each.
-    Device memory beside the graph: n**2 cells of 4 bytes, or 8 where 64-bit weights do not narrow;
-    it is kept with the graph for the next solve. The error where it does not fit says how much
-    it needs and how much there is.
+    `options` is a :class:`DenseOptions` or None. The work is O(n**2 + m) in general and
+    O(n**2 log n) at most, in O(log n) rounds. The host waits for the counts of every round.
+
+    Besides the graph, the device stores n**2 cells of 4 bytes, or of 8 bytes if 64-bit weights
+    cannot be narrowed. The matrix is kept with the graph for the next solve. Raises
+    OutOfDeviceMemoryError, with the bytes needed and available, if the matrix does not fit.
     """
     options = options_for("dense", DenseOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
@@ -78,11 +81,13 @@ def solve_matrix(
     matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: object = None,
     at_once: bool | None = None,
 ) -> FoundTree:  # fmt: skip
-    """Solve a complete graph, and put its edges into canonical order; waits for it.
+    """Find the spanning tree of a complete graph, and wait for it.
 
-    As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
-    kilobytes each. One work-group takes all rounds of few vertices `at_once`; by default where
-    that is quicker.
+    The edges are in canonical order. A stored matrix is read as it is. Distances of points are
+    computed and never stored, so points take O(n) device memory, up to 1.1 kilobytes each.
+
+    `at_once` decides whether one work-group does all rounds, without the host in between. By
+    default it does so for few vertices, if that is quicker.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -99,16 +104,17 @@ def solve_matrix(
         run.solve()
         hooked = np.empty(run.plan.n, np.uint64)
         launch.read(run.plan.edges.memory, hooked)
-        # By the host: no time beside all pairs, and no kernels to build.
+        # The host sorts: this is quick beside reading all pairs, and needs no further kernels.
         ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.plan.n), run.stats()
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 
 
 def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = None) -> FoundTree:
-    """Find the minimum spanning tree of points by tiles of pairs; else as :func:`solve_matrix`.
+    """Find the minimum spanning tree of points by tiles of pairs, and wait for it.
 
-    O(n**2 d) work, nearly all of it in float32 (``cl/algorithms/dense/filter.cl``). Device memory:
-    16 d + 1100 bytes a point.
+    A tile is a range of rows times a range of columns, whose pairs a work-group compares at a time.
+    The edges are in canonical order. With d dimensions, the work is O(n**2 d), nearly all of it in
+    float32 (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100 bytes per point.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -132,24 +138,24 @@ def _no_tree(matrix: DeviceMatrix, *, maximum: bool) -> FoundTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """Where the counts of a round are."""
+    """The indices of the counters of a round."""
 
-    listed: int | None  # of blocks that were read again; None in the first round
-    hooked: int  # of components
-    waiting: int  # of vertices that do not point to their root yet
+    listed: int | None  # counts blocks that were read again; None in the first round
+    hooked: int  # counts components that were hooked to others
+    waiting: int  # counts vertices that do not point to their root yet
 
 
 class _DenseRun:
-    """One solve: which launches, in which order."""
+    """One solve: enqueues the kernels of all rounds in order, and reads their counts."""
 
     rounds_ahead = 1  # rounds that are enqueued before the host reads the counts of the first one
-    jumps = 1  # launches of jumps in a round
+    jumps = 1  # launches of pointer jumps in a round
 
     def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
         self.plan, self.launch, self.options = plan, launch, options
         self.short_ids = int(has_short_ids(plan.n))
         self.counts = np.zeros(N_COUNTS, np.uint32)
-        self._next_count = 1  # the first one is of all components that were hooked
+        self._next_count = 1  # counter 0 counts the hooked components of all rounds
         self.n_hooked = 0
         self.components = [plan.n]
         self.blocks_again: list[int] = []
@@ -163,7 +169,7 @@ class _DenseRun:
         }
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
-        """Enqueue a kernel over all vertices, or `n_items`."""
+        """Enqueue a kernel over all vertices, or over `n_items` items."""
         n_items = self.plan.n if n_items is None else n_items
         self.launch.for_each(self.plan.program, kernel, n_items, *arguments)
 
@@ -171,18 +177,18 @@ class _DenseRun:
         self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
 
     def new_count(self) -> int:
-        """Return the index of a count that no kernel has written to."""
+        """Reserve the next counter, which is still 0, and return its index."""
         self._next_count += 1
         return self._next_count - 1
 
     def _read(self) -> None:
-        """Read the counts; waits for them."""
+        """Read the counts, and wait for them."""
         self.launch.read(self.plan.counts.memory, self.counts)
 
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Enqueue everything, and wait for the counts."""
+        """Enqueue rounds until the forest is complete, and wait for their counts."""
         plan = self.plan
         self.for_each(
             "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
@@ -201,11 +207,14 @@ class _DenseRun:
             first, end = end, end + 1
 
     def _components(self, number: int) -> DeviceArray:
-        """Return the roots of vertices before a round, which are the parents of the one before."""
+        """Return the array of the roots of all vertices before the round `number`.
+
+        Two arrays take turns: the parents that a round writes are the roots of the next round.
+        """
         return self.plan.parents if number % 2 else self.plan.component
 
     def _enqueue_round(self, number: int) -> _Round:
-        """Enqueue a round: the lightest edge of each component, and the merge along these."""
+        """Enqueue a round: find the lightest edge of each component, and merge along them."""
         component, parents = self._components(number), self._components(number + 1)
         plan, hooked = self.plan, self.new_count()
         with self.launch.phase("minimum edges"):
@@ -219,7 +228,7 @@ class _DenseRun:
         return _Round(listed=listed, hooked=hooked, waiting=waiting)
 
     def _is_last(self, one: _Round) -> bool:
-        """Record the counts of a round; return whether it was the last one."""
+        """Record the counts of a round, and return whether the forest is complete."""
         if one.listed is not None:
             self.blocks_again.append(int(self.counts[one.listed]))
         hooked = int(self.counts[one.hooked])
@@ -230,7 +239,7 @@ class _DenseRun:
         return self.n_hooked == self.plan.n - 1
 
     def _jump_on(self, parents: DeviceArray, waiting: int) -> None:
-        """Jump pointers until every vertex points to its root."""
+        """Jump pointers until every vertex points to its root, and wait for that."""
         launches = self.jumps
         while self.counts[waiting]:
             if launches >= MOST_ROUNDS:
@@ -244,7 +253,7 @@ class _DenseRun:
             launches += 1
 
     def _add_hooked(self, hooked: int) -> None:
-        """Record how many components a round has hooked to others."""
+        """Add the number of components that a round has hooked to others."""
         self.n_hooked += hooked
         if self.n_hooked >= self.plan.n:
             rule = "a forest has fewer edges than vertices"
@@ -254,7 +263,7 @@ class _DenseRun:
             )  # fmt: skip
 
     def _scan(self) -> None:
-        """Make the entry of every block."""
+        """Enqueue the kernel that finds the lightest cell of every block."""
         plan = self.plan
         for panel in plan.panels:
             self._enqueue(
@@ -271,14 +280,16 @@ class _DenseRun:
         return self.launch.groups_for(-(-n_blocks // tile))
 
     def _find_minimum_edges(self, component: DeviceArray, *, again: bool) -> int | None:
-        """Find the lightest edge of every component; return the index of the count of blocks read.
+        """Enqueue the search for the lightest edge of every component.
 
-        Before the first round no entry is stale.
+        With `again`, blocks whose lightest cell may have changed are read again, and the index of
+        their counter is returned. In the first round the lightest cells of all blocks are valid;
+        then the result is None.
         """
         plan, listed = self.plan, None
         entries = plan.keys, plan.columns, component
         sizes = plan.n, plan.n_blocks
-        # Words by which edges are ordered, and those that a pass settles.
+        # The number of words by which edges are ordered, and how many of them a pass compares.
         n_words = (2 if plan.wide else 1) + (1 if self.short_ids else 2)
         pass_words = 2 if plan.device.capabilities.int64_atomics else 1
         if not again or self.options.reread == "stale":
@@ -292,7 +303,10 @@ class _DenseRun:
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Read blocks again and reserve their lightest cells; return the index of their count."""
+        """Enqueue the kernels that read blocks again and reserve their lightest cells.
+
+        Returns the index of the counter of these blocks.
+        """
         plan, listed, n_blocks = self.plan, self.new_count(), self.plan.n * self.plan.n_blocks
         entries = plan.keys, plan.columns, component
         groups = self._groups_for_blocks(n_blocks)
@@ -316,7 +330,10 @@ class _DenseRun:
         return listed
 
     def _jump(self, parents: DeviceArray) -> int:
-        """Jump pointers once; return the index of the count of vertices not at their root yet."""
+        """Enqueue one launch of pointer jumps.
+
+        Returns the index of the counter of vertices that do not point to their root yet.
+        """
         plan, waiting = self.plan, self.new_count()
         self.for_each(
             "dense_jump_pointers", parents, plan.winners, plan.counts, waiting, plan.n,
@@ -326,10 +343,11 @@ class _DenseRun:
 
 
 class _TiledRun(_DenseRun):
-    """One solve of points whose blocks are read by tiles.
+    """One solve of points by tiles of pairs.
 
-    The host reads edges, weights and counts together, most often once. Rounds that are enqueued
-    although the tree is complete read nothing. Jumps of a round are as many as may be needed.
+    Several rounds are enqueued before the host reads edges, weights and counts together, so it
+    usually reads once. Rounds that follow the complete tree compare no pairs. Each round has as
+    many launches of pointer jumps as can be necessary.
     """
 
     def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:
@@ -347,12 +365,15 @@ class _TiledRun(_DenseRun):
 
     @property
     def weights(self) -> Array | None:
-        """The weights of edges, unless they are rounded: those the host looks up."""
+        """The weights of the edges, or None if the metric rounds distances.
+
+        In the latter case the host computes the weights.
+        """
         words = self.read[self.plan.n + N_COUNTS // 2 :]
         return words.view(np.float64) if self.pairs.has_weights else None
 
     def _read(self) -> None:
-        """Read edges and weights with the counts; waits for them."""
+        """Read edges and weights together with the counts, and wait for them."""
         self.pairs.gather(self.result)
         self.launch.read(self.result.memory, self.read)
         n = self.plan.n
@@ -362,7 +383,10 @@ class _TiledRun(_DenseRun):
         self.pairs.find(self.plan.component)
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Read blocks again and reserve their lightest pairs; return the index of their count."""
+        """Enqueue the kernels that read blocks again and reserve their lightest pairs.
+
+        Returns the index of the counter of these blocks.
+        """
         listed = self.new_count()
         self.pairs.find_again(component, listed, every=self.options.reread == "all")
         return listed

@@ -1,4 +1,8 @@
-"""The lightest and the nearest pairs of points by tiles: ``lightest.cl`` and ``nearest.cl``."""
+"""Lightest pairs and k-th nearest points by tiles; host side of two kernel sources.
+
+They are ``lightest.cl`` and ``nearest.cl``. A tile is a range of rows times a range of columns of
+the matrix of distances.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +28,13 @@ from clmst.runtime.program import Program
 LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-# SAMPLES of nearest.cl: values of a tile. Tiles of a sample, at least, and values for each of the k
-# points that are wanted.
+# SAMPLES of nearest.cl: values that a row gets from each tile of the sample. The minimum number of
+# tiles of the sample, and how many sampled values a row has for each of its k nearest points.
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
 def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
-    """Return the plan of points whose pairs are compared by tiles; it reads no cells."""
+    """Return the plan of a solve by tiles, without a matrix. It is made once and kept."""
     key = "dense by tiles"
     if key not in matrix.plans:
         defines = {"COMPLETE": 1, **weight_defines(matrix.bits, matrix.kind, maximum=False)}
@@ -42,7 +46,10 @@ def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
 
 
 class LightestPairs:
-    """The entries of blocks of points (``dense.cl``), found by tiles."""
+    """Finds the lightest pair of each row in each block of columns by tiles.
+
+    These are the entries that ``dense.cl`` finds by rows. A block is a range of columns.
+    """
 
     def __init__(self, matrix: DeviceMatrix, plan: DensePlan, launch: Launcher, by: Filter) -> None:
         self.plan, self.launch, device = plan, launch, matrix.device
@@ -60,13 +67,15 @@ class LightestPairs:
         self.counts = DeviceArray.empty(plan.n_blocks, np.uint32, device)
 
     def find(self, component: DeviceArray) -> None:
-        """Make all entries."""
+        """Enqueue the search for all entries. `component` has the root of each point."""
         self._find(component, None)
 
     def find_again(self, component: DeviceArray, listed: int, *, every: bool) -> None:
-        """Make entries again, reserve what is found, and count them in count `listed`.
+        """Enqueue a new search for stale entries, and reserve the pairs that it finds.
 
-        Those that are stale and may have a component's lightest edge; or `every` one.
+        An entry is stale if both points of its pair are in one component. A stale entry is searched
+        again only if its block may contain the lightest edge of the component. With `every`, all
+        entries are. Their number is added to the counter `listed`.
         """
         plan = self.plan
         self.launch.fill(self.counts.memory, 0, plan.n_blocks)
@@ -88,7 +97,10 @@ class LightestPairs:
         )  # fmt: skip
 
     def gather(self, result: DeviceArray) -> None:
-        """Write edges, counts and, unless they are rounded, weights to one array, for one read."""
+        """Enqueue copies of edges, counts and weights to one array, which the host reads at once.
+
+        Weights are left out if the metric rounds distances.
+        """
         plan, packed = self.plan, self.packed
         self.launch.for_each(
             self.program, "dense_lightest_gather", max(plan.n, N_COUNTS), packed.rows, self.core,
@@ -98,22 +110,23 @@ class LightestPairs:
 
 
 def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
-    """Return the distance of each point to its `k`-th nearest point, the point itself not counted.
+    """Enqueue the distance of each point to its `k`-th nearest other point.
 
-    Points have no core distances, and k is from 1 to n - 1. The result is not waited for; keep the
-    points until it is there.
+    `k` is from 1 to n - 1, and the points must be packed without core distances. The call does not
+    wait for the result. The points must be kept until it is computed.
 
-    O(n**2 d) work, nearly all of it in float32. About k log(n / k) pairs a point get their
-    distances; where work-groups have several work-items, a sample of the columns bounds what can be
-    near, and they are k log(n / 1024) or some 2 k.
-    Device memory: 16 d + 8 k bytes a point, times up to some ten parts where there are few points,
-    and 512 bytes of the sample.
+    The work is O(n**2 d) for d dimensions, nearly all of it in float32. About k log(n / k) pairs
+    per point get exact distances. If work-groups have several work-items, a sample of the columns
+    bounds the distances that matter, so these pairs are only k log(n / 1024) or about 2 k.
+
+    Device memory per point: 16 d bytes, 8 k bytes for each part of the columns, and 512 bytes for
+    the sample. There is one part for many points, and up to about ten for few.
     """
     n, device = packed.n, packed.device
     program = device.program(NEAREST_SOURCE, **packed.defines)
     n_tiles, n_columns = packed.tiles_of(program, n), ceil(n / TILE_COLUMNS)
-    # Few rows leave work-groups idle, unless several share a row; each of them has a list, so long
-    # lists are few.
+    # With few rows, work-groups would be idle, so several share a row, each with a part of the
+    # columns. Each part has its own list, so with long lists there are few parts.
     alone = program.work_group_size == 1
     shared = 1 if alone else ceil(2 * packed.groups_at_once / n_tiles)
     shared = min(shared, max(n // (4 * k), 1))
@@ -132,7 +145,11 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
 
 
 def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) -> DeviceArray:
-    """Return the filter value that each point's `k` nearest points do not exceed."""
+    """Enqueue an upper bound of the filter values of each point's `k` nearest points.
+
+    A filter value is a float32 estimate of a distance (``filter.cl``). The bound is found from a
+    sample of the columns.
+    """
     n, device = packed.n, packed.device
     n_tiles = max(_LEAST_TILES, ceil(_VALUES_OF_EACH * k / _SAMPLES))
     n_tiles = min(n_tiles, ceil(n / TILE_COLUMNS))

@@ -1,4 +1,4 @@
-"""Points whose pairs are compared by tiles; host side of ``cl/algorithms/dense/pack.cl``."""
+"""Points in the layouts that tiles read; host side of ``cl/algorithms/dense/pack.cl``."""
 
 from __future__ import annotations
 
@@ -26,42 +26,44 @@ from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/pack.cl"
 
-# TILE_COLUMNS and CHUNK of cl/algorithms/dense/tile.cl, and TILE_ROWS of work-groups of one.
+# TILE_COLUMNS and CHUNK of cl/algorithms/dense/tile.cl, and TILE_ROWS for work-groups with one
+# work-item.
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
-# So that two work-groups fit a multiprocessor of NVIDIA's (docs/performance_log.md).
+# Registers per work-item. With this limit two work-groups fit on a multiprocessor of NVIDIA's GPUs
+# (docs/performance_log.md).
 _REGISTERS = 128
 _GROUPS_PER_UNIT = 3
-# Rows of a work-item in a tile, with 8 columns each: as many as registers of NVIDIA's GPUs, and of
-# others, hold. 16 work-items share a row.
+# Rows of a work-item in a tile, each with 8 columns: as many as fit the registers of NVIDIA's GPUs,
+# and of other devices. 16 work-items share a row.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
-# Rows whose median is the point that coordinates are counted from.
+# Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
-# Filter values by products: the columns of the sample, and how many share a row; and how many
-# columns, on average, may seem as near to a row as its nearest one.
+# To decide on filter values by products: the number of sampled columns, how many of them there are
+# for each sampled row, and how many columns, on average, may seem as near to a row as its nearest.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
-# Among the forms of coordinates that are kept with a matrix: packed points, and whether products
-# separate near ones.
+# Keys of DeviceMatrix.forms, where these are kept: packed points, and whether products separate
+# near points.
 _PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPoints:
-    """Points on a device: in float64 by rows, and in float32 as tiles read them (``pack.cl``)."""
+    """Points on a device, in float64 by rows and in two float32 layouts for tiles (``pack.cl``)."""
 
     device: Device
-    defines: dict[str, int]  # macros of kernels of tiles; no size of the data is among them
+    defines: dict[str, int]  # macros of kernels of tiles; they do not depend on n or d
     n: int  # points
     d: int  # coordinates
-    padded: int  # coordinates of a row of float32
-    rows: Memory  # float64, shape (n * d,): may be the host's memory, read after the upload
-    center: Memory  # float64, shape (d,): likewise
-    singles: DeviceArray  # float32
-    packs: DeviceArray
-    halves: DeviceArray
-    scaling: DeviceArray  # uint32, shape (2,)
+    padded: int  # coordinates of a float32 row: d, rounded up
+    rows: Memory  # float64, shape (n * d,); may be memory of the host that the device reads
+    center: Memory  # float64, shape (d,); likewise
+    singles: DeviceArray  # float32: one point after the other, for the rows of tiles
+    packs: DeviceArray  # float32: 16 points together, for the columns of tiles
+    halves: DeviceArray  # float32: half the squared norm of each point
+    scaling: DeviceArray  # uint32, shape (2,): see filter.cl
 
     @classmethod
     def of(
@@ -72,11 +74,11 @@ class PackedPoints:
         neighbours: bool = False,
         by: Filter = "auto",
     ) -> PackedPoints:
-        """Return packed points, for a tree or, with `neighbours`, for near points.
+        """Upload and pack the points of a matrix, unless an earlier call has done so.
 
-        They are uploaded and packed once, and kept with the matrix: core distances and trees share
-        them. `by` is `filter` of :class:`clmst.DenseOptions`. Raises OutOfDeviceMemoryError before
-        anything is built if they do not fit.
+        The packed points are kept with the matrix. They serve both spanning trees and, with
+        `neighbours`, core distances. `by` is the option `filter` of :class:`clmst.DenseOptions`.
+        Raises OutOfDeviceMemoryError, before anything is allocated, if the points do not fit.
         """
         forms = matrix.forms
         if _PACKED not in forms:
@@ -96,7 +98,7 @@ class PackedPoints:
 
     @classmethod
     def _upload(cls, matrix: DeviceMatrix, launch: Launcher) -> PackedPoints:
-        """Put points on their device, and pack them."""
+        """Upload the points and enqueue the kernels that pack them."""
         points, device = _points_of(matrix), matrix.device
         n, d = points.n_vertices, points.dimensions
         padded, n_padded = _CHUNK * ceil(d / _CHUNK), TILE_COLUMNS * ceil(n / TILE_COLUMNS)
@@ -133,23 +135,30 @@ class PackedPoints:
 
     @property
     def pack_program(self) -> Program:
-        """The program of ``pack.cl``: one for points with and without core distances."""
+        """The program of ``pack.cl``. Points with and without core distances share it."""
         defines = {name: value for name, value in self.defines.items() if name != _PRODUCTS}
         return self.device.program(SOURCE, **(defines | {"CORE_DISTANCES": 0}))
 
     @property
     def by(self) -> Literal["differences", "products"]:
-        """Method that finds filter values."""
+        """How filter values are computed; see :class:`clmst.DenseOptions`."""
         return "products" if _PRODUCTS in self.defines else "differences"
 
     def _may_take_products(self, metric: str) -> bool:
-        """Return whether a solve is long enough for them to pay."""
+        """Return whether filter values by products are possible and gain more than they cost.
+
+        They are possible for metrics with squares, and gain enough if the solve is long.
+        """
         is_alone = self.pack_program.work_group_size == 1
         is_long = route.long_enough_for_products(self.n, self.d, alone=is_alone)
         return metric in HAVE_SQUARES and is_long
 
     def _separates(self, points: Points, launch: Launcher) -> bool:
-        """Return whether products separate near points of a sample: as in ``filter.cl``."""
+        """Return whether filter values by products are accurate enough for these points.
+
+        They are if, in a sample, few points seem as near to a point as its nearest one. The error
+        bound is proved in ``filter.cl``. The call waits for the device.
+        """
         rows, words = rows_of(points), np.empty(2, np.uint32)
         center = _center_of(rows)
         launch.read(self.scaling.memory, words)
@@ -157,7 +166,8 @@ class PackedPoints:
         absolute = 6 * (self.d + 4) * 2.0**-24 * float(words[1:].view(np.float32)[0]) ** 2
         columns = (_spread(rows, _SAMPLED_COLUMNS) - center) * scale
         some = columns[::_COLUMNS_A_ROW]
-        # No product of matrices: threads of a BLAS would spin beside the device's for milliseconds.
+        # einsum instead of a matrix product, because the threads of a BLAS would keep cores busy
+        # for milliseconds that a CPU device needs.
         between = np.einsum("ik,jk->ij", some, columns)
         squares = (columns**2).sum(1) + (some**2).sum(1)[:, None] - 2 * between
         squares[np.arange(len(some)), np.arange(len(some)) * _COLUMNS_A_ROW] = np.inf
@@ -165,13 +175,13 @@ class PackedPoints:
         return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
-        """Return how many tiles `n_rows` rows have."""
+        """Return the number of tiles that cover `n_rows` rows of one range of columns."""
         size, own = program.work_group_size, self.defines["OWN_ROWS"]
         return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))
 
     @property
     def groups_at_once(self) -> int:
-        """Number of resident work-groups of a program of tiles."""
+        """Number of work-groups of a kernel of tiles that the device runs at the same time."""
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 
@@ -197,18 +207,18 @@ def _points_of(matrix: DeviceMatrix) -> Points:
 
 
 def _center_of(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the point that coordinates are counted from."""
+    """Return the median of a sample of the points, by coordinate."""
     center: npt.NDArray[np.float64] = np.median(_spread(rows, _SAMPLE), axis=0)
     return center
 
 
 def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
-    """Return `count` rows, evenly spread; all if there are fewer."""
+    """Return `count` evenly spaced rows, or all rows if there are fewer."""
     return rows[:: max(len(rows) // count, 1)][:count]
 
 
 def rows_of(points: Points) -> npt.NDArray[np.float64]:
-    """Return the coordinates that distances are computed of, a row a point."""
+    """Return the coordinates from which distances are computed, one row per point."""
     are_planes = points.metric != "cosine" and not points.exponent
     if not are_planes or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
@@ -217,7 +227,7 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
 
 
 def _check_memory(device: Device, n: int, d: int, n_singles: int) -> None:
-    """Raise unless points of many dimensions can fit."""
+    """Raise OutOfDeviceMemoryError if packed points cannot fit the device's memory."""
     needed, has = 8 * n * d + 8 * n_singles, device.capabilities
     largest = max(8 * n * d, 4 * n_singles)
     if needed > has.global_memory or largest > has.max_allocation:

@@ -1,4 +1,4 @@
-"""The spanning tree of a complete graph as an algorithm leaves it, and the forests made of it."""
+"""The spanning tree of a complete graph as an algorithm returns it, and its conversions."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ _DOUBLE = np.dtype(np.float64)
 class FoundTree:
     """The edges of a spanning tree of a complete graph, in canonical order.
 
-    Each array is either on the host or on the device. There it may still be waiting for kernels
-    that are enqueued.
+    Each array is either on the host or on the device. Kernels that write an array on the device may
+    still be running.
     """
 
     matrix: DeviceMatrix
     algorithm: str
     ends: Array | DeviceArray  # uint32: shape (k, 2) on the host, (2 k,) on the device
-    # float64, shape (k,), of points divided as Points.planes are; None: the host looks them up.
+    # float64, shape (k,): distances, divided like Points.planes. None if the host has to look the
+    # weights up.
     weights: Array | DeviceArray | None = None
     stats: Mapping[str, Any]
     maximum: bool = False
 
     def to_host(self, launch: Launcher) -> Forest:
-        """Return the forest on the host. Waits for what the device still has."""
+        """Return the forest on the host, after waiting for arrays that are on the device."""
         graph = self.matrix.graph if self.weights is not None else self.matrix.graph_on_host()
         ends = _on_host(self.ends, launch).reshape(-1, 2)
         u, v = ends.T
@@ -56,15 +57,15 @@ class FoundTree:
         )  # fmt: skip
 
     def on_device(self, launch: Launcher) -> DeviceForest:
-        """Return the forest on the device, once that has done everything enqueued.
+        """Return the forest on the device, after waiting for all commands in its queue.
 
-        Ends that are on the host are uploaded when they are asked for.
+        Ends that are on the host are uploaded only when the forest's edges are first read.
         """
         launch.queue.finish()
         device, own, ends = self.matrix.device, self.weights, self.ends
         if own is not None and not isinstance(own, DeviceArray):
             own = DeviceArray.from_host(own, device)
-        edges: Any  # or what makes them
+        edges: Any  # a buffer, or a function that creates it
         if isinstance(ends, DeviceArray):
             edges, pairs_on_host = ends.memory, None
         else:
@@ -83,7 +84,7 @@ class FoundTree:
 
 
 def _on_host(array: Array | DeviceArray, launch: Launcher) -> Array:
-    """Return an array that is on the host, or read it in the queue of its kernels."""
+    """Return the array on the host. If it is on the device, read it and wait for that."""
     if not isinstance(array, DeviceArray):
         return array
     found = np.empty(array.size, array.dtype)
