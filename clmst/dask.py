@@ -48,7 +48,7 @@ def minimum_spanning_forest(
     edges : dask.dataframe.DataFrame, list of Delayed, path, or list of paths
         The edges, one per row. Each delayed part must compute to a data frame, an Arrow table, a
         mapping of arrays, or a tuple of arrays (u, v, w). A path names a Parquet file, a structured
-        ``.npy`` file, or a folder of such files, and all workers must be able to read it. The
+        ``.npy`` file, or a folder of these files, and all workers must be able to read it. The
         workers then read the files themselves, piece by piece, and no edges pass through the
         scheduler.
     n_vertices : int, optional

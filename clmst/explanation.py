@@ -33,7 +33,7 @@ class Explanation:
     passed : list of tuple
         The name of each way that was rejected before, and the reason in words.
     device : Device or None
-        The device that would solve the graph, or None if there is no usable device.
+        The device that would solve the graph, or None if no device is usable.
     """
 
     way: Way

@@ -50,7 +50,7 @@ def minimum_spanning_forest(
         read the rows of a Dataset in a different order each time, so their positions cannot serve
         as edge ids: either name a column of ids with `edge_id`, or pass ``dataset.materialize()``,
         whose order is fixed. A path names a Parquet file, a structured ``.npy`` file, or a folder
-        of such files, which all workers can read.
+        of these files, which all workers can read.
     n_vertices, columns, edge_id, device, memory_limit, maximum, split_every
         The same as in :func:`clmst.dask.minimum_spanning_forest`.
     task_options : mapping, optional

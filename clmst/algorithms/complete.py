@@ -39,11 +39,13 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
 def decide_tree(
     matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
 ) -> tuple[Way, PointFacts]:
-    """Return the way of a tree, the router's first one that the device is trusted with; and why.
+    """Choose how to find a spanning tree: the router's first way that the device is trusted with.
 
-    The facts that are returned have the ways that the device is not trusted with.
+    Returns the chosen way, and the facts that led to it. These facts name the ways that were
+    rejected because the device is not trusted with them.
 
-    Rows of cells are never refused here: the caller asks whether the device is trusted with these.
+    The way by rows of the matrix is never rejected here. The caller has to check whether the device
+    is trusted with it.
     """
 
     def refusal(record: str) -> str | None:

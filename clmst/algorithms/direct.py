@@ -82,7 +82,7 @@ def decided(
 ) -> tuple[Way, SparseFacts] | None:
     """Return the way that :func:`forest_of` would choose, with the facts about the graph.
 
-    Nothing is solved. Returns None if the router has no shorter way for this kind of graph.
+    Nothing is solved. Returns None if this kind of graph always takes the usual way.
     """
     if device is not None:
         graph = _in_csr_form(graph, device)

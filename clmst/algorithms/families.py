@@ -140,8 +140,8 @@ FAMILIES = (
 def tested_options(options: Hashable) -> tuple[str, object]:
     """Return the options that a self-test runs with, as text and as they are.
 
-    They are those of :func:`as_tested`. The text is empty if they are the usual ones. The given
-    options have been checked when they were made.
+    :func:`as_tested` decides which options these are. The text is empty if they are the default
+    options. The given options have been checked when they were made.
     """
     tested = None if options is None else as_tested(options)
     usual = tested is None or tested == type(tested)()
@@ -155,7 +155,7 @@ def with_options(case: Case, options: Any) -> Case:
 
 
 def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
-    """Return the case of a solve by an algorithm; "": by any."""
+    """Return the case of a solve by the algorithm `by`, or by any algorithm if `by` is empty."""
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
     find = ALGORITHMS[by].variant_of if is_usual else None
@@ -188,7 +188,7 @@ def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: objec
 
 
 def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
-    """Return why a graph's device is not trusted with an algorithm; None if it is."""
+    """Return the reason not to trust a graph's device with an algorithm, or None."""
     case = _graph_case(graph, algorithm, maximum=maximum)
     return graph.device.trust.refusal(family_of(algorithm), case)
 
@@ -202,16 +202,17 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def few_core_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return why a device is not trusted with few points and their core distances, or None."""
+    """Return the reason not to trust a device with core distances of few points, or None."""
     case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
     return matrix.device.trust.refusal(COMPLETE, case)
 
 
 def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = False) -> str | None:
-    """Return why a device is not trusted with hierarchies of points; None if it is.
+    """Return the reason not to trust a device with hierarchies of points, or None.
 
-    For trees or, with `neighbours`, for lists of near points that kernels are built for. With `few`
-    for trees without a hierarchy.
+    The question is about spanning trees or, if `neighbours` is not 0, about lists of nearest points
+    by kernels that are built for lists of this length. With `few`, it is about spanning trees of
+    few points, which are found without a hierarchy.
     """
     facts: dict[str, Any] = {"variant": FEW_POINTS} if few else {"neighbours": neighbours}
     return matrix.device.trust.refusal(POINTS, matrix_case(matrix, **facts))
@@ -220,9 +221,10 @@ def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = Fal
 def tiles_refusal(
     matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
 ) -> str | None:
-    """Return why a device is not trusted with trees of points by tiles of pairs; None if it is.
+    """Return the reason not to trust a device with tiles of pairs of points, or None.
 
-    With `neighbours`, with the distances to near points instead.
+    The question is about spanning trees or, with `neighbours`, about distances to k-th nearest
+    points.
     """
     facts = {"neighbours": int(neighbours), "products": products}
     case = matrix_case(matrix, dimension_class=0, **facts)  # kernels are the same in all dimensions
@@ -230,7 +232,7 @@ def tiles_refusal(
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
-    """Return why a graph's device is not trusted with proofs of its forests; None if it is."""
+    """Return the reason not to trust a graph's device with proofs of its forests, or None."""
     if isinstance(graph, DeviceMatrix):
         return graph.device.trust.refusal(COMPLETE_PROOF, matrix_case(graph, maximum=maximum))
     return graph.device.trust.refusal(PROOF, _graph_case(graph, "", maximum=maximum))

@@ -32,7 +32,7 @@ def options_of(name: str, texts: Iterable[str]) -> object:
     Raises
     ------
     InvalidArgumentError
-        A text has no "=", names an option that the algorithm does not have, or gives an invalid
+        A text lacks "=", names an option that the algorithm does not have, or gives an invalid
         value; or the algorithm is "auto", which takes no options as text.
     """
     values = dict(map(_halves, texts))

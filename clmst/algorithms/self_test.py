@@ -23,7 +23,7 @@ SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
     """Yield the forests of known graphs by an algorithm; other options may be slow on a large one.
 
-    Edges are compared in order: a forest's are in that of the graph.
+    Edges are compared in order. The edges of a forest are in the order of the graph.
     """
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
@@ -102,7 +102,7 @@ def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array
 
 
 def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
-    """Return what :func:`merge` must return, by disjoint sets in Python. O(n log n)."""
+    """Compute the right result of :func:`merge` in Python, by disjoint sets. O(n log n)."""
     parent, sizes = list(range(n + len(order))), [1] * n
     children = np.zeros((len(order), 2), np.uint32)
 

@@ -110,8 +110,8 @@ def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
 def legend_below(axes: Any, *, columns: int = 3) -> None:
     """Draw one legend below a figure for the series of all its axes, each once.
 
-    It has at most `columns` columns, and fewer if they would be wider than the figure. Without any
-    series there is no legend.
+    It has at most `columns` columns, and fewer if they would be wider than the figure. If the
+    axes are without series, nothing is drawn.
     """
     every: dict[str, Any] = {}
     for one in axes.figure.axes:

@@ -134,7 +134,7 @@ def finding_forest(
 def as_matrix(graph: Graph) -> Any:
     """Return a symmetric graph as a SciPy matrix that shares its arrays if possible.
 
-    SciPy does not have float16 matrices, so a graph with such weights is returned unchanged.
+    SciPy does not have float16 matrices, so a graph with float16 weights is returned unchanged.
     """
     if graph.weights.dtype == np.float16:
         return graph
@@ -169,7 +169,7 @@ def take_turns(
 
     Peers time themselves, and run between the turns. `keep` gets the measurements of a peer at
     once, so that its minutes are not lost if a driver crashes this process. A contestant or peer
-    that is wrong or fails has no times, and does not stop the others.
+    that is wrong or fails gets no times, and does not stop the others.
     """
     harness = Harness(
         repetitions=repetitions, warm_ups=WARM_UPS, rehearsals=REHEARSALS, verification="ends",
@@ -244,7 +244,7 @@ def _verified(
 
 
 def release(device: Device) -> None:
-    """Release memory of the device that is no longer used. Errors are ignored."""
+    """Release unused memory of the device. Errors are ignored."""
     gc.collect()  # reference cycles of exceptions and closures may keep buffers
     with suppress(Exception):
         device.release_memory()

@@ -1,7 +1,7 @@
 """The measurements of an experiment as a grid: a row for each graph, a column for each contestant.
 
 Every table and figure shows a grid. Its times, rates and ratios are arrays of shape (graphs,
-columns), with NaN where there is no measurement.
+columns), with NaN where a measurement is missing.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 
 
 def real_file(name: str) -> Path | None:
-    """Return the file of a paper's original graph, or None if there is no file.
+    """Return the file of a paper's original graph, or None if it is not there.
 
     The file is called ``NAME`` with the suffix of a format that clmst reads, such as
     ``USA-road-d.NY.gr.gz`` or ``soc-LiveJournal1.txt``. It is in the folder that the environment

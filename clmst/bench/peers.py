@@ -14,7 +14,7 @@ There is a ``solve_ms`` for each repetition, and a ``transfer_ms`` for each repe
 Without transfers means that the graph and the result are where the peer works. The peer must end
 with exit status 0. The weight is compared with the weight of the right forest: exactly if weights
 are integers, else to nine digits. A peer that is wrong or late, or breaks the protocol, is reported
-and has no times.
+and gets no times.
 
 This module is also a peer: it runs SciPy's and NetworkX's functions on one core of the host, for
 example by ``python -m clmst.bench.peers scipy GRAPH.egr REPETITIONS``.

@@ -117,7 +117,7 @@ def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
         distances = np.array(light) / target - 1
         for samples in dict.fromkeys(size for size in sizes if size is not None):
             own = np.array([size == samples for size in sizes]) & ~np.isnan(rates)
-            if own.any():  # a graph without slots has no throughput
+            if own.any():  # the throughput of a graph without slots is NaN
                 yield graph, samples, rates[own], distances[own & ~np.isnan(distances)]
 
 

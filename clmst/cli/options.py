@@ -140,7 +140,7 @@ def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
 
 
 def _are_points(context: click.Context) -> bool:
-    """Return whether columns are those of coordinates: a metric is named, or --points given."""
+    """Return whether columns are coordinates, since a metric or --points was given."""
     return bool(context.params.get("metric") or context.params.get("points"))
 
 

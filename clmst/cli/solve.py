@@ -248,7 +248,7 @@ def _opened(
 ) -> list[Any]:
     """Open the devices and return them.
 
-    If none is named, `or_host` allows the host to solve, and there is no device, returns [None].
+    Returns [None] if none is named, `or_host` allows the host to solve, and no device is found.
     """
     from clmst.runtime.discovery import default_device, get_device
 

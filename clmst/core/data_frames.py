@@ -58,7 +58,7 @@ def from_pandas(
     ------
     InvalidGraphError
         A column does not exist, it is unclear which columns to take, or an end or a weight is
-        missing or has an unsupported type. The message names the first such row.
+        missing or has an unsupported type. The message names the first row that is wrong.
     InvalidArgumentError
         `columns` are not two or three names.
     MissingDependencyError

@@ -247,7 +247,7 @@ class EncodedWeights:
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:
-        """Return the keys of the weights at the given slots; see :func:`order_keys`."""
+        """Return the keys (:func:`order_keys`) of the weights at the given slots."""
         return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
 
 
@@ -255,8 +255,8 @@ def encode(weights: Array) -> EncodedWeights:
     """Encode `weights` for a device, with 32-bit words if that is exact.
 
     64-bit weights are narrowed if nothing is lost: integers whose range is less than 2**32, and
-    doubles that are all float32 values or all integers in such a range. All other 64-bit weights
-    keep 64 bits. Weights of up to 32 bits are returned as a view, not a copy.
+    doubles that are all float32 values or all integers in a range of less than 2**32. All other
+    64-bit weights keep 64 bits. Weights of up to 32 bits are returned as a view, not a copy.
 
     No weight may be NaN. O(m). If weights cannot be narrowed, this is usually detected within the
     first million elements.

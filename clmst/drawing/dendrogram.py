@@ -177,7 +177,7 @@ def checked_linkage(linkage: Any) -> Array:
 
 
 def checked_names(names: Any, n: int) -> tuple[str, ...]:
-    """Return a text for each of `n` points: its name, or its number if there are no names."""
+    """Return a text for each of `n` points: its name, or its number if `names` is None."""
     array = np.arange(n) if names is None else as_array("names", names)
     if array.shape != (n,):
         raise InvalidArgumentError(

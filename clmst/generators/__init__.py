@@ -60,7 +60,7 @@ class Parameter:
     default : int, float, bool, str, tuple or None
         The default value. It is None if `required`.
     required : bool
-        Whether the function has no default for this parameter.
+        Whether the parameter must be given, as the function does not have a default for it.
     help : str
         A description in one or two sentences.
     choices : tuple of str
@@ -117,7 +117,7 @@ class Family:
     name : str
         Name of the family and of its function.
     function : callable
-        Takes the parameters as keywords and returns a graph. It has no side effects.
+        Takes the parameters as keywords and returns a graph. It must not have side effects.
     description : str
         A description in one line.
     parameters : tuple of Parameter

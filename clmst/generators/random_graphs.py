@@ -252,8 +252,8 @@ def preferential(
     edges = np.arange(m, dtype=np.int64)
     v = 1 + edges // edges_per_vertex
     # End 2 e of edge e is the vertex that draws. End 2 e + 1 is the vertex that is drawn, a copy of
-    # an end of an earlier vertex's edge. Vertex 1 can only draw vertex 0, since there is no earlier
-    # edge. End -2 stands for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
+    # an end of an earlier vertex's edge. Vertex 1 can only draw vertex 0, since its edges are the
+    # first. End -2 stands for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
     earlier_ends = 2 * edges_per_vertex * (v - 1)
     copied = Stream.named(seed, "preferential").below(edges, np.maximum(earlier_ends, 1))
     copied = np.where(earlier_ends == 0, -2, copied.astype(np.int64))

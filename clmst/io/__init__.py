@@ -70,7 +70,7 @@ def read_graph(
     -------
     Graph
         The weights are int64, or float64 if at least one of them is not an integer. Binary formats
-        keep the dtype of their weights. If the file has no weights, each is 1, stored as uint8.
+        keep the dtype of their weights. If the file is without weights, each is 1, stored as uint8.
 
         Edge ids are positions in the file: lines that hold edges, rows of a table, or slots of a
         matrix. In a DIMACS file two opposite arcs share one id if they follow each other and the

@@ -50,7 +50,7 @@ class _Lines(EdgeText):
 
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
-        self.comment = b""  # the first line of the file; empty if the file has no text
+        self.comment = b""  # the first line of the file; empty if the file is empty
         self.least_edges = 0  # the number of edges in a comment of SNAP's, if there is one
         self._n_vertices: Word | None = None  # the first line of an algs4 header
 

@@ -276,7 +276,7 @@ class EdgeText:
     def arrays(self) -> tuple[Array, Array, Array | None]:
         """Return the endpoints u and v and the weights in file order, and leave this object empty.
 
-        Weights are int64, uint64 or float64, or None if the file has no weights.
+        Weights are int64, uint64 or float64, or None if the file is without weights.
         """
         weights = self._w.take() if self.n_fields == 3 and self.n_rows else None
         return self._u.take(), self._v.take(), weights

@@ -85,7 +85,7 @@ class FileEdges:
 
         Labels are used if all are non-negative integers or, if `takes_text`, all are strings. Each
         isolated vertex of a graph gets a row of weight 0 with the vertex at both ends. A forest
-        gets no such rows.
+        does not get these rows.
         """
         u, v, weights = self.u, self.v, self.weights
         if self.forest is None:
@@ -208,8 +208,8 @@ def attach(listed: ForestEdges, graph: Graph) -> Forest:
 def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
     """Return the endpoints of each edge as vertices of `graph`, the lesser one first.
 
-    Raises :class:`InvalidForestError` if the graph does not have such a vertex, or another number
-    of vertices than the file states.
+    Raises :class:`InvalidForestError` if the graph does not have one of the vertices, or has
+    another number of vertices than the file states.
     """
     n = graph.n_vertices
     if listed.n_vertices not in (None, n):

@@ -57,7 +57,7 @@ def read_csv(
             text.detach()
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a warning that there are no rows
+        warnings.simplefilter("ignore", UserWarning)  # a warning that rows are missing
         try:
             return rows()
         except ValueError as error:

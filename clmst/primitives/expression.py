@@ -1,7 +1,7 @@
 """The grammar of operators: the OpenCL C that a caller may write in a Monoid, Predicate or Map.
 
 The text becomes part of a program, so it is first parsed token by token. It may contain expressions
-of known names, numbers and operators, elements of known arrays, and functions that consist of such
+of known names, numbers and operators, elements of known arrays, and functions that consist of
 expressions. Everything else is refused: pointers, loops, address spaces, directives, comments and
 strings.
 

@@ -220,7 +220,7 @@ def segmented_scan(
     ------
     InvalidArgumentError
         An array has a wrong dtype, length or device; `out` is too short, overlaps `flags`, or
-        overlaps `values` without being `values` itself; or there are no flags and the values are
+        overlaps `values` without being `values` itself; or `flags` is None and the values are
         not unsigned integers.
     KernelBuildError
         The operator does not compile. The error holds the compiler's log.

@@ -49,7 +49,7 @@ def tile_and_lane_groups(
     work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
     lanes = work_group if capabilities.lanes == "local" else capabilities.lane_width
     lane_group = 1 if work_group == 1 else lanes
-    element_bytes = max(element_bytes, WORD_BYTES)  # a tile has no more elements of 1 or 2 bytes
+    element_bytes = max(element_bytes, WORD_BYTES)  # elements of 1 or 2 bytes count as 4
     chunk_items = max(_CHUNK_BYTES // element_bytes, 1)
     chunks = max(bytes_per_item // (chunk_items * element_bytes), 1)
     return chunks * chunk_items * lane_group, work_group // lane_group

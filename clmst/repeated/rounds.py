@@ -132,7 +132,7 @@ class Rounds(ABC):
 
     @abstractmethod
     def release(self, staged: Any) -> None:
-        """Free the memory of staged weights that are no longer needed."""
+        """Free the memory of staged weights that will not be used."""
 
     @abstractmethod
     def solve_staged(self, staged: Any, *, began: float, profile: bool) -> DeviceForest:
@@ -162,7 +162,7 @@ class Rounds(ABC):
         """Solve with new weights, one per edge, and return the forest.
 
         Block until the forest is on the host, or on the device with the option `keep_on_device`. If
-        the weights are invalid or the solve fails, the solver has no current weights afterwards.
+        the weights are invalid or the solve fails, the solver has lost its current weights.
         """
         with self._lock:
             began = time.perf_counter()
@@ -218,8 +218,8 @@ class Rounds(ABC):
 
         The solve runs in a thread of its own. Meanwhile the thread that iterates gets the next
         weights from the source, checks them, and uploads them. After weights that are on the device
-        the next ones are requested only when the solve has ended: there is no upload to overlap,
-        and the caller may reuse one buffer for all rounds. Before each forest is yielded,
+        the next ones are requested only when the solve has ended: they need not be uploaded, and
+        the caller may reuse one buffer for all rounds. Before each forest is yielded,
         `on_progress` is called with the number of forests so far.
         """
         done, queues, worker = 0, list[Queue](), TaskThread("clmst-solve")

@@ -381,7 +381,7 @@ class RepeatedSolver:
         Raises
         ------
         InvalidArgumentError
-            There are no present weights, because :meth:`solve` has not been called or has failed;
+            The solver is without weights, because :meth:`solve` has not been called or has failed;
             the solver was built from points; an edge id is out of range (the message names the
             first one); there is not one weight per edge; the present dtype does not hold a weight
             exactly; or the solver is closed. All weights are unchanged then.
@@ -480,7 +480,7 @@ class RepeatedSolver:
           that was yielded.
         * If `progress` raised, it changes the weights of the forest for which `progress` was
           called. That forest is not yielded.
-        * If weights were invalid, there are no present weights. :meth:`update` raises until
+        * If weights were invalid, the solver is without weights. :meth:`update` raises until
           :meth:`solve` is called.
 
         The iterable may have given one array more than there are forests, because it is one round

@@ -294,7 +294,7 @@ def _host_ids(edge_ids: Any, n_edges: int) -> Array:
     """
     ids = as_array("edge_ids", edge_ids)
     if ids.size == 0:
-        ids = np.zeros(ids.shape, np.uint32)  # an empty list has no dtype of its own
+        ids = np.zeros(ids.shape, np.uint32)  # as_array makes an empty list float64
     check_row("edge_ids", ids, error=InvalidArgumentError)
     if ids.size and (ids.min() < 0 or ids.max() >= n_edges):
         index = int(np.argmax((ids < 0) | (ids >= n_edges)))

@@ -36,7 +36,7 @@ class SparseFacts:
     form: Form
     n_vertices: int
     n_entries: int  # number of stored slots, entries or edges, or of cells of a complete graph
-    device: DeviceFacts | None  # None if there is no usable device
+    device: DeviceFacts | None  # None if no device is usable
     host_allowed: bool = True  # False if the caller named a device, which then has to solve
     by_entry: bool = False  # whether the first of equal entries wins, as in SciPy's function
     equal: bool | None = None  # whether all weights are equal

@@ -23,7 +23,7 @@ def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
 
 
 def _without_device(facts: SparseFacts) -> Way | Passed:
-    """Choose the host if there is no device."""
+    """Choose the host if `facts.device` is None."""
     if facts.device is None:
         return Way(HOST, "there is no device", facts.form)
     return ("there is a device",)
@@ -185,7 +185,7 @@ def host_merges_parallel(n_entries: int) -> bool:
 def host_lists_complete(n_vertices: int) -> bool:
     """Return whether a complete graph is small enough for the host to list its edges.
 
-    The host does so if there is no device.
+    The host lists them only without a device.
     """
     return n_vertices**2 <= 2 * LIMITS.host_complete
 

@@ -146,7 +146,7 @@ class ChildProcess:
         if self._owner != os.getpid() or not self.is_running:
             return
         with suppress(OSError):
-            if sys.platform == "win32":  # it has no process groups
+            if sys.platform == "win32":  # process groups do not exist there
                 self._process.kill()
             else:
                 os.killpg(self._process.pid, signal.SIGKILL)

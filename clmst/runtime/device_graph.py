@@ -147,7 +147,7 @@ class DeviceGraph:
         InvalidGraphError
             The arrays are not a valid CSR (see :meth:`clmst.Graph.from_csr`), or they would have to
             be rearranged: columns must increase strictly within each row, and the matrix must be
-            symmetric or have no entries below its diagonal.
+            symmetric or upper triangular.
         InvalidArgumentError
             An array is not on the device.
 

@@ -142,7 +142,7 @@ class DeviceMatrix:
             The matrix, or the coordinates of the points, do not fit the device. The message gives
             the bytes needed and available. The check comes before any kernel is built.
         UnsupportedDeviceError
-            The graph consists of points, and the device has no arithmetic on doubles.
+            The graph consists of points, and the device does not support doubles.
         """
         check_kind("device", device, Device)
         n = _checked_graph(graph).n_vertices
@@ -186,7 +186,10 @@ class DeviceMatrix:
         return on_host or self.core is not None
 
     def core_on_device(self) -> Memory | None:
-        """Return core distances in the device's memory, divided; None if there are none."""
+        """Return the core distances in the device's memory, or None if the points have none.
+
+        They are divided like :attr:`Points.planes`.
+        """
         if self.core is not None:
             return self.core.memory
         core = self.graph.divided_core if isinstance(self.graph, Points) else None
@@ -216,7 +219,7 @@ class DeviceMatrix:
 
     def check_memory(self) -> None:
         """Raise :class:`DeviceLostError` if the panels were lost when the device failed."""
-        for panel in known(self, "panels") or ():  # none if there are no vertices
+        for panel in known(self, "panels") or ():  # None without vertices
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:

@@ -150,8 +150,8 @@ def advise_huge_pages(queue: Queue, buffer: Memory, n_bytes: int) -> None:
 
     The buffer must not have been written yet. If kernels access tens of megabytes at random, page
     look-ups take longer than the accesses themselves, above all in virtual machines. NumPy asks for
-    huge pages for its arrays, but drivers do not. The call has no effect if the system has no huge
-    pages, or if the driver does not map its own memory.
+    huge pages for its arrays, but drivers do not. The call does nothing if the system does not
+    have huge pages, or if the driver does not map its own memory.
     """
     import pyopencl as cl
 

@@ -92,7 +92,7 @@ class DeviceParts:
         Raises
         ------
         InvalidArgumentError
-            There are no parts, or two of them are on one device.
+            The list of parts is empty, or two of them are on one device.
         InvalidGraphError
             The parts do not belong to one graph.
         """

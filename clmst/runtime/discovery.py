@@ -223,7 +223,11 @@ def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
 
 
 def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
-    """Return what `call` does on the device that is meant, or on the next one that is trusted."""
+    """Call `call` with the device that `device` means, and return the result.
+
+    If that device turns out not to be trusted, and `device` is a name or None, the call is repeated
+    with the next device that fits. A Device that is not trusted raises NoFamilyLeftError.
+    """
     while True:
         found = get_device(device)
         try:

@@ -178,7 +178,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     opencls: Any = error
     try:
         return opencls.code in OUT_OF_MEMORY
-    except AttributeError:  # an error made from a text has no code
+    except AttributeError:  # an error made from a text is without a code
         return isinstance(error, cl.MemoryError)
 
 

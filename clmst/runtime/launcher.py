@@ -54,7 +54,7 @@ class Profile:
     def span(self) -> tuple[float, float] | None:
         """Return the start of the first event and the end of the last, by the device's clock.
 
-        Both are in seconds. Returns None if there are no events.
+        Both are in seconds. Returns None before the first event.
         """
         times = [(event.profile.start, event.profile.end) for _, _, event in self._events]
         if not times:
@@ -137,7 +137,7 @@ class Launcher:
     ) -> None:  # fmt: skip
         """Enqueue a kernel whose work-groups share `n_items` items by the macro GRID_FOR.
 
-        Nothing is enqueued if there are no items. With `alone`, one work-group does all of them.
+        Nothing is enqueued if `n_items` is 0. With `alone`, one work-group does all of them.
         Arguments are passed as in :meth:`enqueue`.
         """
         if n_items:
@@ -154,9 +154,9 @@ class Launcher:
         return self._note(name, event)
 
     def stats_with(self, stats: Mapping[str, Any], algorithm: str) -> Mapping[str, Any]:
-        """Return what a result tells: the algorithm, the device, launches, and `stats`.
+        """Return the statistics of a result: algorithm, device, number of launches, and `stats`.
 
-        With a profile the times by kernel and by phase, too.
+        If the launcher has a profile, they include the times by kernel and by phase.
         """
         merged = {
             "algorithm": algorithm,

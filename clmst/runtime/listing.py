@@ -28,7 +28,7 @@ from clmst.runtime.child_process import ending, may_start, printable
 from clmst.runtime.verdicts import Marker
 
 LIMIT_SECONDS = 60.0  # for a driver that is listed in a child
-ALL = "every driver"  # stands for all drivers if the loader has no list of them, as on Windows
+ALL = "every driver"  # stands for all drivers if the loader does not list them, as on Windows
 
 _DONE = "clmst listed the devices"
 _PROGRAM = f"""

@@ -8,7 +8,7 @@ pocl-grid-barrier (PoCL 3.1): barriers in loops of unknown length fail an assert
     process (ParallelRegion::Verify, "Incoming edges to non-entry block"), or the build never ends.
     `Capabilities.grid_barriers` is then False, and no kernel is used in which work-groups wait for
     one another. clmst/runtime/capabilities.py, tests/runtime/test_quirks.py::test_grid_barriers
-intel-no-memory (Intel's runtime): if there is no memory for a buffer, the error says that its size
+intel-no-memory (Intel's runtime): if a buffer does not fit the memory, the error says that its size
     is invalid. `OUT_OF_MEMORY` includes that code. clmst/runtime/failures.py,
     tests/runtime/test_failures.py::test_errors_in_clmsts_terms
 intel-split-result (Intel's CPU runtimes 2023.2 and 2025.0, on a processor that they do not know):

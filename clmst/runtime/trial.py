@@ -66,7 +66,10 @@ def failure(device: Device) -> str | None:
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
-    """Return the capabilities to turn off before each attempt; none before the first."""
+    """Return the capabilities to turn off before each attempt.
+
+    The first attempt turns off none.
+    """
     ways: list[tuple[str, ...]] = [()]
     can = device.capabilities
     ways += [("lanes",)] if _lanes(device) else []

@@ -88,7 +88,7 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """The memory limit has no space for edges of the stream beside the forest and the vertices."""
+    """The memory limit is too low for edges of the stream beside the forest and the vertices."""
 
 
 def too_small(

@@ -66,7 +66,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
     """Compute the forest of a stream of edges, and begin again if the memory is too small.
 
     If an allocation on the device fails, the stream is read again with half the memory limit. If
-    the limit has no space for reductions, the stream is read once for each round of Borůvka's
+    the limit is too low for reductions, the stream is read once for each round of Borůvka's
     algorithm. Both cases warn with StreamedWarning. If the source is an iterator, which can be read
     only once, they raise OutOfDeviceMemoryError instead.
     """
@@ -350,7 +350,7 @@ class _StreamRun:
     def _save_if_due(self) -> None:
         """Write a checkpoint after a reduction, or after a time without one.
 
-        Nothing is written if there is no checkpoint file, or if the stream is read by passes.
+        Nothing is written without a checkpoint file, or if the stream is read by passes.
         """
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
         if self._path is None or isinstance(sink, PassSink):

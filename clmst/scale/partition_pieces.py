@@ -130,7 +130,7 @@ class FileLane:
 def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = None) -> Any:
     """Return a function that makes a FileLane from partition numbers.
 
-    Return None if there are no parts, or if not all of them are paths of files.
+    Return None if `parts` is empty, or if not all of them are paths of files.
     """
     if not parts or not all(isinstance(part, str) for part in parts):
         return None

@@ -242,7 +242,7 @@ def forest_by(
     """Let an engine compute the forest of all partitions, and return it.
 
     `solve` gets the job and the numbers of the vertex names of each partition, or None if vertices
-    are numbers. It returns the forest of all partitions, or None if there are no partitions.
+    are numbers. It returns the forest of all partitions, or None without partitions.
     `count` reads the ends of all partitions. It is called first if `n_vertices` is not given, and
     otherwise only if `solve` raises NamesFoundError. `engine` is the text for ``stats["device"]``.
     """
@@ -337,7 +337,7 @@ def finish(
     """Convert the last result of an engine to a Forest.
 
     Edge ids are positions in all partitions, one after another, unless the job has a column of
-    edge ids. `last` is None if there are no partitions. `labels` are the names of the vertices.
+    edge ids. `last` is None without partitions. `labels` are the names of the vertices.
     """
     part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.forest
     counts = {} if last is None else last.counts
@@ -386,7 +386,7 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
 def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
     """Return a new sink for `n_edges` edges on the device of this worker.
 
-    Raise UnsupportedDeviceError, which names the worker, if it has no device.
+    Raise UnsupportedDeviceError, which names the worker, if a device is not found there.
     """
     try:
         device = get_device(job.device)

@@ -73,7 +73,7 @@ def in_rounds(
     Returns
     -------
     handle or None
-        None if there are no partitions.
+        None without partitions.
     """
     now = kept = None
     for number_of_round, lanes in enumerate(rounds(len(parts), n_lanes, outlives=outlives)):

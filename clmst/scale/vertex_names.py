@@ -28,7 +28,7 @@ _RULE = "all ids of a stream must be strings, or all integers"
 class VertexNames:
     """The names of the vertices that have occurred in a stream so far, and their numbers.
 
-    `most` is the maximum number of names, or None if there is no maximum.
+    `most` is the maximum number of names, or None for any number.
     """
 
     def __init__(self) -> None:
@@ -127,8 +127,8 @@ def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
 def _refuse_no_letters(piece: StreamPiece, name: str, ends: Array) -> None:
     """Raise InvalidGraphError if a string of NumPy has a code that is not a Unicode code point.
 
-    Damaged files have such strings. NumPy stores any 32-bit code, but Python raises SystemError
-    when the string is used.
+    Damaged files may have these strings. NumPy stores any 32-bit code, but Python raises
+    SystemError when the string is used.
     """
     native = np.ascontiguousarray(ends, ends.dtype.newbyteorder("="))
     wrong = (native.view(np.uint32).reshape(ends.size, -1) > sys.maxunicode).any(axis=1)

@@ -33,7 +33,7 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 def seem_equal(weights: Array) -> bool:
     """Return whether a sample of the weights has only one value.
 
-    It is False if there are no weights.
+    It is False if `weights` is empty.
     """
     return weights.size > 0 and are_equal(weights[:: weights.size // _PROBES + 1])
 

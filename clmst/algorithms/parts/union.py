@@ -129,8 +129,8 @@ def part_forest(
 def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray, DeviceMove]:
     """Make a graph of the edges of two forests, on the device of the first one.
 
-    The call waits for the device. The caller must have the locks of both devices. The rows of
-    `second` must follow those of `first`, and so must its slots.
+    The call waits for the device. The caller must have the locks of both devices. The rows and
+    slots of `second` must follow the rows and slots of `first`.
 
     Returns
     -------

@@ -130,7 +130,7 @@ class _PmaRun:
 
         If a tree contains both ends of many parallel edges, one worker goes through all of them
         alone. If there are fewer than _MANY_PARALLEL, a row has at most that many for each of the
-        gamma vertices of a tree. Returns None if the graph has no edge.
+        gamma vertices of a tree. Returns None if the graph is without edges.
         """
         if not self.options.remove_parallel:
             return self.steps.first_level()

@@ -126,7 +126,7 @@ class MatrixClaim:
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Check the claim, and enqueue the listing of its edges if it has no fault.
+        """Check the claim, and enqueue the listing of its edges if no fault is found.
 
         The call waits for the device.
         """

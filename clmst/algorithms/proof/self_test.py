@@ -27,7 +27,7 @@ def claim_of(
 ) -> DeviceForest:
     """Make the claim that certain edges are the forest of a graph.
 
-    `ends` has shape (k, 2). `slots` is None for a complete graph, which has no slots.
+    `ends` has shape (k, 2). `slots` is None for a complete graph, which does not have slots.
     """
     device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
     own = None

@@ -88,7 +88,7 @@ class UploadBuffers:
     def put_back(self, stage: Buffer | None) -> None:
         """Put a buffer back that no command is using; None is ignored.
 
-        A second call for the same buffer has no effect.
+        A second call for the same buffer does nothing.
         """
         with self._lock:
             if stage is not None and id(stage) in self._in_use:
@@ -200,7 +200,7 @@ class ReweightedGraph:
     def put_back(self, given: DeviceWeights) -> None:
         """Put the buffer of weights back into the pool, unless they are the present weights.
 
-        No command may be using it. A second call has no effect.
+        No command may be using it. A second call does nothing.
         """
         if self.present is None or given.stage is not self.present.stage:
             self._stages.put_back(given.stage)
@@ -277,7 +277,7 @@ class ReweightedGraph:
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
         """Return the index of a NaN and of an unknown edge found since the last call.
 
-        The call waits for the device. An index is None if no such fault was found.
+        The call waits for the device. Each index is None if this kind of fault was not found.
         """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)

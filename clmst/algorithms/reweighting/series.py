@@ -3,8 +3,8 @@
 Host side of ``cl/algorithms/reweighting/series.cl``.
 
 Road networks have dead ends and long paths without crossings. An edge on no cycle is in every
-forest. Of a degree-2 path, which has no crossing inside, at most one edge is not in the forest: the
-heaviest.
+forest. A degree-2 path is a path whose inner vertices have two edges each. At most one of its edges
+is not in the forest: the heaviest.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Contraction:
         edges join the same two vertices anywhere, which takes a launch and a read-back. Ranking is
         one radix sort of m keys of 32 or 64 bits with their slots. It takes 8 bytes for each edge
         (12 for weights of 64 bits), and as much again while it works. In return, every later
-        comparison is one of 32 bits. Returns None if the graph has no edges.
+        comparison is one of 32 bits. Returns None if the graph is without edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:

@@ -66,7 +66,7 @@ class DeviceForest:
         Number of edges of the forest, k.
     slots : device buffer of uint32, shape (k,), or None
         The slot of each edge, which is its position in the graph's CSR; rising. None if the graph
-        is a matrix or points, which have no slots.
+        is a matrix or points, which do not have slots.
     edges : device buffer of uint32, shape (k, 2)
         Endpoints of each edge, the lesser first. If the graph is prepared for many solves, they are
         looked up when they are first used.
@@ -151,7 +151,7 @@ class DeviceForest:
         Raises
         ------
         InvalidArgumentError
-            The graph is a matrix or points, which have no slots.
+            The graph is a matrix or points, which do not have slots.
         """
         if self.slots is None:
             raise InvalidArgumentError("the graph is a complete one; only a CSR has slots")

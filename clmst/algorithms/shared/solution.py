@@ -47,7 +47,7 @@ class SolveReport:
 
     words: Memory
     count: int
-    # Returns the statistics of the solve, given the words, or None if there is no forest.
+    # Returns the statistics of the solve, given the words, or None if no forest was found.
     take: Callable[[Array], Mapping[str, Any] | None]
 
 

@@ -71,7 +71,7 @@ def solve_matrix(
     Returns
     -------
     Forest or None
-        None if the kernel finds that the values are not those of a graph, or if the device cannot
+        None if the kernel finds that the values do not form a graph, or if the device cannot
         solve a matrix in the host's memory.
 
     Notes

@@ -248,7 +248,7 @@ def find(name: str) -> SurrogateGraph:
     Raises
     ------
     InvalidArgumentError
-        There is no such graph. The message lists all names.
+        A graph with this name does not exist. The message lists all names.
 
     Examples
     --------

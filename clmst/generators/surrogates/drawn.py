@@ -68,7 +68,7 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
     O(n log n).
 
     What a step takes from its partner's index was put there by the previous step with the same
-    partner. If there is no such step, the number there has not moved yet. What a step puts down is
+    partner. If this is the first one, the number there has not moved yet. What a step puts down is
     what it found at its own index, which was put there by the last previous step that has this
     index as its partner, if there is one.
     """

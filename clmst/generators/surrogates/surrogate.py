@@ -116,8 +116,8 @@ class SurrogateGraph:
     def load(self, folder: Path | None = None) -> Graph:
         """Return the graph from its file in the cache, which is made first if it is not there.
 
-        The result equals that of :meth:`build`. Loading is faster than :meth:`Graph.read`, because
-        the file is trusted and its slots are not checked. See :meth:`cached` for `folder`.
+        The graph equals the result of :meth:`build`. Loading is faster than :meth:`Graph.read`,
+        because the file is trusted and its slots are not checked. See :meth:`cached` for `folder`.
         """
         with self.cached(folder).open("rb") as file:
             n, m = np.fromfile(file, "<u4", 2).tolist()
