@@ -51,7 +51,8 @@ static inline void candidate_clear(candidate_t *best) {
   best->to = NO_VERTEX;
 }
 
-// Open the row of a vertex. `cells`: the rows from `first_row` on; of points, what point_open takes.
+// Open the row of a vertex. `cells` are the rows from `first_row` on, or for points the buffer that
+// point_open takes.
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
                             uint vertex, uint dimensions) {
 #if METRIC

@@ -1,12 +1,13 @@
-// dense: core distances of few points by all pairs.
+// dense: core distances of few points, by comparing all pairs.
 #include "algorithms/dense/rows.cl"
 
 #if METRIC && WEIGHT_BITS == 64
 
-// Find the distance of each point's k-th nearest one, pair after pair in order of (distance, column).
+// Find the distance of each point to its k-th nearest point, in k passes that each find the next
+// pair in the order of (distance, column).
 //
-// In-out   cells[n * (dimensions + 1)]: coordinates, a plane a dimension; behind them comes the
-//          distance times `alpha`, the point itself not counted.
+// In-out   cells[n * (dimensions + 1)]: the coordinates, one dimension after the other, then the
+//          distances times `alpha`. The point itself does not count.
 // Launch   any; a lane group takes a point. O(k n) work for each.
 // Needs    0 < k < n; the metric has distances of 64 bits.
 // Ensures  distances are what dense_nearest_find computes.

@@ -128,8 +128,8 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 //
 // In       winners[n * words]; component[n]: the root of each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
-// In-out   edges[n]: lesser << bits | greater; state[count]: how many were hooked, 0 before; state[0]:
-//          how many were hooked in all rounds so far.
+// In-out   edges[n]: lesser << bits | greater; state[count]: how many were hooked, 0 before;
+//          state[0]: how many were hooked in all rounds so far.
 // Launch   any.
 // Needs    all passes of the reservation are complete.
 // Ensures  every component with a winner is hooked, or is the root of its pair.

@@ -4,18 +4,19 @@
 // before (pack.cl). It rises with the distance, up to a proven error. Only pairs that the filter
 // cannot reject get their distance, in float64 and in the stated order.
 //
-// Proof. Coordinates are scaled by a power of two, so that none exceeds 1; that is exact. Rounded
-// to float32, a point moves by at most 2**-24 of its norm, so a distance changes by at most `slack`,
-// 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d` float32 terms, all of
-// them positive, has a relative error of at most (d + 3) * 2**-24, and the error of the stated
-// distance is far less: together at most `error`. What underflows in float32 only makes filter
-// values less; what underflows in float64 moves a distance by at most `least`.
+// Proof. Coordinates are scaled by a power of two, so that none exceeds 1. This is exact. Rounded
+// to float32, a point moves by at most 2**-24 of its norm, so a distance changes by at most
+// `slack`, which is 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d`
+// non-negative float32 terms has a relative error of at most (d + 3) * 2**-24. The error of the
+// stated distance is far smaller. Both together are at most `error`. An underflow in float32 only
+// lowers a filter value. An underflow in float64 changes a distance by at most `least`.
 //
-// With FILTER_PRODUCTS a square is |a|^2 + |b|^2 - 2 a.b, which takes half the instructions. No partial
-// sum of half of it exceeds 2 N^2, with N the greatest norm; the halves of the norms have relative
-// errors of (d + 2) * 2**-24, and d products and sums one of 2**-24 each. So a filter value is wrong by
-// at most (6 d + 8) * 2**-24 * N^2: `absolute`, which has some more for what underflows. That is too
-// much if near points are far from the center of all points; the host looks at a sample (tiles.py).
+// With FILTER_PRODUCTS a square is |a|^2 + |b|^2 - 2 a.b, which takes half the instructions. Half
+// of this sum is computed, and none of its partial sums exceeds 2 N^2, where N is the greatest
+// norm. The halves of the squared norms have relative errors of (d + 2) * 2**-24, and each of d
+// products and sums has one of 2**-24. So a filter value is wrong by at most (6 d + 8) * 2**-24 *
+// N^2. This is `absolute`, with a little added for underflow. The error is too large if near points
+// are far from the center of all points, so the host first looks at a sample (tiles.py).
 
 // Of points there is always a METRIC_ of distance.cl, with as many bits of weights as it has.
 #ifndef METRIC
@@ -33,13 +34,14 @@
 
 #define FILTER_IS_SQUARE (METRIC != METRIC_MANHATTAN && METRIC != METRIC_CHEBYSHEV)
 
-// Whether squares are found by products: of metrics that have squares.
+// Whether squares are computed by products. It is 1 only for metrics that are computed from
+// squares.
 #ifndef FILTER_PRODUCTS
 #define FILTER_PRODUCTS 0
 #endif
 
-// What a dimension adds to a norm, or to a filter value by the difference of two coordinates; of floats,
-// and of vectors of floats.
+// The sum with the term of one dimension added, for norms, and for filter values by differences.
+// The arguments are floats or vectors of floats.
 #if METRIC == METRIC_MANHATTAN
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -50,8 +52,8 @@
 #define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
-// A filter value: what it begins with, of points with these halves of squared norms; what a dimension
-// adds; and what it comes to.
+// The three parts of computing a filter value: its initial value, from halves of the squared norms;
+// the step that adds one dimension; and the final value.
 #if FILTER_PRODUCTS
 #define FILTER_BEGIN(own, others) ((own) + (others))
 #define FILTER_STEP(sum, own, others) fma(-(own), (others), (sum))
@@ -66,7 +68,7 @@ typedef struct {
   double scale, slack, error, absolute, least;
 } filter_t;
 
-// The power of two that scales coordinates: none exceeds 1 then.
+// The power of two by which coordinates are multiplied, so that none exceeds 1.
 static inline double filter_scale(const global uint *scaling) {
   return ldexp(1.0, min(1022 - (int)scaling[SCALING_EXPONENT], 1000));
 }
@@ -80,13 +82,13 @@ static inline void filter_open(filter_t *filter, const global uint *scaling, uin
   filter->least = 4e-162 * sqrt((double)d);
 }
 
-// The float above a double.
+// A float that is not less than the double.
 static inline float filter_above(double value) {
   return (float)(value * (1 + 0x1p-22));
 }
 
-// The greatest filter value of a pair whose distance is at most this one: by the metric, not yet
-// rounded.
+// The maximum filter value of a pair whose distance is at most `distance`. The distance is in terms
+// of the metric, before any rounding of the metric.
 static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
 #if METRIC == METRIC_COSINE  // of points of length 1: half the square between them
   distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
@@ -97,7 +99,8 @@ static inline float filter_of_distance(const filter_t *filter, double distance, 
   return filter_above(value + filter->absolute);
 }
 
-// The greatest filter value of a pair that may be as near as one of this filter value.
+// The maximum filter value of a pair that may be at most as far apart as a pair with filter value
+// `least`.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const double plain = least * (1 + filter->error) + filter->absolute;
   double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
@@ -112,7 +115,7 @@ static inline float filter_of_nearest(const filter_t *filter, float least, uint 
 #endif
 }
 
-// A lower bound of the filter value of a pair that is as far apart as this core distance.
+// A lower bound of the filter values of pairs that are at least as far apart as this core distance.
 static inline float filter_of_core(const filter_t *filter, double core) {
 #if METRIC == METRIC_COSINE
   core = sqrt(2 * core);
@@ -122,8 +125,8 @@ static inline float filter_of_core(const filter_t *filter, double core) {
   return value > 1e30 ? 1e30f : (float)value;
 }
 
-// The plain sum of two points, a row of `d` coordinates each; in the stated order. Intel's CPU runtime
-// would sum a loop without blocks by vectors, and so in another order.
+// The plain sum of two points, which are rows of `d` coordinates, added in the stated order. Blocks
+// of four keep Intel's CPU runtime from vectorising the sum, which would change the order.
 static inline double rows_plain(const global double *rows, uint d, uint u, uint v) {
   const global double *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
   double sum = 0;

@@ -1,16 +1,16 @@
-// dense: the lightest pair of each row in each block of columns, of points of many dimensions: what
-// dense.cl calls entries. A tile has rows of one block.
+// dense: for points of many dimensions, the lightest pair of each row in each block of columns,
+// found by tiles. dense.cl calls these pairs entries. All rows of a tile belong to one block.
 
 #include "algorithms/dense/lightest_rows.cl"
 
-// Find the lightest pair of listed rows in a block of columns, without those inside a component; and
-// enter it for the row's component: the first pass of the reservation.
+// Find the lightest pair of each listed row in its block of columns, leaving out pairs inside a
+// component. Enter it for the row's component, which is the first pass of the reservation.
 //
-// In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl); no core and
-//          floors without CORE_DISTANCES; component[n]; list[n_blocks * n]: the rows of each block;
-//          counts[n_blocks]: how many. Without a list: all rows of all blocks.
+// In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl),
+//          without core and floors if CORE_DISTANCES is 0; component[n]; list[n_blocks * n]: the
+//          rows of each block; counts[n_blocks]: how many. Without a list, all rows of all blocks.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
-// In-out   winners[n * words]; without a list they are left alone.
+// In-out   winners[n * words]: unchanged without a list.
 // Launch   any.
 // Needs    width: columns of a block, a multiple of TILE_COLUMNS.
 // Ensures  each of these entries is the least (key, column), or NO_VERTEX if there is none.
@@ -138,9 +138,9 @@ kernel void dense_lightest_find(const global double *rows, const global double *
   }
 }
 
-// List the rows of each block whose entries are stale, and which may have a pair lighter than their
-// component's reservation. None is listed once all points are one component, so rounds that are enqueued
-// before the host knows of that read nothing.
+// List the rows of each block whose entries are stale and which may have a pair lighter than their
+// component's reservation. Once all points are one component, no row is listed, so rounds that the
+// host has enqueued in advance do not read anything.
 //
 // In       keys, columns: [n * n_blocks]; component[n]; winners[n * words]; state[0]: how many
 //          components have been hooked.
@@ -148,8 +148,8 @@ kernel void dense_lightest_find(const global double *rows, const global double *
 // In-out   counts[n_blocks]: how many; state[count]: how many in all; 0 before.
 // Launch   any.
 // Needs    dense_bound_rows, unless `every` is 1: then all rows of all blocks are listed.
-// Ensures  a row is listed in every block whose recorded column is in the row's component, and whose
-//          recorded key does not exceed the component's bound.
+// Ensures  a row is listed in every block whose recorded column is in the row's component, and
+//          whose recorded key does not exceed the component's bound.
 kernel void dense_lightest_list(const global distance_key_t *keys, const global uint *columns,
                                 const global uint *component, const volatile global uint *winners,
                                 global uint *list, volatile global uint *counts,
@@ -172,14 +172,15 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
   if (n_listed > 0) atomic_add(state + count, n_listed);
 }
 
-// Gather what the host reads: edges, the state of the solve, and the weights of edges.
+// Copy the edges, the state of the solve and the weights of the edges to one array, which the host
+// reads at once.
 //
 // In       rows[n * d], core[n]; edges[n]: lesser << bits | greater, or no_edge; state[n_state].
-// Out      result[n + n_state / 2 + n]: the edges; the state; of metrics whose distances are not rounded,
-//          the weight of each edge, in the edges' order.
+// Out      result[n + n_state / 2 + n]: the edges; then the state; then, unless the metric rounds
+//          distances, the weight of each edge, in the order of the edges.
 // Launch   any.
 // Needs    n_state is even.
-// Ensures  weights are as of Points.weights_of, bit for bit.
+// Ensures  weights equal the results of Points.weights_of, bit for bit.
 kernel void dense_lightest_gather(const global double *rows, const global double *core,
                                   const global ulong *edges, const global uint *state,
                                   global ulong *result, uint n, uint d, uint bits, ulong no_edge,

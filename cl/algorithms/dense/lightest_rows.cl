@@ -8,7 +8,7 @@ typedef struct {
   uint to;
 } lightest_t;
 
-// Take a pair that the filter let through; return its measure.
+// The measure of a pair that the filter let through, or of its core distances if one is greater.
 static inline double lightest_measure(const points_t *of, const global double *core, uint u,
                                       uint v) {
   const double measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
@@ -29,7 +29,8 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 
 #define PACKS_AT_ONCE 16  // whose filter values are kept until the least of them is known
 
-// Enter the lightest pairs of up to ROWS_AT_ONCE rows in the columns [begin, end).
+// Find the lightest pair of each of up to ROWS_AT_ONCE rows in the columns [begin, end), leaving
+// out pairs inside a component.
 static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
                                     const global double *core, const global float *floors,
                                     const global uint *component, const uint *vertices, uint n_rows,

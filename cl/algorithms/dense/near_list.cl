@@ -29,7 +29,7 @@ static inline void list_find_worst(list_t *list) {
   }
 }
 
-// Take a pair, if it is nearer than the farthest of a full list.
+// Insert a pair, unless the list is full and the pair is not nearer than its farthest one.
 static inline void list_take(list_t *list, double plain) {
   if (list->filled < list->k) {
     list->from[list->filled * list->stride] = plain;
@@ -47,7 +47,7 @@ static inline float list_reach(const list_t *list, const filter_t *filter, uint 
   return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);
 }
 
-// Fill up a list that has too few entries.
+// Fill the unused entries of a list with infinity.
 static inline void list_close(list_t *list) {
   for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = INFINITY;
 }

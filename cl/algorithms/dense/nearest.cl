@@ -1,8 +1,8 @@
-// dense: the distance of each point's k-th nearest point, of points of many dimensions.
+// dense: for points of many dimensions, the distance of each point to its k-th nearest point.
 //
-// A sample of the columns tells which filter values matter. Then a part of the columns gives each row a
-// list of its k least plain sums, in any order, and the greatest of them is what other pairs must be
-// below.
+// First, a sample of the columns bounds the filter values that matter in each row. Then each part
+// of the columns gives each row a list of its k least plain sums, in any order. Once a list is
+// full, further pairs must be less than its greatest sum.
 
 #include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
@@ -11,14 +11,15 @@
 // Filter values of a sample that a row has of each of its tiles: each is the least of 8 columns.
 #define SAMPLES 16
 
-// Find the least filter values of every row in tiles of columns, spread evenly.
+// Sample the filter values of every row, in evenly spaced tiles of columns. A tile gives SAMPLES
+// values, each of which is the least of 8 columns.
 //
 // In       singles, packs, halves: the points (pack.cl).
 // Out      values[n_tiles * SAMPLES * n].
 // Launch   any.
 // Needs    n_tiles: from 1 to how many tiles there are.
-// Ensures  different values of a row are of different pairs, the row itself not counted; infinite where
-//          there is none.
+// Ensures  different values of a row belong to different pairs, without the row itself. A value is
+//          infinite if its columns have no pair.
 kernel void dense_nearest_sample(const global float *singles, const global float *packs,
                                  const global float *halves, global float *values, uint n, uint d,
                                  uint padded, uint n_tiles) {
@@ -50,20 +51,21 @@ kernel void dense_nearest_sample(const global float *singles, const global float
   }
 }
 
-// Find the filter value that the k nearest points of each row do not exceed.
+// Compute an upper bound of the filter values of each row's k nearest points.
 //
 // In       values[n_values * n]; scaling.
 // Out      reach[n].
 // Launch   any.
 // Needs    dense_nearest_sample, and all of pack.cl.
-// Ensures  no pair that is as near as a row's k-th nearest point has a greater filter value; infinite
-//          where the row has fewer than k values.
+// Ensures  no pair that is as near as a row's k-th nearest point has a filter value above reach. It
+//          is infinite if the row has fewer than k values.
 kernel void dense_nearest_reach(const global float *values, const global uint *scaling,
                                 global float *reach, uint n, uint d, uint n_values, uint k) {
   filter_t filter;
   filter_open(&filter, scaling, d);
   GRID_FOR(row, n) {
-    // The upper half of the k-th least value: the greatest number that fewer than k are below.
+    // The upper 16 bits of the k-th least value: the greatest number with fewer than k values below
+    // it.
     uint upper = 0;
     for (uint bit = 0x8000; bit; bit >>= 1) {
       uint n_below = 0;

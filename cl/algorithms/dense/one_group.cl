@@ -64,21 +64,22 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
                            lane_columns);
 }
 
-// Take the rounds [round, end). What one work-item writes of any array, another one reads behind a
-// barrier. At the end of a round the next one is begun: rows are bounded, and blocks listed. Nothing is
-// done once a round has hooked none, or one component is left.
+// Do the rounds [round, end). A work-item reads array entries that another work-item wrote only
+// after a barrier. The end of a round begins the next one: it bounds rows and lists blocks. After a
+// round that hooked none, or that left one component, further rounds do nothing.
 //
-// In       cells: as of dense_one_group_scan; `apart`: whether dense_one_group_rescan has read the blocks
-//          that are listed for `round`, the only one.
+// In       cells: as of dense_one_group_scan; `apart`: 1 if dense_one_group_rescan has read the
+//          blocks listed for `round`, which is then the only round.
 // Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_one_group_scan;
 //          winners, components and a list of blocks.
-// In-out   result: n edges, lesser << bits | greater, each at the root that it has hooked, or no_edge;
-//          two words of 32 bits a round, how many blocks were read again, and how many components
-//          were hooked, and two words more; of points with core distances n weights.
+// In-out   result: n edges, lesser << bits | greater, each at the root that it has hooked, or
+//          no_edge; then two 32-bit words per round: how many blocks were read again, and how many
+//          components were hooked; then two further words; then, for points with core distances, n
+//          weights.
 // Launch   one work-group; again with the next round, until no more is hooked.
 // Needs    no_edge: a value that does not stand for an edge. `most_rounds` is at least `end`.
-// Ensures  edges are those that the rounds so far have found. The words of rounds that were not taken
-//          are 0.
+// Ensures  the edges of all rounds so far are in result. The words of rounds that did not take
+//          place are 0.
 LANES_ATTRIBUTE
 kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scratch,
                                   global ulong *result, uint n, uint dimensions, uint width,
@@ -91,8 +92,8 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
-  // Words after the words of rounds: vertices that jump on, which is not looked at, as there are as
-  // many jumps as may be needed; and none.
+  // Two counters follow the counters of rounds. `pending` counts vertices that have not reached
+  // their root; it is not read, as the number of jumps always suffices. `none` stays 0.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
   grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,

@@ -25,7 +25,8 @@ typedef uint16 measure16_t;
 #define WEIGHTS_AS(type) as_##type##long16
 #endif
 
-// The measures of consecutive cells; weights as weight_key of cl/device/weight_key.cl has them.
+// The measures of consecutive cells. For stored weights they equal weight_key of
+// cl/device/weight_key.cl.
 static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
 #define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
@@ -58,8 +59,8 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #endif
 }
 
-// Of consecutive cells, the measures of those that leave the component `own`; without `component`,
-// of all.
+// The measures of consecutive cells, where cells inside the component `own` get the greatest
+// measure. Without `component`, no cell is left out.
 static inline measure16_t row_leaving(const row_t *row, uint v, const global uint *component,
                                       uint own) {
   const measure16_t measures = row_measures(row, v);

@@ -1,4 +1,5 @@
-// dense: the steps of a solve. Each is a launch of its own (dense.cl), or a part of one (one_group.cl).
+// dense: the steps of a solve. Each step is a launch of its own (dense.cl), or a part of one
+// (one_group.cl).
 #include "algorithms/dense/rows.cl"
 #include "device/winners.cl"
 
@@ -172,8 +173,8 @@ static inline void grid_dense_reserve_word(const global dense_key_t *keys,
   }
 }
 
-// Hook every component over its winner, and put that edge into the forest. Returns how many components
-// this work-item has hooked.
+// Hook every component over its winner, and put that edge into the forest. Returns how many
+// components this work-item has hooked.
 //
 // Scope    the launch. See dense_hook_components.
 static inline uint grid_dense_hook_components(const volatile global uint *winners,

@@ -1,6 +1,7 @@
-// dense: filter values of tiles of pairs. Work-groups of one take ROWS_AT_ONCE rows and 16 columns at a
-// time, by vectors. Larger work-groups take TILE_ROWS x TILE_COLUMNS, of which a work-item has
-// OWN_ROWS x 8.
+// dense: filter values of the pairs in a tile, which is a range of rows times a range of columns.
+// In work-groups of one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, and vectors are
+// used. In larger work-groups, it has TILE_ROWS x TILE_COLUMNS pairs, OWN_ROWS x 8 for each
+// work-item.
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
@@ -21,7 +22,7 @@ typedef struct {
 
 #define TILE_ROWS 64
 #define ROWS_AT_ONCE 8
-// Columns that stay in the cache while all rows of a tile meet them.
+// Number of columns that stay in the cache while they are compared with all rows of a tile.
 #define NEAREST_COLUMNS 256
 
 // Filter values of the pairs of ROWS_AT_ONCE points and a pack.
@@ -77,8 +78,8 @@ static inline uint own_column(uint j) {
   return get_local_id(0) % 16 * 4 + j % 4 + j / 4 * (TILE_COLUMNS / 2);
 }
 
-// What a work-group keeps of a tile in local memory. Pairs that get their distances are entries of a
-// queue; the pairs of a row are linked.
+// The local memory of a work-group for one tile. Pairs whose distances are computed are entries of
+// a queue, and the pairs of one row form a linked list.
 typedef struct {
   float rows[CHUNK * ROW_STRIDE];
   float columns[CHUNK * TILE_COLUMNS];
@@ -92,7 +93,8 @@ typedef struct {
 
 // Filter values of a work-item's pairs.
 //
-// Scope    the whole work-group; each work-item has its own results. Begins and goes on with barriers.
+// Scope    the whole work-group; each work-item has its own results. Contains barriers, also at the
+//          beginning.
 static inline void tile_sums(const points_t *of, uint column, local tile_memory_t *memory,
                              float8 *sums) {
   const uint lane = get_local_id(0), down = lane / 16, across = lane % 16;
@@ -169,7 +171,8 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
 
 // Find which of a work-item's pairs their rows' reach lets through, and their place in the queue.
 //
-// Out      *found: bit i * 8 + j for the pair of row i and column j; returns the place of the first.
+// Out      *found: bit i * 8 + j for the pair of row i and column j. Returns the position of the
+//          first pair in the queue.
 // In-out   n_pairs: how many there are, 0 before.
 // Scope    the whole work-group; each work-item has its own results. Ends with a barrier.
 static inline uint tile_queue(const float8 *values, local tile_memory_t *memory, ulong *found) {
