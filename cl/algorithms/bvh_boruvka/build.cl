@@ -55,14 +55,16 @@ kernel void bvh_boruvka_build_halve(const global double *planes, global uint *id
 
 #if WG_SIZE > 1
 
-// Compute codes that sort the points of each segment along its widest side, as far as halving needs it.
+// Compute codes that sort the points of each segment along its widest side, as far as is needed to
+// halve the segment.
 //
 // In       planes[dimensions * n]: one dimension after the other; ids[n].
 // Out      codes[n]: the segment << bits | a cell of the window in which the middle is.
 // Launch   any; a work-group takes segments of height `part`.
 // Needs    0 < part <= height; 2 <= bits, and codes fit.
-// Ensures  the first cell is below the window, the last one above it. By a sample of the segment, its
-//          axis is the widest; the window has a quarter of the sample on both sides of the middle.
+// Ensures  the first cell is below the window, and the last one is above it. The side is the widest
+//          one of a sample of the segment. The window contains a quarter of the sample on each side
+//          of the middle.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_encode(const global double *planes, const global uint *ids,
                                      global uint *codes, uint dimensions, uint n, uint height,
@@ -106,7 +108,7 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
 
 #endif
 
-// Write the coordinates of the points in their order in the tree.
+// Copy the coordinates of the points into the leaves of the tree.
 //
 // In       planes[rows * n]: one dimension after the other, then the core distances; ids[n].
 // Out      points[n_leaves * rows * LEAF]: by leaf; slots[n].

@@ -1,25 +1,28 @@
 // bvh-boruvka: minimum spanning trees of points, without a list of edges.
 //
-// Source: Prokopenko, Sao, Lebrun-Grandié, "A single-tree algorithm to compute the Euclidean minimum
-// spanning tree on GPUs" (ICPP '22): Borůvka's rounds, in which every point searches a hierarchy of
-// boxes for the nearest point of another component, within the reach of its component's best edge so
-// far. There every point searches in every round. Here a point keeps what it knows:
+// Source: Prokopenko, Sao, Lebrun-Grandié, "A single-tree algorithm to compute the Euclidean
+// minimum spanning tree on GPUs" (ICPP '22). In each of Borůvka's rounds, every point searches a
+// hierarchy of boxes for the nearest point of another component, no farther away than the length of
+// its component's best edge so far. In the paper every point searches in every round. Here a point
+// keeps what it has found:
 //
 //   candidate[p]  another point, and keys[p], the key of the edge to it; NO_SLOT if there is none
 //   lower[p]      no edge that leaves p's component is lighter, the candidate's aside
 //
-// First, the lists of a few nearest points are computed. As long as one of p's is in another
-// component, p needs no search. Else p searches only if its component's best edge is not lighter
-// than lower[p]. Edges between components only get fewer, so lower[p] stays right.
+// First, the lists of a few nearest points are computed. While a point in p's list is in another
+// component, p need not search. After that, p searches only if its component's best edge is not
+// lighter than lower[p]. Merging components only removes edges between components, so lower[p]
+// stays valid.
 //
-// The best edge of a component is found as in dense, word after word (winners.cl). The total order is
-// (weight, lesser, greater) in the numbers of the caller.
+// The best edge of a component is found as in dense, one word after the other (winners.cl). Edges
+// are ordered by (weight, lesser, greater), where lesser and greater are the caller's numbers of
+// the ends.
 #include "algorithms/bvh_boruvka/clear.cl"
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/lightest.cl"
 #include "device/winners.cl"
 
-// Jumps of a root in one launch.
+// The maximum number of parents that a root follows in one launch.
 #define MOST_JUMPS 32
 
 // Make every point a component; no candidates or bounds are known.
@@ -47,7 +50,7 @@ kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global
   GRID_FOR(i, n_state) state[i] = 0;
 }
 
-// Copy the core distances: no edge of a point is lighter.
+// Copy the core distances, because no edge of a point is lighter than its core distance.
 //
 // In       points.
 // Out      lower[n].
@@ -61,13 +64,14 @@ kernel void bvh_boruvka_take_cores(const global double *points, global double *l
   GRID_FOR(p, n) lower[p] = tree_at(&tree, (uint)p, tree.dimensions);
 }
 
-// Begin with given components: hook every point to the point that stands for its component.
+// Begin with given components: hook every point to the point that represents its component.
 //
-// In       given[n]: by the caller's number, the point that stands for the component; ids[n], slots[n].
+// In       given[n]: for each point, in the caller's numbers, the point that represents its
+//          component; ids[n], slots[n].
 // Out      parents[n].
 // Launch   any.
 // Needs    given[given[i]] = given[i].
-// Ensures  parents[p] is the slot of the point that stands for p's component.
+// Ensures  parents[p] is the slot of the point that represents p's component.
 kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *ids,
                                    const global uint *slots, global uint *parents, uint n) {
   GRID_FOR(p, n) parents[p] = slots[given[ids[p]]];
@@ -77,8 +81,8 @@ kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *
 //
 // In       roots[n_roots]; winners[n * words]; slots[n]; component[n], labels.
 // Out      parents: at each root, the root that it is hooked to, or itself.
-// In-out   edges[n]: at a root that is hooked, lesser << bits | greater; state[count]: how many were
-//          hooked, 0 before.
+// In-out   edges[n]: at a root that is hooked, lesser << bits | greater; state[count]: how many
+//          were hooked, 0 before.
 // Launch   any.
 // Needs    all passes of the reservation are complete.
 // Ensures  every component with a winner is hooked, or is the root of its pair.
@@ -106,8 +110,8 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
-// Let every old root point to its new root, if MOST_JUMPS jumps lead there; else as far as they lead.
-// List the new roots.
+// Let every old root point to its new root if at most MOST_JUMPS jumps lead there, else to the last
+// parent reached. List the new roots.
 //
 // In       roots[n_roots].
 // In-out   parents: work-items shorten paths to the same root at the same time; state[count]: the
@@ -144,14 +148,14 @@ kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *par
   if (n_pending > 0) atomic_add(state + pending, n_pending);
 }
 
-// Bring the components of points and leaves up to date.
+// Update the component of every point and the label of every leaf.
 //
 // In       parents.
 // In-out   component[n]; labels: of level 0.
 // Launch   any.
 // Needs    bvh_boruvka_jump.
-// Ensures  a leaf whose points are of one component has its label; else it is MIXED, and its points
-//          have theirs.
+// Ensures  a leaf whose points are in one component is labelled with it. All other leaves are
+//          MIXED, and their points have entries in component.
 kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *component,
                                      global uint *labels, uint n) {
   const uint n_leaves = (n + LEAF - 1) / LEAF;
@@ -173,7 +177,7 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
   }
 }
 
-// Bring the labels of the nodes of levels up to date.
+// Update the labels of the nodes of some levels.
 //
 // In       bases: by level.
 // In-out   labels: the labels of levels [level, end) are written, level - 1 is read.
@@ -214,7 +218,7 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
 // Out      weights[k].
 // Launch   any.
 // Needs    ends are points.
-// Ensures  as Points.weights_of, bit for bit.
+// Ensures  weights equal the results of Points.weights_of, bit for bit.
 kernel void bvh_boruvka_weigh_edges(const global double *planes, const global uint2 *ends,
                                     global double *weights, uint dimensions, uint n, uint k) {
   GRID_FOR(i, k) {

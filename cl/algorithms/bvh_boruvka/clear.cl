@@ -1,4 +1,5 @@
-// bvh-boruvka: leaves with no edge that is light enough, so that their points need not search.
+// bvh-boruvka: find leaves whose points are all too far from other components, so that none of them
+// needs to search.
 //
 // In late rounds there are few components, and most points are deep inside one, far from all other
 // components. Their lists end within the component, so each would search by itself, and find
@@ -12,7 +13,7 @@
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
 
-// Whether a point of a leaf is within reach of a box, and not of the component `own`.
+// Whether a point of a leaf is within reach of a box and is not in the component `own`.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
   const global double *at = tree_leaf(tree, leaf);
@@ -30,8 +31,8 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   return false;
 }
 
-// Raise the bounds of leaves of one component that have no edge as light as the component's best
-// one.
+// Raise the bounds of leaves that are in one component and have no edge to another component that
+// is as light as the component's best edge.
 //
 // In       the tree (tree.cl); component[n], labels; winners[n * words].
 // In-out   lower[n], leaf_lower[n_leaves]: raised.

@@ -1,11 +1,12 @@
 // bvh-boruvka: divide points into halves again and again, which gives the order of leaves.
 //
 // Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
-// time" (1977): points are divided at the middle along the widest side of their box, again and again.
+// time" (1977). Points are divided at the middle along the widest side of their box, again and
+// again.
 //
-// A segment of height h is 2**h leaves; the last one may have fewer points. Segments are aligned, so
-// nodes of the hierarchy are segments. Halving one is moving the points of its lower half to its
-// first 2**(h - 1) leaves; if there are no further leaves, this holds already.
+// A segment of height h is 2**h leaves; the last segment may have fewer points. Segments are
+// aligned, so they are nodes of the hierarchy. To halve a segment, the points of its lower half are
+// moved to its first 2**(h - 1) leaves. If it has no further leaves, it is halved already.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // The greatest height of segments that a work-group of several work-items halves in local memory.
@@ -40,9 +41,9 @@ static inline double key_of(const global double *planes, uint id, uint axis, uin
 
 #if WG_SIZE == 1
 
-// Move all keys of [low, high) below `pivot`, or with `equal` all up to it, to the front, and their
-// ids with them; return where the remaining points begin. There are no branches, as none could be
-// predicted.
+// Move all keys of [low, high) below `pivot`, or with `equal` all keys up to it, to the front, and
+// their ids with them. Returns the position where the remaining keys begin. The loop is without
+// branches, because they could not be predicted.
 static inline uint wi_partition(global double *keys, global uint *ids, uint low, uint high,
                                 double pivot, bool equal) {
   uint kept = low;
@@ -58,7 +59,7 @@ static inline uint wi_partition(global double *keys, global uint *ids, uint low,
   return kept;
 }
 
-// Move the `rank` least of `size` keys to the front, and their ids with them.
+// Move the `rank` smallest of `size` keys to the front, and their ids with them.
 //
 // Pivots are medians of three at pseudo-random places, the same ones in each call. No key of
 // [low, high) is less than one before it, or greater than one behind it.
@@ -78,7 +79,7 @@ static inline void wi_select(global double *keys, global uint *ids, uint size, u
   }
 }
 
-// The dimension in which the points of ids are farthest apart: the least one of several.
+// The dimension in which the points of ids are farthest apart; the first one if several are equal.
 static inline uint wi_widest(const global double *planes, const global uint *ids, uint dimensions,
                              uint n, uint size) {
   uint widest = 0;
@@ -102,7 +103,7 @@ static inline uint wi_widest(const global double *planes, const global uint *ids
 
 #else
 
-// For each segment of height `height` the dimension in which its points are farthest apart.
+// For each segment of height `height`, find the dimension in which its points are farthest apart.
 //
 // In       planes; ids[points]: NO_SLOT behind the last point.
 // Out      axes[points / LEAF]: at the first leaf of each segment.
@@ -175,8 +176,8 @@ static inline void wg_exchange(local double *keys, local uint *ids, uint points,
   wg_barrier_local();
 }
 
-// Divide each `size` keys and their ids at the middle: halves are sorted by a bitonic network, all of
-// whose comparisons go one way, and then compared from both ends.
+// Divide every `size` keys and their ids at the middle. Each half is sorted by a bitonic network,
+// all of whose comparisons go one way. Then the halves are compared from both ends.
 //
 // Source   Batcher, "Sorting networks and their applications" (1968).
 // Needs    size: a power of two that divides `points`.

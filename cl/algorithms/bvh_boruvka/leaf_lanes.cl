@@ -26,7 +26,7 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 #endif
 }
 
-// The plain sums of AT_ONCE points of a leaf, from `first` on, with all points of another one.
+// The plain sums of AT_ONCE points of a leaf, from `first` on, with all points of another leaf.
 static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
                                 const coordinates_t *own, uint leaf, uint first) {
   const global double *at = tree_leaf(tree, leaf) + first;
@@ -40,8 +40,9 @@ static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
 }
 
-// Whether the box of a leaf is within reach of any of the points: points of many dimensions are far
-// apart, so the box of their own leaf is near more leaves than each of them.
+// Whether the box of a leaf is within reach of any of the points. A search around the box of the
+// points' own leaf reaches more leaves than the points do, above all in many dimensions, where they
+// are far apart.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   double8 reach) {
   if (DIMENSION_CLASS) return true;
@@ -60,8 +61,9 @@ static inline double greatest_of(double8 values) {
   return max(two.x, two.y);
 }
 
-// Compare the edges from points, a lane each, to point `id` with the lightest ones of these points; those
-// that are better take their places. `cores`: the greater core distance of both ends. Returns where.
+// Compare the edges from eight points, one per lane, to point `id` with the lightest edges of these
+// points so far, and store those that are lighter. `cores` has the greater core distance of both
+// ends. Returns a mask of the lanes where an edge was stored.
 static inline long8 eight_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
                                double8 *weights, ulong8 *edges, double8 *reach) {
   double8 found = DISTANCE_OF_PLAIN(plains);

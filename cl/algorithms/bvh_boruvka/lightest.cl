@@ -1,7 +1,8 @@
 // bvh-boruvka: the lightest edge of every component, in each round (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/search.cl"
 
-// Move on in the list of p to the lightest edge that leaves the component `own`; whether there is one.
+// Find the lightest edge from p to a point of its list outside the component `own`. Moves the
+// cursor past points inside it. Returns whether there is an edge.
 static inline bool find_in_list(const tree_t *tree, const components_t *components,
                                 const global uint *lists, uint k, uint p, uint own,
                                 global uchar *cursor, search_t *search) {
@@ -22,8 +23,8 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
 
 // Enter the candidates of active points for their components: the first pass of the reservation.
 //
-// In       the tree (tree.cl); lists[n * k]; component[n], labels; active[n_active]: points that may have a
-//          candidate.
+// In       the tree (tree.cl); lists[n * k]; component[n], labels; active[n_active]: points that
+//          may have a candidate.
 // In-out   candidate[n], keys[n], cursor[n]; winners[n * words]; state[count]: the length of the
 //          list, 0 before.
 // Out      next[n_active]: the points that have a candidate.
@@ -70,8 +71,9 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
   }
 }
 
-// Enter the edges between neighbours in the order, which are near each other: so the reach of every
-// component's searches is bounded. If one of these edges is the best, a search finds it again.
+// Enter the edges between consecutive slots whose points are in different components. These points
+// are near each other, so this bounds how far every component's searches reach. If one of these
+// edges is the best, a search finds it again.
 //
 // In       the tree (tree.cl); component[n], labels.
 // In-out   winners[n * words].
@@ -110,8 +112,8 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
 // Out      list[n]: slots.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_propose.
-// Ensures  no edge that leads from a point that is not listed out of its component is lighter than
-//          its candidate, and as light as the component's best edge.
+// Ensures  for each point that is not listed, no edge out of its component is both lighter than its
+//          candidate and at most as heavy as the component's best edge.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
                                          const global uint *candidate, const global uchar *cursor,
@@ -153,8 +155,8 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
 // In-out   winners[n * words].
 // Launch   any; once for each later word, in order.
 // Needs    all candidates that may win are entered, and all earlier words are complete.
-// Ensures  word `word` of each reservation is the least one among the candidates that match the words
-//          before.
+// Ensures  word `word` of each reservation is the least one among the candidates that match the
+//          words before.
 kernel void bvh_boruvka_lightest_reserve_word(const global uint *ids, const global uint *component,
                                               const global uint *labels,
                                               const global uint *candidate,

@@ -1,11 +1,11 @@
-// bvh-boruvka: the nearest points of every point.
+// bvh-boruvka: find the nearest points of every point.
 
 // Maximum number of points of a list.
 #ifndef NEIGHBOURS
 #define NEIGHBOURS 8
 #endif
 
-// 0: only the distance of the last point is wanted.
+// Whether lists with slots are wanted. If 0, only the distance of the last point is.
 #ifndef LISTED
 #define LISTED 1
 #endif
@@ -15,14 +15,14 @@
 // The first entry of a list of k points that is in use, or one before it.
 #define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
 
-// A work-item alone finds short lists of all points of a leaf at once: a lane each. Longer ones, too,
-// where there is a vector of distances for each entry, and none of slots.
+// With one work-item per work-group, the lists of all points of a leaf are found at once, one per
+// vector lane. This is done for short lists, and for longer ones if only distances are stored.
 #define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
-// The nearest points so far, the nearest first. A list of k points has the last k entries; what
-// precedes them counts as nearer than all points.
+// The nearest points so far, the nearest first. A list of k points uses the last k entries. The
+// entries before them count as nearer than all points.
 typedef struct {
   double near[NEIGHBOURS];  // plain sums
   uint at[NEIGHBOURS];      // slots; NO_SLOT where there is none yet
@@ -38,7 +38,7 @@ static inline void list_clear(list_t *list, uint k) {
   }
 }
 
-// Whether entry `j` stands behind a point of this plain sum.
+// Whether entry `j` comes after a point with this plain sum.
 static inline bool list_is_behind(const list_t *list, uint j, double plain) {
   return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
 }

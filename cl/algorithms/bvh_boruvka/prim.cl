@@ -1,14 +1,15 @@
 // bvh-boruvka for few points: Prim's algorithm over all pairs, by a single work-item.
 //
-// A hierarchy takes more launches than few points are worth. Here one work-item keeps the lightest
-// edge between the tree and each point outside it, 8 points at a time. Points that have joined the
-// tree give their places to the last ones, so half of all pairs are compared.
+// For few points, building a hierarchy takes too many launches. Here one work-item keeps the
+// lightest edge between the tree and each point outside it, and updates 8 points at a time. The
+// entry of a point that joins the tree is overwritten by the last entry, so half of all pairs are
+// compared.
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
 // Maximum number of coordinates and core distances of a point.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
 
-// The points outside the tree, one place each. Arrays have whole numbers of vectors.
+// The points outside the tree, one entry each. Arrays are padded to whole vectors.
 typedef struct {
   global double *rows;    // coordinates, then core distances, `width` entries a row
   global double *reach;   // greater plain sums are too far; -1 if it is not a point
@@ -33,8 +34,8 @@ static inline void prim_move(const prim_t *outside, uint from, uint to) {
   outside->id[to] = outside->id[from];
 }
 
-// Compare the edges from a point that has joined the tree with the lightest ones of `m` places; return
-// the least weight. `own`: the point's rows.
+// Compare the edges from a point that has joined the tree with the lightest edges of `m` entries.
+// Returns the least weight. `own`: the rows of the point.
 static inline double prim_relax(const prim_t *outside, uint dimensions, const double *own, ulong id,
                                 uint m) {
   double8 least = INFINITY;
@@ -79,7 +80,7 @@ static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   return best;
 }
 
-// Sort edges by one of their ends, stably.
+// Sort edges by one of their ends; edges with equal ends keep their order.
 static inline void prim_sort(const global ulong *edges, const global double *weights,
                              global ulong *to, global double *to_weights, global uint *starts,
                              uint shift, uint n) {

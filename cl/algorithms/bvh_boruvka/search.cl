@@ -3,11 +3,12 @@
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 #include "device/winners.cl"
 
-// cursor[p] of a point whose candidate was found by a search, and is the lightest edge that leaves its
-// component. Else cursor[p] is a position in p's list: those before it are in p's component.
+// The value of cursor[p] if p's candidate was found by a search, and is the lightest edge that
+// leaves its component. Otherwise cursor[p] is a position in p's list, and all points before it are
+// in p's component.
 #define CURSOR_SEARCHED 255
 
-// Find the lightest edge of a point that leaves its component `own`, as light as `bound` or lighter.
+// Find the lightest edge from a point out of its component `own`, of weight `bound` at most.
 static inline void search_out(search_t *search, const tree_t *tree, const components_t *components,
                               uint slot, uint own, double bound) {
   walk_t walk;
@@ -31,10 +32,10 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 
 #if WG_SIZE == 1
 
-// The fewest points of a leaf that search together sooner than each by itself.
+// The minimum number of points of a leaf for which one common search is faster than one for each.
 #define LEAST_LANES 4
 
-// A search of listed points of a leaf.
+// A common search of the listed points of a leaf, one per vector lane.
 typedef struct {
   uint leaf;        // whose points have searched, or NO_SLOT
   uint is_done;     // whether all has been found
@@ -46,7 +47,8 @@ typedef struct {
   long8 at;   // slots of other ends, or NO_SLOT
 } eight_t;
 
-// Prepare the search of the points of a leaf that are listed from `list` on; return how many they are.
+// Prepare the common search of the points of the leaf of list[0] that are listed. Returns how many
+// they are.
 static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
                               const volatile global uint *winners, const global double *lower,
                               const global uint *list, uint n_listed) {
@@ -79,7 +81,7 @@ static inline uint eight_open(eight_t *lanes, const tree_t *tree, const componen
   return n_due;
 }
 
-// Compare the edges to the points of a leaf.
+// Compare the edges to all points of a leaf with the best edges so far.
 static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const coordinates_t *own,
                                      const components_t *components, uint leaf) {
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
@@ -100,8 +102,9 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
   }
 }
 
-// Find the lightest edges of points, as search_out does; return false if they are all of weight 0. Then
-// each has to search by itself, as searches of equal points end by their numbers.
+// Find the lightest edges of the points, as search_out does. Returns false if all of these edges
+// have weight 0. Then each point has to search by itself, as only such a search can use the points'
+// numbers to end early among equal points.
 static inline bool eight_search(eight_t *lanes, const tree_t *tree,
                                 const components_t *components) {
   search_t search;
@@ -123,8 +126,9 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
   return search.weight > 0;
 }
 
-// Let the point that is listed first search, together with listed points of its leaf if these are many
-// enough; return whether they have.
+// Find the edge of the point that is listed first by a common search of the listed points of its
+// leaf. Returns false if they are too few or the search has failed, so that the point has to search
+// by itself.
 static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tree,
                               const components_t *components, const volatile global uint *winners,
                               const global double *lower, const global uint *list, uint n_listed) {
@@ -149,8 +153,8 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 //          active[n], state[n_active]: points that have a candidate.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_collect.
-// Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless its
-//          component has a lighter one.
+// Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless
+//          its component has a lighter edge.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *component,
                                       const global uint *labels, global uint *candidate,

@@ -1,4 +1,4 @@
-// bvh-boruvka: the bounding-volume hierarchy, its layout, and the way of a search through it.
+// bvh-boruvka: the layout of the bounding-volume hierarchy, and the state of a search in it.
 //
 // Points are ordered so that near points have near positions. A *slot* is a point's position in
 // this order. A leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level
@@ -23,7 +23,7 @@
 #define LEAF 8u
 #define LEAF_SHIFT 3u
 
-// Children of a node: what a vector of doubles holds where a work-item searches alone.
+// Children per node: as many as a vector of doubles holds if work-groups have one work-item.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
@@ -86,8 +86,8 @@ static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
 
-// The lower end of a node's box in the first dimension; `index`: of the node in arrays of nodes. The
-// next row is FANOUT entries behind.
+// The lower end of a node's box in the first dimension. `index` is the node's index in arrays of
+// nodes. The next row follows FANOUT entries later.
 static inline const global double *tree_box(const tree_t *tree, uint index) {
   return tree->boxes + (size_t)(index >> FANOUT_SHIFT) * (tree->box_rows * FANOUT) +
          (index & FANOUT_MASK);
@@ -98,15 +98,16 @@ static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// The greatest plain sum of a pair that is not farther than a distance: of one, or of a vector of them.
+// The maximum plain sum of a pair that is not farther apart than a distance. The argument is one
+// distance or a vector of them.
 #if METRIC == METRIC_EUCLIDEAN
 #define TREE_REACH(distance) ((distance) * (distance) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
 #else
 #define TREE_REACH(distance) (distance)
 #endif
 
-// A search for the lightest edge, or for near points, around the point of a slot, or around a box, whose
-// corners it has. Few coordinates stay in registers.
+// A search for the lightest edge, or for near points, around the point in a slot or around a box.
+// It stores the corners of the box. With few dimensions the coordinates stay in registers.
 typedef struct {
 #if DIMENSION_CLASS
   double lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
@@ -210,8 +211,9 @@ static inline uint bits_of_mask(long8 mask) {
 }
 #endif
 
-// Which points of a leaf are within reach, a bit each. A work-item alone keeps their plain sums. Others
-// compute the few sums again that they need, so that nothing of theirs is kept in arrays.
+// A mask of the points of a leaf that are within reach, one bit each. With one work-item per
+// work-group, the plain sums of the points are kept. Otherwise the few sums that are needed are
+// computed again, so that no array is needed for them.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
   const global double *at = tree_leaf(tree, leaf);
@@ -239,7 +241,7 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   return near & ((1u << n_points) - 1);
 }
 
-// The plain sum of the point and one that search_leaf has named.
+// The plain sum of the search's point and a point in the mask of search_leaf.
 #if WG_SIZE == 1
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
 #else

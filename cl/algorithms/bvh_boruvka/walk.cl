@@ -1,4 +1,4 @@
-// bvh-boruvka: the way of a search through the hierarchy.
+// bvh-boruvka: the path of a search through the hierarchy.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // The term of one dimension in the lower bound of a box: `lower` and `upper` are its ends, x and
@@ -20,8 +20,8 @@ static inline bool search_may_tie(const search_t *search, uint least) {
          (lesser == search->lesser && (least == search->id || greater < search->greater));
 }
 
-// Which children of a node are within reach, and not wholly of the component `own`; a bit each.
-// `level` is the level of the children. Without `labels`, components do not matter.
+// A mask of the children of a node that are within reach and are not entirely in the component
+// `own`. `level` is the level of the children. Without `labels`, components do not matter.
 static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
@@ -89,7 +89,8 @@ static inline void walk_open(walk_t *walk, uint leaf) {
   walk->parent = leaf;
 }
 
-// The next leaf within reach that is not wholly of component `own`; NO_SLOT after the last one.
+// The next leaf that is within reach and is not entirely in the component `own`, or NO_SLOT after
+// the last one.
 static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
                              const global uint *labels, uint own) {
   for (;;) {

@@ -1,5 +1,6 @@
-// dendrogram, chains: merges of one chain lie one above the other, in the order of their ranks. So
-// edges sorted by chain give every merge the one above it, and sums along chains give sizes.
+// dendrogram: chains of merges. In a chain each merge is directly below the next one, in the order
+// of ranks. So sorting edges by chain gives the merge above every merge, and sums along chains give
+// sizes.
 #include "device/work_group.cl"
 
 // Stands for "no edge".
@@ -77,8 +78,8 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Take the sizes of the merges in the chains of one level; add the sizes of whole chains to what is
-// right below the merges above them, which are in chains of later levels.
+// Store the sizes of the merges in the chains of one level. Add the size of each whole chain to the
+// count of the merge above it, which is in a chain of a later level.
 //
 // In       chain[m], sorted[m], above[m], position[m]; sums[m]: along each chain, of what is right
 //          below.

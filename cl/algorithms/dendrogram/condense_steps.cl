@@ -1,5 +1,6 @@
-// dendrogram: the steps of condensing, which finds clusters of a least size, and when each point leaves
-// its cluster. Each is a launch of its own (condense.cl), or a part of one (serial.cl).
+// dendrogram: the steps of condensing, which finds the clusters of a minimum size, and when each
+// point leaves its cluster. Each step is a launch of its own (condense.cl), or a part of one
+// (serial.cl).
 //
 // Source: Campello, Moulavi, Zimek, Sander, "Hierarchical Density Estimates for Data Clustering,
 // Visualization, and Outlier Detection", TKDD 2015. A merge of two large nodes is a true split: a
@@ -17,7 +18,7 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// Stands for "no place", which is above the top, and for facts about a cluster that are not known.
+// Means "no place", which is above the top, and marks unknown facts about a cluster.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
 // A cluster, numbered in any order.
@@ -44,7 +45,7 @@ typedef struct {
   uint n, m, least;
 } condense_t;
 
-// Whether a merge has a cluster's points. The top has, however few they are.
+// Whether a merge has enough points for a cluster. The top always counts as large.
 static inline bool wi_condense_is_large(const condense_t *run, uint place) {
   return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }
@@ -67,7 +68,7 @@ static inline void wi_condense_place(const condense_t *run, uint place, uint ove
   of->place = place;
 }
 
-// The first step.
+// The first step: find what is above each node, and where clusters begin.
 //
 // Scope    the launch. A node is below one merge, so one work-item writes what is above it.
 static inline void grid_condense_begin(const condense_t *run) {
@@ -85,7 +86,7 @@ static inline void grid_condense_begin(const condense_t *run) {
   }
 }
 
-// The last step but one.
+// The last step but one: find the last merge and the parent of each cluster.
 //
 // Scope    the launch. The last merge of a cluster does not depend on the order.
 static inline void grid_condense_clusters(const condense_t *run) {
@@ -99,7 +100,7 @@ static inline void grid_condense_clusters(const condense_t *run) {
   }
 }
 
-// The last step.
+// The last step: find where each point leaves its last cluster, and the heights of clusters.
 //
 // Scope    the launch. The least point of a cluster does not depend on the order.
 static inline void grid_condense_points(const condense_t *run) {
@@ -141,9 +142,10 @@ static inline void condense_open(condense_t *run, const global uint *children,
   run->least = least;
 }
 
-// Take the steps [step, end) of condensing: find what is above each node, and where clusters begin; point
-// merges farther up, again and again; find the last merge of each cluster, and the one that it comes
-// from; and, as the last step, where each point leaves its last cluster, and the heights of clusters.
+// Do the steps [step, end) of condensing. The first step finds what is above each node, and where
+// clusters begin. Then several steps point merges farther up. The last step but one finds the last
+// merge and the parent of each cluster. The last step finds where each point leaves its last
+// cluster, and the heights of clusters.
 //
 // Scope    the launch for one step; one work-group for several. Ends with a barrier.
 static inline void grid_condense_steps(const condense_t *run, global ulong *result, uint step,

@@ -1,5 +1,5 @@
-// dendrogram: contract a tree of clusters level by level, by which every edge finds its
-// chain of the dendrogram.
+// dendrogram: contract a tree of clusters level by level, which assigns every edge to a chain of
+// the dendrogram.
 //
 // Source: PANDORA (Sao, Prokopenko, Lebrun-Grandie, "PANDORA: A Parallel Dendrogram Construction
 // Algorithm for Single Linkage Clustering on GPU", ICPP '24). A level contracts all edges that are
@@ -36,7 +36,8 @@ kernel void dendrogram_contract_lightest(const global uint *u, const global uint
   }
 }
 
-// Put edges inside a vertex into the chain below its lightest edge, where they are lighter.
+// Put contracted edges into the chain below the lightest edge of the vertex that contains them, if
+// they are lighter than it.
 //
 // In       inside[m]: the vertex that an edge is in, DENDROGRAM_NONE of edges not contracted yet;
 //          lightest[vertices of the level].
@@ -67,7 +68,8 @@ kernel void dendrogram_contract_reset(global uint *parent, uint n) {
   GRID_FOR(x, n) parent[x] = (uint)x;
 }
 
-// Point each vertex along its lightest edge; of two that choose the same edge, the lesser is a root.
+// Point each vertex along its lightest edge. If two vertices choose the same edge, the lesser one
+// is a root.
 //
 // In       u[n_edges], v[n_edges], rank[n_edges], lightest[n].
 // In-out   parent[n]: roots before.
@@ -87,8 +89,8 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
 // Point each vertex to one that is farther up.
 //
 // In-out   parent[n].
-// Launch   any; as often as the depth needs: a launch divides it by DENDROGRAM_HOPS at least. A racy
-//          read gives an ancestor, too, as parents are only replaced by ancestors.
+// Launch   any; as often as the depth needs: a launch divides it by at least DENDROGRAM_HOPS. A
+//          racy read gives an ancestor, too, as parents are only replaced by ancestors.
 // Needs    parents make trees.
 // Ensures  after enough launches parent[x] is a root.
 kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
@@ -119,7 +121,7 @@ kernel void dendrogram_contract_alpha(const global uint *u, const global uint *v
   GRID_FOR(i, n_edges) stays[i] = lightest[u[i]] != rank[i] && lightest[v[i]] != rank[i];
 }
 
-// Bring edges that were contracted before to the vertices of the next level.
+// Update the vertex that contains each contracted edge to a vertex of the next level.
 //
 // In       parent[n]: roots; number[n]: of roots in the next level; chain[m].
 // In-out   inside[m].
@@ -135,7 +137,7 @@ kernel void dendrogram_contract_follow(const global uint *parent, const global u
   }
 }
 
-// Make the tree of the next level, and put what is contracted inside its vertices.
+// Make the tree of the next level, and record which of its vertices contains each contracted edge.
 //
 // In       u[n_edges], v[n_edges], rank[n_edges]; lightest, parent, number of their vertices;
 //          place[n_edges]: of alpha edges in the next level.

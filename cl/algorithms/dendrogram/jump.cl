@@ -1,4 +1,4 @@
-// dendrogram: pointer jumping, by contraction and by condensing.
+// dendrogram: pointer jumping, which contraction and condensing use.
 #include "device/work_group.cl"
 
 // Maximum number of parents that a launch follows.

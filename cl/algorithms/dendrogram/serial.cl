@@ -1,8 +1,8 @@
-// dendrogram: merge the two ends of every tree edge, the lightest edge first; by one work-item, which
-// has local memory to itself where work-groups have several.
+// dendrogram: merge the two ends of every tree edge, the lightest edge first, by one work-item. In
+// work-groups of several work-items it uses local memory.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Edges that are taken together, so that their reads do not wait for one another.
+// Number of edges that are read together, so that the reads overlap.
 #define SERIAL_MERGES 64
 
 // Maximum number of vertices whose clusters are in local memory, of which they take 30 KiB.
@@ -102,9 +102,9 @@ kernel void dendrogram_serial_merge(const global uint *edges, const global uint 
 
 // Merge clusters along the edges of a tree, and condense the dendrogram.
 //
-// In       tree: the bits of the weights of m = n - 1 edges; behind them their ends, two words of 32
-//          bits an edge; and then edges by rising weight, a word each.
-// Temp     clusters: as of dendrogram_serial_merge; scratch[n + 3 m], and behind them 3 m + 1 words.
+// In       tree: the bits of the weights of m = n - 1 edges; then their ends, two 32-bit words per
+//          edge; then the edges by rising weight, one 32-bit word each.
+// Temp     clusters: as of dendrogram_serial_merge; scratch[n + 3 m], followed by 3 m + 1 words.
 // Out      result: as of dendrogram_condense_steps.
 // Launch   one work-group.
 // Needs    as of dendrogram_serial_merge and dendrogram_condense_steps.

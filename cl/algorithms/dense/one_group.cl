@@ -93,7 +93,8 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
   // Two counters follow the counters of rounds. `pending` counts vertices that have not reached
-  // their root; it is not read, as the number of jumps always suffices. `none` stays 0.
+  // their root; it is not read, as the number of jumps always suffices. `none` stays 0, as the
+  // length of an empty list.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
   grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,
