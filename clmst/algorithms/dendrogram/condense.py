@@ -115,6 +115,9 @@ def condense(
 ) -> CondensedTree:
     """Condense a dendrogram on the device, and wait for the condensed tree.
 
+    Condensing keeps only the splits into two parts of at least `least` points each, and records
+    when all other points leave their clusters (:class:`CondensedTree`).
+
     The dendrogram must have one root and at least two vertices. `heights` are the weights of the
     edges, float64, on the device. `least` is the minimum number of points of a cluster, 2 or more.
 

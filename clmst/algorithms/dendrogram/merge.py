@@ -101,7 +101,7 @@ class _ClusterTree:
 
 
 class ParallelMerge:
-    """Builds a dendrogram by many work-items, and has the arrays that all steps use.
+    """Builds a dendrogram by many work-items; its attributes are the arrays of all steps.
 
     A level contracts the edges that are the lightest at one of their ends, which assigns edges to
     chains of the dendrogram (``contract.cl``). Edges are identified by their ranks, the positions

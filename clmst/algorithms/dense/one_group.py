@@ -55,7 +55,8 @@ def solve(
     """Find the spanning tree of a complete graph with few vertices, and wait for it.
 
     `cells` is one buffer: the whole matrix, or the coordinates of `n` points, one dimension after
-    the other. `dimensions` is 0 for a matrix.
+    the other, followed by their core distances if `defines` sets CORE_DISTANCES. `dimensions` is 0
+    for a matrix.
     """
     device, at_once = launch.device, route.in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
