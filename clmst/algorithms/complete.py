@@ -64,24 +64,25 @@ def spanning_tree(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str = "auto", options: object = None,
     maximum: bool = False,
 ) -> FoundTree:  # fmt: skip
-    """Compute the spanning tree of a complete graph by the way that the router chooses.
+    """Compute the spanning tree of a complete graph in the way that the router chooses.
 
     `options` must be None or options of the algorithm "dense". Options of another algorithm raise
-    InvalidArgumentError.
+    InvalidArgumentError. Raises UnsupportedDeviceError if the router's last choice, by rows of
+    cells, is not trusted.
     """
     automatic = algorithm == "auto" and options is None
     facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
     if options is None or isinstance(options, DenseOptions):
         way, _ = decide_tree(matrix, facts, options)
     else:
-        way = Way(route.ROWS, "")  # options of another algorithm raise there
+        way = Way(route.ROWS, "")  # the solve by rows raises for options of another algorithm
     return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)
 
 
 def _tree_by(
     record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
 ) -> FoundTree:
-    """Compute the spanning tree of a complete graph by the way with a given record of the router."""
+    """Compute the spanning tree of a complete graph in the way with the router's `record`."""
     if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 
@@ -99,7 +100,7 @@ def _tree_by(
 
 
 def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> Array | DeviceArray:
-    """Compute the distance of each point to its `k`-th nearest other point by a given way.
+    """Compute the distance of each point to its `k`-th nearest other point, in a given way.
 
     `way` is a record of the router and must not be the host. The distances are divided by the same
     power of 2 as :attr:`Points.planes`. They are on the host or on the device, depending on the
@@ -122,11 +123,10 @@ def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> 
 
 
 def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
-    """Choose the way of computing core distances, and return its record.
+    """Choose the way of computing core distances, and return its record in the router.
 
-    A core distance is here the distance to the `k`-th nearest other point.
-
-    A way is skipped if the device has failed its self-test. The last choice is the host.
+    A core distance is here the distance to the `k`-th nearest other point. A way is skipped if the
+    device has failed its self-test. The last choice is the host.
     """
 
     def refusal(record: str) -> str | None:

@@ -203,8 +203,7 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless the device is trusted to solve a complete graph.
 
-    It is checked only if `options` are None or options of "dense". Other options raise an error
-    later.
+    The check is skipped for options of an algorithm other than "dense", which raise an error later.
     """
     if options is None or isinstance(options, DenseOptions):
         variant = FEW_VERTICES if fits_one_work_group(matrix, options) else ""
@@ -238,7 +237,8 @@ def tiles_refusal(
     points. If `products` is true, tiles compute squared distances from inner products.
     """
     facts = {"neighbours": int(neighbours), "products": products}
-    case = matrix_case(matrix, dimension_class=0, **facts)  # kernels are the same in all dimensions
+    # The kernels of tiles do not depend on the number of dimensions, so its class is always 0.
+    case = matrix_case(matrix, dimension_class=0, **facts)
     return matrix.device.trust.refusal(TILES, case)
 
 

@@ -74,7 +74,7 @@ def choose_clusters(
     """
     if method == "leaf":
         chosen = tree.is_leaf.copy()
-        chosen[0] = False  # as in scikit-learn, even if all points may be one cluster
+        chosen[0] = False  # as in scikit-learn, even if `allow_single` is true
     else:
         chosen = _most_stable(tree, max_size, allow_single=allow_single)
     if epsilon > 0 and not chosen[0]:
@@ -120,7 +120,7 @@ def _not_below(
     of_first = tree.parent <= 0
     stops = heights > epsilon if allow_single else (heights > epsilon) | of_first
     target = first_above(tree, stops)[tree.above]
-    if not allow_single:  # clusters from the first one stay
+    if not allow_single:  # a cluster that splits off the root is its own replacement
         target[of_first] = np.flatnonzero(of_first)
     moves = chosen & (heights < epsilon)
     replaced = chosen & ~moves

@@ -106,7 +106,7 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 
 
 def _of_points(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points on the device, or on the host if it has no way."""
+    """Compute the core distances of points, on the device if it can and otherwise on the host."""
     n, k, way = points.n_vertices, min_samples - 1, route.HOST
     if k == 0 or n == 0:
         return np.zeros(n)
@@ -167,7 +167,7 @@ def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
             f"{min_samples}; every point must have {min_samples - 1} or more, as it counts itself"
         )
     first = 0
-    while first < n:  # whole rows of about _CELLS_AT_ONCE slots at a time
+    while first < n:  # in blocks of whole rows with about _CELLS_AT_ONCE weights
         last = int(np.searchsorted(indptr, starts[first] + _CELLS_AT_ONCE, side="right")) - 1
         last = min(max(last, first + 1), n)
         begin, end = int(indptr[first]), int(indptr[last])

@@ -41,7 +41,7 @@ _UNITS = 16  # units in the last place by which rounding may bring a distance be
 
 
 def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
-    """Compute the minimum spanning forest of an input of clustering. A Forest is returned as it is."""
+    """Compute the minimum spanning forest of an input, or return the input if it is a Forest."""
     if isinstance(X, Forest):
         return X
     return minimum_spanning_forest(graph_of(X, metric, metric_params), device=device)
@@ -76,10 +76,10 @@ def _given(X: Any, metric: Any, metric_params: Any) -> Any:
 
 
 def is_graph(X: Any) -> bool:
-    """Return True if an object is a graph of clmst, on the host or a device, or of another library.
+    """Return True if an object is a graph of clmst or of another library.
 
-    A matrix and a data frame are not graphs. They contain points, unless the caller states that
-    they contain distances.
+    A graph of clmst may be on the host or on a device. A matrix and a data frame are not graphs.
+    They contain points, unless the caller states that they contain distances.
     """
     if isinstance(X, Graph | DenseGraph | Points):
         return True
@@ -142,7 +142,7 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
     if isinstance(name, str) and name == "minkowski":
         name, metric_params = by_power(metric_params)
     if isinstance(name, str) and name in get_args(Metric) and not metric_params:
-        points = Points(array, name)  # type: ignore[arg-type]  # it is one of them
+        points = Points(array, name)  # type: ignore[arg-type]  # the name is in Metric
         if name == "haversine":
             _warn_of_radians(points)
         return points

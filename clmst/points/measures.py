@@ -79,11 +79,9 @@ class ChosenClusters:
     def outlier_scores(self, point: Nodes | slice, density: Floats) -> Floats:
         """Return the GLOSH outlier scores of points.
 
-        The score is 1 minus the quotient of `density` and the last death in the point's last
-        cluster.
-
-        `density` is the density at which a point leaves its last cluster, or at which it connects
-        to it.
+        The score is 1 minus a quotient: `density`, divided by the last death in the last cluster of
+        the point. `density` is the density at which the point leaves this cluster, or at which a
+        new point connects to it.
         """
         return 1 - share_of(density, self.last_death[self.tree.point_cluster[point]])
 

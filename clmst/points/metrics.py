@@ -16,7 +16,7 @@ from clmst.core.point_rows import check_rows
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
 
-# Other names of metrics that Points has, and of one that SciPy has.
+# Alternative names, and the usual name of each: a metric of Points, or SciPy's "minkowski".
 _USUAL_NAME = {
     "cityblock": "manhattan",
     "infinity": "chebyshev",
@@ -31,7 +31,7 @@ _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
-    """Choose the metric for Minkowski's distance; return its name and the other parameters.
+    """Choose a metric for Minkowski's distance, and return its name and the other parameters.
 
     The powers 1, 2 and infinity have metrics of Points. For others the name is "minkowski", and the
     power stays among the parameters. Raises InvalidArgumentError unless the power is above 0.
@@ -60,7 +60,7 @@ def check_metric(metric: Any) -> Any:
 
 
 def check_metric_name(name: str) -> None:
-    """Raise InvalidArgumentError unless clmst or SciPy has a metric of this name.
+    """Raise InvalidArgumentError unless clmst or SciPy has a metric with this name.
 
     "precomputed" is accepted, too. A function of ``scipy.spatial.distance`` is a metric if its
     first two parameters are named u and v.
@@ -76,7 +76,7 @@ def check_metric_name(name: str) -> None:
 
 
 def usual_name(metric: Any) -> Any:
-    """Return clmst's name of a metric that has several names. Any other metric is returned as it is."""
+    """Return clmst's name of a metric with several names, and any other metric unchanged."""
     return _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
 
 
@@ -97,7 +97,7 @@ def scipys_parameters(metric_params: Any) -> dict[str, Any]:
 
 
 def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, Any]:
-    """Return SciPy's parameters of a metric, with the defaults that depend on the rows filled in.
+    """Return SciPy's parameters of a metric, with defaults that depend on the rows filled in.
 
     The variances of "seuclidean" and the inverse covariance of "mahalanobis" are computed from all
     `rows` if they are not given.
@@ -125,7 +125,7 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
         distances = distance.pdist(rows, metric, **scipys_parameters(metric_params))
     except (ClmstError, MemoryError):
         raise
-    except Exception as error:  # a function of the caller's may raise anything
+    except Exception as error:  # the caller's function may raise any exception
         raise InvalidArgumentError(
             f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
             f"SciPy's, or a function of two rows ({shown(error)})"

@@ -169,9 +169,9 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Fl
 class Connections:
     """The connection of each new point to a point of the fit."""
 
-    point: Nodes  # shape (m,): the nearest one by mutual reachability
+    point: Nodes  # shape (m,): the point of the fit that is nearest by mutual reachability
     density: Floats  # shape (m,): 1 / mutual reachability
-    is_at: npt.NDArray[np.bool_]  # shape (m,): whether the distance is 0
+    is_at: npt.NDArray[np.bool_]  # shape (m,): whether the distance of the two points is 0
 
 
 def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
@@ -355,7 +355,7 @@ class _Products:
         for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
             own = coordinates[some] - self.middle
             with np.errstate(over="ignore", invalid="ignore"):
-                # Squared distances, less the squares of the rows, which do not change the order.
+                # Squared distances without the square of the row, which is equal for all points.
                 squares = self.squares - 2 * (own @ self.coordinates.T)
             found[some] = np.argpartition(squares, k - 1, axis=1)[:, :k]
         return found

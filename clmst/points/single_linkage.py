@@ -90,8 +90,8 @@ def single_linkage(
 
     Notes
     -----
-    The time is that of :func:`clmst.minimum_spanning_forest` for the same input, and O(n log n) for
-    the dendrogram.
+    It takes the time of :func:`clmst.minimum_spanning_forest` for the same input, plus O(n log n)
+    for the dendrogram.
 
     References
     ----------

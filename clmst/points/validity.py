@@ -209,7 +209,7 @@ class _ClusteredPoints:
             apart[apart == 0] = np.inf
             nearest = apart.min(axis=1)
             with np.errstate(invalid="ignore"):
-                shares = nearest[:, None] / apart  # at most 1: no power of them overflows
+                shares = nearest[:, None] / apart  # at most 1, so that no power overflows
             shares **= d
             core = nearest * (shares.sum(axis=1) / (group.size - 1)) ** (-1 / d)
             found: Floats = np.where(np.isinf(nearest), farthest, core)
