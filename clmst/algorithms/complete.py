@@ -50,6 +50,7 @@ def decide_tree(
     """
 
     def refusal(record: str) -> str | None:
+        """Return the reason why the device is not trusted with a way, or None if it is."""
         if record == route.PRIM_POINTS:
             return families.points_refusal(matrix, few=True)
         if record == route.BOXES:
@@ -130,6 +131,7 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
     """
 
     def refusal(record: str) -> str | None:
+        """Return the reason why the device is not trusted with a way, or None if it is."""
         if record == route.TURNS:
             return families.few_core_refusal(matrix)
         if record == route.TILES:
@@ -147,11 +149,11 @@ def _trusted(
     *,
     last: str,
 ) -> tuple[Way, PointFacts]:
-    """Return the first way that the router chooses and `refusal` does not refuse, and the facts.
+    """Return the first way that is chosen by `choose` and not refused by `refusal`, and the facts.
 
-    `choose` returns a way for given facts. `refusal` returns a reason, or None if the device may
-    run the way with this record. The refused ways are added to the facts. The way `last` is taken
-    without asking `refusal`.
+    `choose` is the router's rule: it returns a way for given facts. `refusal` returns the reason
+    why the device is not trusted with the way of a record, or None if it is. Refused ways are added
+    to the facts, and `choose` is called again. The way `last` is returned without asking `refusal`.
     """
     while True:
         way = choose(facts)

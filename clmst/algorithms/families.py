@@ -62,6 +62,8 @@ def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> K
     )
 
 
+# Each family has a name, its self-test, what its kernels compute (for tables of devices), and its
+# cases.
 COMPLETE = _family(
     "dense-complete", "points_self_test:complete",
     "spanning trees of complete graphs: matrices and points; core distances of few points",

@@ -120,6 +120,7 @@ def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
     children = np.zeros((len(order), 2), np.uint32)
 
     def top(node: int) -> int:
+        """Find the root of a node, and shorten the path to it."""
         while parent[node] != node:
             parent[node] = node = parent[parent[node]]
         return node

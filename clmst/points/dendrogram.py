@@ -83,6 +83,7 @@ def made_of_edges(
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
+        """Call `use` on one device, which must pass its self-test of dendrograms."""
         serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
         case = FEW_VERTICES if serial else MANY_VERTICES
         found.trust.require(families.DENDROGRAM, case)

@@ -247,8 +247,10 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     ) -> npt.NDArray[np.int64]:
         """Find the clusters of DBSCAN without border points (DBSCAN*) for one distance threshold.
 
-        It cuts the spanning forest of the fit and computes no distances, so it is quick to call for
-        many thresholds. `min_samples` is the one of the fit.
+        It cuts the spanning forest of the fit and does not compute distances, so it is quick to
+        call for many thresholds. `min_samples` of the fit decides which points are dense. A point
+        that is not dense at the threshold is a cluster of its own, which becomes noise unless
+        `min_cluster_size` is 1.
 
         Parameters
         ----------
@@ -367,9 +369,9 @@ def medoids_of(
 ) -> Array:
     """Find the medoid of each cluster: the row with the least weighted sum of distances.
 
-    The sum is over the rows of the cluster. Each distance is weighted by that row's strength of
-    membership. Takes O(m**2) time for a cluster of m points. Distances are computed in blocks of at
-    most about 2**22.
+    The sum is over the rows of the cluster, and each distance is weighted by the strength of the
+    other row. Takes O(m**2) time for a cluster of m points. At most about 2**22 distances are in
+    memory at a time.
     """
     metric_params = own_parameters(rows, metric, metric_params)
     order = np.argsort(labels, kind="stable")

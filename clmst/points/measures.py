@@ -49,7 +49,7 @@ class ChosenClusters:
 
     @cached_property
     def last_death(self) -> Floats:
-        """The last death of each cluster and of all clusters inside it, shape (k,)."""
+        """The density at which each cluster, or a cluster inside it, ends last, shape (k,)."""
         last = self.tree.death.copy()
         # After each step, `last` covers the clusters up to 1, 3, 7, ... levels below.
         for ancestor in self.ancestors:
@@ -118,6 +118,10 @@ class TreeMeasures:
 
     @cached_property
     def _tree(self) -> ChosenClusters:
+        """The condensed tree of the fit with its chosen clusters.
+
+        Raises NotFittedError before the first fit.
+        """
         self._check_fitted()
         tree = self._condensed
         return ChosenClusters(tree=tree, chosen=self.selected_clusters_ - tree.n_points)

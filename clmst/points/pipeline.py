@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensityClusters:
-    """The results of all steps of HDBSCAN."""
+    """The results of the steps of HDBSCAN that its estimator keeps."""
 
     forest: Forest  # the minimum spanning forest of mutual reachability
     tree: CondensedTree

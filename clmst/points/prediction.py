@@ -289,9 +289,10 @@ class Predictor:
         return Connections(point=point, density=density, is_at=is_at)
 
     def _near(self, new: Distances, at: Nodes, k: int) -> tuple[Nodes, Floats]:
-        """Return the k nearest points of the fit to each of some new points, and their distances.
+        """Return k points of the fit near to each of some new points, and their distances.
 
-        `at` has the positions of these new points.
+        They are the k nearest points, in any order. With a metric that Points does not have, k is
+        the number of all points. `at` has the positions of the new points.
         """
         if self.points is None:
             assert new.rows is not None, "new points have rows"
@@ -333,7 +334,7 @@ class _Boxes:
         self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(points.metric, 2.0)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
-        """Return the k nearest points to each row, shape (m, k)."""
+        """Return the indices of the k nearest points to each row, shape (m, k)."""
         numbers = list(range(1, k + 1))  # a list, so that the result has a column even if k is 1
         found = self.tree.query(coordinates, k=numbers, p=self.power, workers=usable_cores())[1]
         return np.minimum(found, self.tree.n - 1)  # SciPy returns n for an infinite distance
@@ -349,7 +350,11 @@ class _Products:
         self.squares = np.einsum("ij,ij->i", self.coordinates, self.coordinates)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
-        """Return the k nearest points to each row, shape (m, k). Rounding may exchange points."""
+        """Return the indices of the k nearest points to each row, shape (m, k).
+
+        Squared distances are rounded, so a slightly farther point may take the place of a nearer
+        one.
+        """
         m, n = len(coordinates), len(self.coordinates)
         found = np.empty((m, k), np.int64)
         for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
