@@ -1,4 +1,4 @@
-"""Complete graphs that are on a device: the router's way, and the steps by it."""
+"""Spanning trees and core distances of complete graphs on a device, as the router chooses."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from clmst.runtime.launcher import Launcher
 
 
 def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
-    """Return the facts about points, or a matrix of distances, that the router needs.
+    """Collect the facts about points, or a matrix of distances, by which the router chooses a way.
 
-    `call` has the facts about the call: `maximum`, `automatic`, `neighbours`.
+    `call` has further fields of :class:`PointFacts` about the call: `maximum`, `automatic`,
+    `neighbours`.
     """
     points = matrix.graph
     return PointFacts(
@@ -39,16 +40,17 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
 def decide_tree(
     matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
 ) -> tuple[Way, PointFacts]:
-    """Choose how to find a spanning tree: the router's first way that the device is trusted with.
+    """Choose the way of computing a spanning tree, and return it with the facts.
 
-    Returns the chosen way, and the facts that led to it. These facts name the ways that were
-    rejected because the device is not trusted with them.
+    It is the router's first choice for which the device is trusted.
 
-    The way by rows of the matrix is never rejected here. The caller has to check whether the device
-    is trusted with it.
+    A way is skipped if the device has failed its self-test. The ways that were skipped are added to
+    the facts. The way by rows of cells is never skipped here. A caller that uses it must check
+    itself that the device is trusted with it.
     """
 
     def refusal(record: str) -> str | None:
+        """Return the reason why the device is not trusted with a way, or None if it is."""
         if record == route.PRIM_POINTS:
             return families.points_refusal(matrix, few=True)
         if record == route.BOXES:
@@ -63,23 +65,25 @@ def spanning_tree(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str = "auto", options: object = None,
     maximum: bool = False,
 ) -> FoundTree:  # fmt: skip
-    """Find the spanning tree of a complete graph, the way that the router says.
+    """Compute the spanning tree of a complete graph in the way that the router chooses.
 
-    Options of another algorithm than "dense" raise InvalidArgumentError.
+    `options` must be None or options of the algorithm "dense". Options of another algorithm raise
+    InvalidArgumentError. Raises UnsupportedDeviceError if the router's last choice, by rows of
+    cells, is not trusted.
     """
     automatic = algorithm == "auto" and options is None
     facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
     if options is None or isinstance(options, DenseOptions):
         way, _ = decide_tree(matrix, facts, options)
     else:
-        way = Way(route.ROWS, "")  # options of another algorithm raise there
+        way = Way(route.ROWS, "")  # the solve by rows raises for options of another algorithm
     return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)
 
 
 def _tree_by(
     record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
 ) -> FoundTree:
-    """Solve a complete graph with the method that has this name."""
+    """Compute the spanning tree of a complete graph in the way with the router's `record`."""
     if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 
@@ -97,10 +101,11 @@ def _tree_by(
 
 
 def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> Array | DeviceArray:
-    """Find the distance of each point to its `k`-th nearest other point, by a way of the router.
+    """Compute the distance of each point to its `k`-th nearest other point, in a given way.
 
-    They are divided as :attr:`Points.planes` are. Each way leaves them where it finds them: on the
-    host, or on the device.
+    `way` is a record of the router and must not be the host. The distances are divided by the same
+    power of 2 as :attr:`Points.planes`. They are on the host or on the device, depending on the
+    way.
     """
     if way == route.TURNS:
         from clmst.algorithms.dense import one_group
@@ -119,9 +124,14 @@ def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> 
 
 
 def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
-    """Return the record of the way of core distances: to the `k`-th nearest other points."""
+    """Choose the way of computing core distances, and return its record in the router.
+
+    A core distance is here the distance to the `k`-th nearest other point. A way is skipped if the
+    device has failed its self-test. The last choice is the host.
+    """
 
     def refusal(record: str) -> str | None:
+        """Return the reason why the device is not trusted with a way, or None if it is."""
         if record == route.TURNS:
             return families.few_core_refusal(matrix)
         if record == route.TILES:
@@ -139,7 +149,12 @@ def _trusted(
     *,
     last: str,
 ) -> tuple[Way, PointFacts]:
-    """Return the first way that the router chooses and that is not refused, or the last one."""
+    """Return the first way that is chosen by `choose` and not refused by `refusal`, and the facts.
+
+    `choose` is the router's rule: it returns a way for given facts. `refusal` returns the reason
+    why the device is not trusted with the way of a record, or None if it is. Refused ways are added
+    to the facts, and `choose` is called again. The way `last` is returned without asking `refusal`.
+    """
     while True:
         way = choose(facts)
         if way.record == last or refusal(way.record) is None:

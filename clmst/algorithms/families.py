@@ -1,7 +1,8 @@
-"""The families of kernels of algorithms, and what is asked of a device's trust before a solve.
+"""The families of kernels of all algorithms, and the checks that a device is trusted with them.
 
-Self-tests are loaded when one has to run (``runtime/kernel_family.py``). What a case of a family
-sets is what decides which of its kernels run.
+A family is a set of kernels that compute one result together and have a common self-test. The
+module with a self-test is imported when the test has to run (``runtime/kernel_family.py``). The
+fields that a case of a family sets are the facts that decide which of its kernels run.
 """
 
 from __future__ import annotations
@@ -39,22 +40,30 @@ if TYPE_CHECKING:
 
 
 def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
-    """Return whether one work-item is a work-group, and reads the host's arrays in place."""
+    """Return a test of whether a device can read the host's arrays in place.
+
+    The test is true if the device reads arrays of the host in one of the given ways, and if its
+    work-groups have one work-item, as on a CPU.
+    """
     return lambda device: (
         device.policy.work_group_size == 1 and device.capabilities.host_arrays in ways
     )
 
 
 def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
+    """Return a case of points with 64-bit floating-point distances."""
     return Case(64, "float", maximum=False, metric=metric, **facts)
 
 
 def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> KernelFamily:
+    """Build a family whose self-test is in ``clmst.algorithms``, as "module:function"."""
     return KernelFamily(
         name=name, what=what, test=f"clmst.algorithms.{test}", cases=cases or (ONLY,), **more
     )
 
 
+# Each family has a name, its self-test, what its kernels compute (for tables of devices), and its
+# cases.
 COMPLETE = _family(
     "dense-complete", "points_self_test:complete",
     "spanning trees of complete graphs: matrices and points; core distances of few points",
@@ -118,7 +127,7 @@ PARTS = _family(
 
 @cache
 def family_of(algorithm: str) -> KernelFamily:
-    """Return the family of an algorithm's kernels, those that gather its result included."""
+    """Return the family of an algorithm's kernels, including the kernels that gather its result."""
 
     def test(device: Device, case: Case) -> Any:
         from clmst.algorithms import self_test
@@ -138,10 +147,10 @@ FAMILIES = (
 
 @lru_cache(maxsize=256)
 def tested_options(options: Hashable) -> tuple[str, object]:
-    """Return the options that a self-test runs with, as text and as they are.
+    """Return the options with which a self-test runs, as text and as an object.
 
-    :func:`as_tested` decides which options these are. The text is empty if they are the default
-    options. The given options have been checked when they were made.
+    They are the options that :func:`as_tested` returns. The text is empty and the object is None if
+    they are the defaults. The given options must be valid.
     """
     tested = None if options is None else as_tested(options)
     usual = tested is None or tested == type(tested)()
@@ -149,13 +158,13 @@ def tested_options(options: Hashable) -> tuple[str, object]:
 
 
 def with_options(case: Case, options: Any) -> Case:
-    """Return a case with an algorithm's options as a self-test runs with them."""
+    """Return a case with an algorithm's options, as a self-test runs with them."""
     text, tested = tested_options(options)
     return replace(case, option_text=text, options=tested) if text else case
 
 
 def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
-    """Return the case of a solve by the algorithm `by`, or by any algorithm if `by` is empty."""
+    """Return the case of a solve by the algorithm `by`, or by any algorithm if it is ""."""
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
     find = ALGORITHMS[by].variant_of if is_usual else None
@@ -165,12 +174,12 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
 
 
 def words_case(word: np.dtype[Any]) -> Case:
-    """Return the case of kernels that only move words of weights."""
+    """Return the case of kernels that only copy weights of a dtype and do not compare them."""
     return Case(8 * word.itemsize, None)
 
 
 def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
-    """Return the case of a solve of a complete graph."""
+    """Return the case of a solve of a complete graph. `facts` are further fields of the case."""
     from clmst.core.points import Points
 
     facts.setdefault("maximum", False)
@@ -182,19 +191,22 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
 
 
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a graph's device passes the self-test."""
+    """Raise UnsupportedDeviceError unless a graph's device passes an algorithm's self-test."""
     case = _graph_case(graph, algorithm, maximum=maximum, options=options)
     graph.device.trust.require(family_of(algorithm), case)
 
 
 def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
-    """Return the reason not to trust a graph's device with an algorithm, or None."""
+    """Return the reason why a graph's device is not trusted with an algorithm, or None if it is."""
     case = _graph_case(graph, algorithm, maximum=maximum)
     return graph.device.trust.refusal(family_of(algorithm), case)
 
 
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless its device may solve a complete graph."""
+    """Raise UnsupportedDeviceError unless the device is trusted to solve a complete graph.
+
+    The check is skipped for options of an algorithm other than "dense", which raise an error later.
+    """
     if options is None or isinstance(options, DenseOptions):
         variant = FEW_VERTICES if fits_one_work_group(matrix, options) else ""
         case = with_options(matrix_case(matrix, maximum=maximum, variant=variant), options)
@@ -202,17 +214,17 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def few_core_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return the reason not to trust a device with core distances of few points, or None."""
+    """Return the reason why a device is not trusted with core distances of few points, or None."""
     case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
     return matrix.device.trust.refusal(COMPLETE, case)
 
 
 def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = False) -> str | None:
-    """Return the reason not to trust a device with hierarchies of points, or None.
+    """Return the reason why a device is not trusted with points, or None if it is.
 
-    The question is about spanning trees or, if `neighbours` is not 0, about lists of nearest points
-    by kernels that are built for lists of this length. With `few`, it is about spanning trees of
-    few points, which are found without a hierarchy.
+    By default the kernels in question compute spanning trees with a hierarchy of boxes. If
+    `neighbours` is not 0, they compute lists of that number of near points. If `few` is true, they
+    compute spanning trees of few points without a hierarchy.
     """
     facts: dict[str, Any] = {"variant": FEW_POINTS} if few else {"neighbours": neighbours}
     return matrix.device.trust.refusal(POINTS, matrix_case(matrix, **facts))
@@ -221,18 +233,19 @@ def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = Fal
 def tiles_refusal(
     matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
 ) -> str | None:
-    """Return the reason not to trust a device with tiles of pairs of points, or None.
+    """Return the reason why a device is not trusted with tiles of pairs, or None if it is.
 
-    The question is about spanning trees or, with `neighbours`, about distances to k-th nearest
-    points.
+    The kernels in question compute spanning trees, or, if `neighbours` is true, distances to near
+    points. If `products` is true, tiles compute squared distances from inner products.
     """
     facts = {"neighbours": int(neighbours), "products": products}
-    case = matrix_case(matrix, dimension_class=0, **facts)  # kernels are the same in all dimensions
+    # The kernels of tiles do not depend on the number of dimensions, so its class is always 0.
+    case = matrix_case(matrix, dimension_class=0, **facts)
     return matrix.device.trust.refusal(TILES, case)
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
-    """Return the reason not to trust a graph's device with proofs of its forests, or None."""
+    """Return the reason why a device is not trusted with proofs of a graph's forests, or None."""
     if isinstance(graph, DeviceMatrix):
         return graph.device.trust.refusal(COMPLETE_PROOF, matrix_case(graph, maximum=maximum))
     return graph.device.trust.refusal(PROOF, _graph_case(graph, "", maximum=maximum))

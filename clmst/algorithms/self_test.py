@@ -1,4 +1,7 @@
-"""The self-tests of algorithms, core numbers and dendrograms."""
+"""The self-tests of algorithms, core numbers and dendrograms.
+
+Each yields its answers: a name, the device's result and the right result.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 
 
 def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the forests of known graphs by an algorithm; other options may be slow on a large one.
+    """Yield the edge ids and edges of the forests of known graphs, as an algorithm finds them.
 
-    Edges are compared in order. The edges of a forest are in the order of the graph.
+    The device's edges must be in the right order, the order of the edges in the graph. The largest
+    graph is left out if the algorithm would be slow on it, and if the case has options.
     """
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
@@ -54,7 +58,10 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
-    """Yield the orders and merges of known graphs' forests, and their condensed trees."""
+    """Yield the sorted orders and the merges of known graphs' forests, and one condensed tree.
+
+    The condensed tree is of a further tree of 300 vertices.
+    """
     from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
 
@@ -89,9 +96,12 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
 
 
 def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:
-    """Return the merge at which each vertex leaves its last cluster, from the top down. O(n)."""
+    """Find the merge at which each vertex leaves its last cluster, on the host. Takes O(n) time.
+
+    `least` is the minimum size of a cluster. Merges are visited from the root down.
+    """
     leaves = np.empty(n + len(children), np.int64)
-    leaves[-1] = -1  # of merges that are in a cluster still
+    leaves[-1] = -1  # -1 marks the node of a merge that is still in a cluster
     for merge in range(len(children) - 1, -1, -1):
         for node in children[merge]:
             is_small = node < n or sizes[node - n] < least
@@ -102,11 +112,15 @@ def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array
 
 
 def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
-    """Compute the right result of :func:`merge` in Python, by disjoint sets. O(n log n)."""
+    """Compute the children and sizes of all merges in Python, which :func:`merge` must return.
+
+    Uses disjoint sets, in O(n log n) time.
+    """
     parent, sizes = list(range(n + len(order))), [1] * n
     children = np.zeros((len(order), 2), np.uint32)
 
     def top(node: int) -> int:
+        """Find the root of a node, and shorten the path to it."""
         while parent[node] != node:
             parent[node] = node = parent[parent[node]]
         return node

@@ -1,1 +1,1 @@
-"""Dendrograms, cuts and clusters, which follow from a spanning forest."""
+"""Clustering of points, and dendrograms and cuts, all computed from spanning forests."""

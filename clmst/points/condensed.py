@@ -1,4 +1,4 @@
-"""Condensed trees of HDBSCAN: clusters of a least size, which are chosen, and labels of points.
+"""HDBSCAN's condensed tree: its construction, the choice of clusters, and the labels of points.
 
 Source: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
 Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
@@ -29,11 +29,11 @@ from clmst.runtime.launcher import Launcher
 
 
 def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> CondensedTree:
-    """Return the condensed tree of a forest's dendrogram, found on a device.
+    """Build the condensed tree of a forest's dendrogram on a device. Blocks until it is read.
 
-    A merge of two clusters, each of `min_cluster_size` points or more, is a true split. At any
-    other merge the smaller cluster's points leave, and the other one stays the same cluster. Trees
-    are joined at infinity.
+    A merge of two clusters of at least `min_cluster_size` points each is a true split. At any other
+    merge the points of the smaller cluster leave, and the larger one stays the same cluster.
+    Several trees are joined at an infinite height.
     """
     if forest.n_vertices == 1:
         zero = np.zeros(1, np.int64)
@@ -65,14 +65,16 @@ def choose_clusters(
     max_size: int | None = None,
     allow_single: bool = False,
 ) -> Chosen:
-    """Return which clusters are chosen, none in another one, by the parameters of HDBSCAN.
+    """Choose clusters of a condensed tree by HDBSCAN's parameters. No chosen one is inside another.
 
-    "eom" takes the most stable clusters of at most `max_size` points, "leaf" those without clusters
-    in them. A cluster born below the height `epsilon` is replaced by the one that it comes from.
+    Returns a mask of the clusters. The method "eom" chooses the most stable clusters of at most
+    `max_size` points. The method "leaf" chooses the clusters that contain no other cluster. A
+    chosen cluster that is born below the height `epsilon` is replaced by the first cluster around
+    it that is not. The root is chosen by "eom" only, and only with `allow_single`.
     """
     if method == "leaf":
         chosen = tree.is_leaf.copy()
-        chosen[0] = False  # as in scikit-learn, even if all points may be one cluster
+        chosen[0] = False  # as in scikit-learn, even if `allow_single` is true
     else:
         chosen = _most_stable(tree, max_size, allow_single=allow_single)
     if epsilon > 0 and not chosen[0]:
@@ -81,10 +83,10 @@ def choose_clusters(
 
 
 def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: bool) -> Chosen:
-    """Return the clusters of the greatest total stability, none in another one.
+    """Choose the clusters with the greatest total stability, so that none is inside another.
 
-    A step in Python for each cluster that has clusters in it, which are two: a tree may be as deep
-    as it has clusters.
+    It takes one step in Python for each cluster that is split. It is a loop and not a recursion,
+    because a tree may be as deep as it has clusters.
     """
     is_too_large = np.zeros(tree.n_clusters, bool) if max_size is None else tree.size > max_size
     chosen, is_leaf = ~is_too_large, tree.is_leaf
@@ -108,13 +110,17 @@ def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: boo
 def _not_below(
     epsilon: float, tree: CondensedTree, chosen: Chosen, *, allow_single: bool
 ) -> Chosen:
-    """Replace clusters that are born below a height by the first one above that is not."""
+    """Replace each chosen cluster that is born below the height `epsilon`.
+
+    Its replacement is the first cluster around it that is born above that height. Without
+    `allow_single` the search ends below the root.
+    """
     with np.errstate(divide="ignore"):
         heights = 1 / tree.birth
     of_first = tree.parent <= 0
     stops = heights > epsilon if allow_single else (heights > epsilon) | of_first
     target = first_above(tree, stops)[tree.above]
-    if not allow_single:  # clusters from the first one stay
+    if not allow_single:  # a cluster that splits off the root is its own replacement
         target[of_first] = np.flatnonzero(of_first)
     moves = chosen & (heights < epsilon)
     replaced = chosen & ~moves
@@ -123,16 +129,17 @@ def _not_below(
 
 
 def _topmost(tree: CondensedTree, chosen: Chosen) -> Chosen:
-    """Return the chosen clusters that are in no other one."""
+    """Return the mask of the chosen clusters that are not inside another chosen cluster."""
     within = chosen[first_above(tree, chosen)[tree.above]]
     within[0] = False
     return chosen & ~within
 
 
 def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
-    """Return the first cluster on the way up from each one, itself included, at which to stop.
+    """Find the first cluster in the mask `stops` on the way from each cluster to the root.
 
-    Where there is none, that is the first cluster of all. Pointer jumping: O(k log k).
+    The way begins with the cluster itself. The result is cluster 0, the root, if no cluster on the
+    way is in the mask. Uses pointer jumping, in O(k log k) for k clusters.
     """
     above = np.where(stops, np.arange(tree.n_clusters), tree.above)
     while True:
@@ -143,7 +150,7 @@ def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
 
 
 def share_of(density: Array, greatest: Array) -> Floats:
-    """Return the share, up to 1, that densities are of the greatest ones, which may be infinite."""
+    """Divide densities by the greatest densities, which may be infinite; at most 1 results."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = np.where(density >= greatest, 1.0, density / greatest)
     return share
@@ -152,9 +159,10 @@ def share_of(density: Array, greatest: Array) -> Floats:
 def label_points(
     tree: CondensedTree, chosen: Chosen, epsilon: float
 ) -> tuple[npt.NDArray[Any], Floats, Nodes]:
-    """Return labels, the strengths of membership, and the cluster of each label.
+    """Return the labels of points, the strengths of membership, and the cluster of each label.
 
-    Labels are numbered by least point; noise is -1, with the strength 0.
+    Labels are numbered from 0 in the order of the least points of the clusters. Noise has the label
+    -1 and the strength 0.
     """
     owner = first_above(tree, chosen)
     owner[~chosen[owner]] = NOISE
@@ -162,12 +170,12 @@ def label_points(
     np.minimum.at(first, owner[owner != NOISE], tree.least_point[owner != NOISE])
     clusters = np.flatnonzero(chosen)
     clusters = clusters[np.argsort(first[clusters])]
-    number = np.full(tree.n_clusters + 1, NOISE)  # the last one is of no owner
+    number = np.full(tree.n_clusters + 1, NOISE)  # the last entry is read for the owner NOISE
     number[clusters] = np.arange(clusters.size)
     labels, leaves = number[owner][tree.point_cluster], tree.point_lambda
     strengths = share_of(leaves, tree.death[owner][tree.point_cluster])
     strengths[labels == NOISE] = 0
-    if chosen[0]:  # all points are one cluster but for those that leave it early
+    if chosen[0]:  # the root is the only cluster; points that leave it early are noise
         is_early = leaves < (tree.death[0] if epsilon == 0 else 1 / epsilon)
         labels[is_early], strengths[is_early] = NOISE, 0
         clusters = clusters[: int((~is_early).any())]

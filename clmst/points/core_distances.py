@@ -1,4 +1,4 @@
-"""Core distances, and graphs whose weights are mutual reachability."""
+"""Core distances, and graphs whose weights are mutual reachability distances."""
 
 from __future__ import annotations
 
@@ -34,41 +34,54 @@ _CELLS_AT_ONCE = 1 << 22
 
 @lasting("computing core distances")
 def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
-    """Return the distance of each point to its `min_samples`-th nearest point.
+    """Compute the core distance of each point: the distance to its `min_samples`-th nearest point.
 
-    The point itself is its first, as scikit-learn's HDBSCAN counts. These are the core distances of
-    HDBSCAN; ``Points(coordinates, core_distances=...)`` takes them.
+    HDBSCAN uses the core distance as a measure of density: it is small where points are dense [1]_.
+    The point itself counts as the first of its nearest points, as in scikit-learn's HDBSCAN.
+    ``Points(coordinates, core_distances=...)`` takes the result. Blocks until all distances are
+    computed.
 
     Parameters
     ----------
     points : Points, DenseGraph, Graph, sparse matrix or array of real numbers, shape (n, d)
-        An array is taken as points of the metric "euclidean". A graph or a sparse matrix has
-        distances for its weights; of a sparse one every point needs `min_samples` - 1 neighbours.
+        The points or their distances. An array contains points as rows, and distances are
+        Euclidean. The weights of a graph or of a sparse matrix are distances; each of its points
+        needs at least `min_samples` - 1 neighbours.
     min_samples : int
-        From 1 to n.
+        How many points, the point itself included, lie within the core distance, from 1 to n. A
+        greater value gives greater and smoother core distances. With 1 all core distances are 0.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        The same bits on every device.
+        The core distances. They have the same bits on every device.
 
     Raises
     ------
     InvalidArgumentError
         `min_samples` is less than 1 or greater than the number of points.
     InvalidGraphError
-        These are no points, a distance is negative, or a point of a graph has too few neighbours.
+        The points are malformed, a distance is negative, or a point of a graph has too few
+        neighbours.
 
-    Notes
-    -----
-    On the device. In two or three dimensions, and in up to twelve where there are many points, by a
-    hierarchy of boxes: O(n log n) work for points that are spread evenly; at most O(n**2). In
-    others, and for few points on GPUs, by tiles of all pairs, nearly all of them in float32:
-    O(n**2 d) work, and 16 d + 8 min_samples bytes a point. The host compares all pairs where the
-    device has no arithmetic on doubles, for `min_samples` above 257 where a device is trusted with
-    hierarchies alone, and for "great-circle", "haversine" and "rounded-euclidean".
+    Notes ----- The device uses one of two ways. In two or three dimensions, and in up to twelve if
+    there are many points, it uses a hierarchy of bounding boxes. That is O(n log n) work for points
+    that are spread evenly, and O(n**2) at most. In more dimensions, and for few points on GPUs, it
+    compares tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
+    min_samples bytes for each point.
+
+    The host compares all pairs in these cases: the device has no arithmetic on doubles, the metric
+    is "great-circle", "haversine" or "rounded-euclidean", or `min_samples` is above 257 and the
+    device is trusted with hierarchies only. The host also computes the core distances of matrices
+    and graphs.
+
+    References
+    ----------
+    .. [1] R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates
+       for Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge
+       Discovery from Data, 2015.
 
     Examples
     --------
@@ -93,7 +106,7 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 
 
 def _of_points(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:
-    """Return the core distances of points."""
+    """Compute the core distances of points, on the device if it can and otherwise on the host."""
     n, k, way = points.n_vertices, min_samples - 1, route.HOST
     if k == 0 or n == 0:
         return np.zeros(n)
@@ -107,24 +120,27 @@ def _of_points(points: Points, min_samples: int, device: Device) -> npt.NDArray[
 
 
 def core_by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
-    """Return the core distances of points, found by the host from all pairs."""
+    """Compute the core distances of points on the host, from all pairs."""
     n = points.n_vertices
     if min_samples == 1:
         return np.zeros(n)
     everyone = np.arange(n)
-    # Each point is its own first, though a cosine distance may be a little less than 0.
+    # With -1 each point is its own nearest point, even if a cosine distance is a little below 0.
     return _by_rows(n, lambda at: points.weights_of(at[:, None], everyone), -1, min_samples)
 
 
 def core_of_matrix(weights: Array, min_samples: int) -> npt.NDArray[np.float64]:
-    """Return the core distance of each row of a matrix of distances, whose diagonal counts as 0."""
+    """Compute the core distance of each row of a matrix of distances. The diagonal counts as 0."""
     return _by_rows(weights.shape[0], lambda at: weights[at], 0, min_samples)
 
 
 def _by_rows(
     n: int, rows_of: Callable[[Array], Array], own: int, min_samples: int
 ) -> npt.NDArray[np.float64]:
-    """Return the core distances of rows, some at a time; `own` replaces the diagonal."""
+    """Compute the core distances of a matrix, some rows at a time.
+
+    `rows_of` returns the rows with given indices. `own` replaces the values on the diagonal.
+    """
     core, n_rows = np.empty(n), max(_CELLS_AT_ONCE // max(n, 1), 1)
     for first in range(0, n, n_rows):
         at = np.arange(first, min(first + n_rows, n))
@@ -135,9 +151,9 @@ def _by_rows(
 
 
 def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
-    """Return the core distance of each vertex of a graph that stores both directions.
+    """Compute the core distance of each vertex of a graph that stores both directions of each edge.
 
-    Raises InvalidGraphError if a vertex has too few neighbours.
+    Raises InvalidGraphError if a vertex has fewer than `min_samples` - 1 neighbours.
     """
     n, core = graph.n_vertices, np.zeros(graph.n_vertices)
     indptr, weights = _without_loops(graph)
@@ -151,7 +167,7 @@ def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
             f"{min_samples}; every point must have {min_samples - 1} or more, as it counts itself"
         )
     first = 0
-    while first < n:  # whole rows of about _CELLS_AT_ONCE slots at a time
+    while first < n:  # in blocks of whole rows with about _CELLS_AT_ONCE weights
         last = int(np.searchsorted(indptr, starts[first] + _CELLS_AT_ONCE, side="right")) - 1
         last = min(max(last, first + 1), n)
         begin, end = int(indptr[first]), int(indptr[last])
@@ -164,7 +180,7 @@ def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
 
 
 def _without_loops(graph: Graph) -> tuple[Array, Array]:
-    """Return row offsets and weights of a graph, without its loops."""
+    """Return the row offsets and the weights of a graph without its self-loops."""
     n, counts = graph.n_vertices, np.diff(graph.indptr)
     rows = np.repeat(np.arange(n), counts)
     is_edge = rows != graph.indices
@@ -175,11 +191,13 @@ def _without_loops(graph: Graph) -> tuple[Array, Array]:
 
 
 def reachability_graph(graph: Any, min_samples: int, *, alpha: float = 1.0) -> DenseGraph | Graph:
-    """Return a graph with mutual reachability as its weights, times `alpha`.
+    """Build a graph whose weights are the mutual reachability distances of a graph, times `alpha`.
 
-    The weight of (u, v) is the greatest of the distance and of `alpha` times the core distances of
-    both. A core distance is how far the `min_samples`-th nearest point is, where a point is its own
-    first. Of points all pairs are stored. Raise if a point of a sparse graph has fewer neighbours.
+    The weight of (u, v) is the greatest of three numbers: the distance of u and v, and `alpha`
+    times the core distance of each. A core distance is the distance to the `min_samples`-th nearest
+    point, the point itself being the first. The result stores all pairs of points, in O(n**2)
+    memory, unless `graph` lists its edges. Raises InvalidGraphError if a point of a graph that
+    lists its edges has too few neighbours.
     """
     if isinstance(graph, Points):
         u, v = np.triu_indices(graph.n_vertices, 1)
@@ -190,7 +208,7 @@ def reachability_graph(graph: Any, min_samples: int, *, alpha: float = 1.0) -> D
 
 
 def _of_matrix(weights: Array, min_samples: int, alpha: float) -> DenseGraph:
-    """Return the graph of a matrix of distances, whose diagonal counts as 0."""
+    """Build the mutual reachability graph of a matrix of distances, whose diagonal counts as 0."""
     mutual = weights.astype(np.result_type(weights, np.float32))
     np.fill_diagonal(mutual, 0)
     core = (core_of_matrix(mutual, min_samples) * alpha).astype(mutual.dtype)
@@ -200,7 +218,10 @@ def _of_matrix(weights: Array, min_samples: int, alpha: float) -> DenseGraph:
 
 
 def _of_edges(graph: Graph, min_samples: int, alpha: float) -> Graph:
-    """Return a graph with the same edges. Memory: a few words an edge."""
+    """Build the mutual reachability graph of a graph that lists its edges; it has the same edges.
+
+    It needs a few words of memory for each edge.
+    """
     both = graph.symmetrised()
     core = core_of_edges(both, min_samples) * alpha
     rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.indptr))

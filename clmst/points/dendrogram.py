@@ -1,4 +1,4 @@
-"""Dendrograms of forests, and cuts: clusters at a height, or a number of them."""
+"""Dendrograms of forests, and cuts into clusters at a height or into a number of clusters."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_VERTICES = 1 << 31  # vertices and merges together have numbers of 32 bits
+_MOST_VERTICES = 1 << 31  # so that the numbers of vertices and merges together fit 32 bits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dendrogram:
-    """The merges that join all vertices, in their order; merge i makes node n + i."""
+    """The merges that join all vertices, in rising order. Merge i makes node n + i."""
 
-    n_points: int  # vertices: nodes 0 .. n - 1
-    children: npt.NDArray[np.uint32]  # shape (n - 1, 2): what each merge joins, the lesser first
+    n_points: int  # the number of vertices, which are nodes 0 to n - 1
+    children: npt.NDArray[np.uint32]  # shape (n - 1, 2): the nodes each merge joins, lesser first
     heights: npt.NDArray[np.float64]  # shape (n - 1,): the weight of the edge of each merge
-    sizes: npt.NDArray[np.uint32]  # shape (n - 1,): vertices below each merge
+    sizes: npt.NDArray[np.uint32]  # shape (n - 1,): the number of vertices below each merge
 
     def linkage(self) -> npt.NDArray[np.float64]:
-        """Return SciPy's linkage matrix, shape (n - 1, 4)."""
+        """Return the dendrogram as a linkage matrix of SciPy, shape (n - 1, 4)."""
         return np.column_stack((self.children, self.heights, self.sizes))
 
 
 @lasting("computing a dendrogram")
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
-    """Return the dendrogram of a minimum spanning forest, found on a device.
+    """Compute the dendrogram of a minimum spanning forest on a device. Blocks until it is read.
 
-    With `join_components` several components are joined in the end, each to the first one, at
-    infinity.
+    With `join_components` the components are joined at the end, each to the first one, at an
+    infinite height. Without it several components raise InvalidForestError.
     """
 
     def copied(edges: Array, heights: Array, launch: Launcher) -> Dendrogram:
@@ -73,14 +73,17 @@ def made_of_edges(
     forest: Forest, use: Callable[[Array, Array, Launcher], T], *, join_components: bool,
     device: Any,
 ) -> T:  # fmt: skip
-    """Return what `use` makes of a forest's edges and heights, on a device that can merge them.
+    """Call `use` on a device with a forest's edges and heights, and return the result of `use`.
 
-    Raise as :meth:`Forest.linkage` does. A device that fails its self-test is passed over.
+    `use` gets the edges as uint32, the heights as float64, and a launcher. A device that fails its
+    self-test of dendrograms is skipped. Raises InvalidForestError if the forest is a maximum one,
+    or if it has several trees and `join_components` is False.
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
+        """Call `use` on one device, which must pass its self-test of dendrograms."""
         serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
         case = FEW_VERTICES if serial else MANY_VERTICES
         found.trust.require(families.DENDROGRAM, case)
@@ -91,9 +94,10 @@ def made_of_edges(
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
-    """Return the merges of a forest's edges, behind which are those that join trees.
+    """Enqueue the merges of a forest's edges, followed by the merges that join its trees.
 
-    Keep `edges`, of uint32, until the device has done it.
+    `edges` must be uint32. Keep it until the device has finished, because the device may read it
+    later.
     """
     n, device = forest.n_vertices, launch.device
     order = rising_order(forest.weights, launch)
@@ -104,13 +108,17 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
 
 
 def with_joined(order: Array, heights: Array) -> Array:
-    """Return the order of a forest's edges, and behind it of those that join trees."""
+    """Append the positions of the edges that join trees to the order of a forest's own edges."""
     joined = np.arange(order.size, heights.size, dtype=order.dtype)
     return np.concatenate([order, joined]) if joined.size else order
 
 
 def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Array]:
-    """Return edges and their heights; those that join trees, at infinity, behind the others."""
+    """Return the forest's edges and heights, followed by edges that join its trees at infinity.
+
+    Raises InvalidArgumentError for more than 2**31 vertices. Raises InvalidForestError for a
+    maximum spanning forest, and for several trees unless `join_components` is True.
+    """
     edges, n = forest.checked_edges(), forest.n_vertices
     if forest.maximum:
         raise InvalidForestError(
@@ -136,12 +144,16 @@ def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Arra
 
 Labels = npt.NDArray[np.int32]
 
-_FAR = 1 << 65  # beyond all integers of 64 bits
+_FAR = 1 << 65  # greater than any 64-bit integer
 
 
 @lasting("cutting a forest")
 def cut(forest: Forest, height: Any, k: Any) -> Labels:
-    """Return the labels of cuts, by their heights or by their numbers of clusters."""
+    """Cut a forest at each height, or into each number of clusters, and return the labels.
+
+    Exactly one of `height` and `k` must be given, as a number or as an array of one dimension. An
+    array gives one row of labels for each of its elements. Raises InvalidArgumentError otherwise.
+    """
     if (height is None) == (k is None):
         raise InvalidArgumentError(
             f"height is {shown(height)} and k is {shown(k)}; a cut takes one of the two"
@@ -159,7 +171,7 @@ def cut(forest: Forest, height: Any, k: Any) -> Labels:
 
 
 def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
-    """Return how many of the ordered edges are merged at each height."""
+    """Count, for each height, how many of the edges in `order` are merged there."""
     weights, none = forest.weights[order], np.zeros(heights.shape, np.bool_)
     if weights.dtype.kind in "iu" and heights.dtype != weights.dtype:
         heights, none = _whole_numbers(heights, weights.dtype, up=forest.maximum)
@@ -171,9 +183,9 @@ def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
 
 
 def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[Array, Array]:
-    """Return heights as integers of the weights' dtype, and which of them no weight reaches.
+    """Round heights to integers of the weights' dtype, and mark those that no weight reaches.
 
-    NumPy would compare integers of 64 bits with others as floats, which are not exact.
+    NumPy would compare 64-bit integers with other numbers as floats, which is not exact.
     """
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     rounded = math.ceil if up else math.floor
@@ -186,8 +198,9 @@ def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[A
 def _labels(n: int, edges: Array, merged: Array) -> Labels:
     """Return a row of labels for each number of merged edges.
 
-    A row begins with the clusters of the next lesser one: only the edges between the two are
-    merged. Numbers by least vertex stay so, as clusters are numbered by their least cluster.
+    The cuts are computed from the fewest merges to the most. Each begins with the clusters of the
+    cut before it and merges only the further edges. Clusters stay numbered by their least vertex,
+    because merged clusters are numbered by their least cluster.
     """
     labels = np.empty((merged.size, n), np.int32)
     row, count, before = np.arange(n, dtype=np.int32), n, 0
@@ -204,7 +217,7 @@ def _labels(n: int, edges: Array, merged: Array) -> Labels:
 
 
 def _real_numbers(height: Any) -> Array:
-    """Return heights as they are given, or raise unless they are ordered numbers."""
+    """Return heights as an array, or raise unless they are real numbers and not NaN."""
     heights = as_array("height", height)
     if heights.dtype.kind not in "biuf" or heights.ndim > 1:
         raise InvalidArgumentError(
@@ -217,7 +230,7 @@ def _real_numbers(height: Any) -> Array:
 
 
 def _counts(k: Any, forest: Forest) -> Array:
-    """Return numbers of clusters, or raise unless there are such cuts."""
+    """Return numbers of clusters as int64, or raise if a cut into one of them is impossible."""
     counts = as_array("k", k)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""The common part of estimators as of scikit-learn, without scikit-learn."""
+"""The common part of the estimators, which follow scikit-learn's conventions without needing it."""
 
 from __future__ import annotations
 
@@ -20,28 +20,53 @@ from clmst.core.forest import Forest
 from clmst.core.point_rows import column_names
 from clmst.core.weight_keys import Array
 
-_MOST_NAMED = 5  # features in a message
+_MOST_NAMED = 5  # the maximum number of feature names that a message lists
 
 
 class ClusterEstimator:
-    """Parameters by name, and `fit_predict`; a subclass has `__init__`, `fit` and `labels_`."""
+    """The base class of estimators: parameters by name, and `fit_predict`.
 
-    _takes_sparse_points = _takes_gaps = False  # gaps: coordinates that are not finite
+    A subclass defines `__init__`, `fit` and `labels_`.
+    """
+
+    # Whether points may be a sparse matrix, and may have gaps: coordinates that are not finite.
+    _takes_sparse_points = _takes_gaps = False
     labels_: Array
     n_features_in_: int
     feature_names_in_: Array
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; `deep` changes nothing, as none is an estimator."""
+        """Return the parameters of the estimator as a dictionary.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Without effect, because no parameter is itself an estimator.
+
+        Returns
+        -------
+        dict
+            The values of the parameters by their names.
+        """
         return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, and return the estimator.
+        """Set parameters by name. They take effect at the next fit.
+
+        Parameters
+        ----------
+        **params : object
+            The new values. They are checked when `fit` is called.
+
+        Returns
+        -------
+        ClusterEstimator
+            The estimator itself.
 
         Raises
         ------
         InvalidArgumentError
-            There is no such parameter.
+            The estimator has no parameter of a given name.
         """
         known = self._defaults()
         for name, value in params.items():
@@ -53,15 +78,34 @@ class ClusterEstimator:
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster; subclasses say what."""
+        """Find the clusters of points; each subclass defines its own method."""
         raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
-        """Cluster, and return `labels_`; see :meth:`fit`."""
+        """Find the clusters of points and return the label of each point.
+
+        Parameters
+        ----------
+        X : object
+            The input, as :meth:`fit` takes it.
+        y : object
+            Ignored. It exists for compatibility with scikit-learn.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+            The attribute `labels_`.
+
+        Raises
+        ------
+        ClmstError
+            Any error of :meth:`fit`.
+        """
         return self.fit(X).labels_
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
+        """Return the names and the default values of all parameters."""
         return {name: one.default for name, one in inspect.signature(cls).parameters.items()}
 
     def __repr__(self) -> str:
@@ -73,7 +117,7 @@ class ClusterEstimator:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks of an estimator in a pipeline."""
+        """Return the tags by which scikit-learn learns what input the estimator takes."""
         utils = optional_import("sklearn.utils", extra="cluster")
         metric = self.get_params()["metric"]
         is_precomputed = isinstance(metric, str) and metric == "precomputed"
@@ -92,7 +136,7 @@ class ClusterEstimator:
 
 
 def note_features(estimator: ClusterEstimator, X: Any) -> None:
-    """Set `n_features_in_`, and `feature_names_in_` where columns have names."""
+    """Set `n_features_in_`, and `feature_names_in_` if the columns of the input have names."""
     shape: tuple[int, ...] = np.shape(X) if has(X, "shape") or isinstance(X, list | tuple) else ()
     estimator.n_features_in_ = int(shape[-1]) if len(shape) == 2 else 0
     if hasattr(estimator, "feature_names_in_"):
@@ -102,20 +146,20 @@ def note_features(estimator: ClusterEstimator, X: Any) -> None:
 
 
 def _names(X: Any) -> list[str] | None:
-    """Return the names of the columns, or None unless there are some and all are strings."""
+    """Return the names of the columns if there are some and all are strings, and None otherwise."""
     names = column_names(X)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
-    """Raise if the columns of new points have other names than those of the fit, or another order.
+    """Raise if the columns of new points have other names, or another order, than in the fit.
 
-    Warn if only one of the two has names. That is how scikit-learn's estimators do it.
+    A UserWarning is given if only one of the two has names. Both follow scikit-learn's estimators.
 
     Raises
     ------
     InvalidGraphError
-        Names or their order differ; the message lists the names.
+        The names or their order differ. The message lists the names.
     """
     fitted, given = vars(estimator).get("feature_names_in_"), _names(X)
     if fitted is None and given is None:
@@ -147,7 +191,7 @@ def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
 
 
 def warn_of_components(forest: Forest) -> None:
-    """Warn if a graph has several components."""
+    """Give a GraphWarning if the forest has several components."""
     if forest.n_components > 1:
         warnings.warn(
             f"the graph has {forest.n_components} components, which are joined at an infinite "

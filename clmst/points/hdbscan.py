@@ -1,4 +1,4 @@
-"""HDBSCAN: the estimator, the ranges of its parameters, and the centres of its clusters."""
+"""HDBSCAN: the estimator, the checks of its parameters, and the centres of its clusters."""
 
 from __future__ import annotations
 
@@ -29,70 +29,127 @@ from clmst.points.metrics import (
 )
 from clmst.points.pipeline import cluster_by_density
 
-INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
+INFINITE, MISSING = -2, -3  # labels of points with an infinite coordinate, and with a NaN
 
 
 class HDBSCAN(TreeMeasures, ClusterEstimator):
-    """Clusters of points by density, of which the number need not be known.
+    """Cluster points by density with HDBSCAN, without giving the number of clusters.
 
-    scikit-learn is not needed; parameters and attributes are those of its HDBSCAN.
+    A cluster is a region where points are dense, surrounded by a region where they are sparse.
+    Points of sparse regions become noise. Clusters may have any shape and different densities.
+
+    The parameters and attributes have the names and meanings that they have in scikit-learn's
+    HDBSCAN. scikit-learn need not be installed.
 
     Parameters
     ----------
-    min_cluster_size : int
-        Fewest points of a cluster, 2 or more.
+    min_cluster_size : int, default 5
+        The minimum number of points of a cluster, 2 or more. Smaller groups of points become noise
+        or leave the cluster around them. A greater value gives fewer and larger clusters.
     min_samples : int, optional
-        How many points, itself included, must be near a point for it to be dense;
-        `min_cluster_size` by default.
-    cluster_selection_epsilon : float
-        Clusters that are less than this apart stay one.
+        The number of points, the point itself included, that must lie within a point's core
+        distance. The core distance is thus the distance to the `min_samples`-th nearest point. A
+        greater value makes more points noise and smooths the density. The default is
+        `min_cluster_size`.
+    cluster_selection_epsilon : float, default 0.0
+        A distance threshold [2]_. A chosen cluster that splits off at a smaller distance is
+        replaced by the first cluster around it that splits off at a greater one. A greater value
+        thus merges small clusters of dense regions.
     max_cluster_size : int, optional
-        Most points of a cluster, for "eom".
-    metric : str or callable
-        As of :func:`clmst.cluster.single_linkage`. "haversine" takes degrees and has kilometres; a
-        :class:`GraphWarning` tells of coordinates that may be radians.
+        The maximum number of points of a cluster for the method "eom". A larger cluster is replaced
+        by the clusters inside it, or becomes noise if it contains none. By default there is no
+        limit. The method "leaf" ignores it.
+    metric : str or callable, default "euclidean"
+        The distance of two points, as :func:`clmst.cluster.single_linkage` takes it. With
+        "precomputed", `X` of :meth:`fit` contains distances. "haversine" takes degrees of latitude
+        and longitude and computes kilometres, where scikit-learn takes radians. A
+        :class:`GraphWarning` is given if all coordinates are so small that they may be radians.
     metric_params : dict, optional
-        Arguments of the metric.
-    alpha : float
-        Distances are divided by it, and core distances are not: two points are
-        ``max(distance / alpha, core, core)`` apart.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
-        The result is the same. The last two refuse the metrics that they refuse in scikit-learn.
-    leaf_size, n_jobs, copy
-        Without effect. The input is never changed.
-    cluster_selection_method : {"eom", "leaf"}
-        The most stable clusters, or the smallest ones.
-    allow_single_cluster : bool
-        Whether all points may be one cluster.
-    store_centers : {None, "centroid", "medoid", "both"}
-        What to compute for each cluster: the weighted mean, the most central point.
+        Keyword arguments of the metric.
+    alpha : float, default 1.0
+        Distances are divided by `alpha`, and core distances are not, as in robust single linkage
+        [3]_. The mutual reachability of two points is ``max(distance / alpha, core, core)``. A
+        greater value gives the core distances more weight.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default "auto"
+        It does not change the result. "kd_tree" and "ball_tree" raise an error for the metrics that
+        scikit-learn refuses with them.
+    leaf_size : int, default 40
+        It is checked and has no effect. It exists for compatibility with scikit-learn.
+    n_jobs : int, optional
+        It is checked and has no effect. It exists for compatibility with scikit-learn.
+    cluster_selection_method : {"eom", "leaf"}, default "eom"
+        How clusters are chosen from the condensed tree. "eom" (excess of mass) chooses the most
+        stable clusters, which may be large. "leaf" chooses the clusters that contain no other
+        cluster, which gives many small clusters of similar density.
+    allow_single_cluster : bool, default False
+        Whether "eom" may choose the root of the condensed tree, so that there is one cluster of all
+        points except noise.
+    store_centers : {None, "centroid", "medoid", "both"}, default None
+        Which centres of clusters to compute. The centroid is the mean of the cluster's points,
+        weighted by `probabilities_`. The medoid is the point of the cluster with the least weighted
+        sum of distances to all others. Centres need points as input.
+    copy : bool, default True
+        It is checked and has no effect. The input is never changed.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Attributes
     ----------
     labels_ : ndarray of int64, shape (n,)
-        The cluster of each point, numbered by least point; -1 for noise, -2 for a point with an
-        infinite coordinate, -3 for one with a missing coordinate (NaN).
+        The cluster of each point. Clusters are numbered from 0 in the order of their first points.
+        The label is -1 for noise, -2 for a point with an infinite coordinate, and -3 for a point
+        with a missing coordinate (NaN).
     probabilities_ : ndarray of float64, shape (n,)
-        How strongly each point belongs to its cluster; 0 for noise, NaN for missing coordinates.
-    centroids_, medoids_ : ndarray, shape (n_clusters, d)
-        If `store_centers` asks for them.
+        How strongly each point belongs to its cluster, from 0 to 1. It is 1 in the densest part of
+        the cluster, 0 for noise and infinite coordinates, and NaN for missing coordinates.
+    centroids_, medoids_ : ndarray of float64, shape (n_clusters, d)
+        The centres of the clusters. They exist if `store_centers` requests them.
     condensed_tree_ : structured array
-        Fields "parent", "child", "value" (lambda, the reciprocal of the height) and "cluster_size".
-        Of n finite points, points are 0 to n - 1 and clusters from n on.
+        The condensed tree: a row for each point and for each cluster except the root. The fields
+        are "parent", "child", "value" and "cluster_size". "value" is the density lambda, the
+        reciprocal of the distance, at which the child leaves the parent. Of n finite points, the
+        points have the numbers 0 to n - 1, and the clusters have the numbers from n on.
     selected_clusters_ : ndarray of int64, shape (n_clusters,)
-        The cluster of the condensed tree that each label is.
-    outlier_scores_, cluster_persistence_, exemplars_
-        See below; they are computed when they are first read.
+        The number in `condensed_tree_` of the cluster with each label.
+    outlier_scores_ : ndarray of float64, shape (n,)
+        The GLOSH outlier score of each point. It is computed when it is first read.
+    cluster_persistence_ : ndarray of float64, shape (n_clusters,)
+        The persistence of each cluster. It is computed when it is first read.
+    exemplars_ : list of ndarray of float64, shape (m, d)
+        The points in the densest parts of each cluster. They are computed when they are first read.
     forest_ : Forest
-        The minimum spanning forest of mutual reachability of finite points.
+        The minimum spanning forest of the finite points by mutual reachability.
     n_connected_components_ : int
-        Of a sparse input; where there are several, a warning says so, and they are joined at
-        infinity.
+        The number of connected components of the graph of distances. It is 1 for points. If a
+        sparse input has several components, a :class:`GraphWarning` is given, and they are joined
+        at an infinite distance.
     n_features_in_ : int
+        The number of coordinates of a point in the input of :meth:`fit`.
     feature_names_in_ : ndarray of str
-        Where the columns of X have names.
+        The names of the columns of the input. It exists if all columns have names that are strings.
+
+    See Also
+    --------
+    clmst.cluster.approximate_predict : Assign new points to the clusters of a fit.
+    clmst.cluster.validity_index : Grade a clustering by density.
+
+    Notes
+    -----
+    The steps are: core distances, the minimum spanning tree by mutual reachability, its dendrogram,
+    the condensed tree without splits into clusters below `min_cluster_size`, and the choice of
+    clusters [1]_. :func:`clmst.core_distances` states the time of the first step, and the second
+    takes about the same: O(n log n) work for points of few dimensions that are spread evenly, and
+    O(n**2 d) at most. Memory is O(n) for the metrics "euclidean", "manhattan", "chebyshev" and
+    "cosine", and O(n**2) for others.
+
+    References
+    ----------
+    .. [1] R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates
+       for Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge
+       Discovery from Data, 2015.
+    .. [2] C. Malzer, M. Baum, "A Hybrid Approach To Hierarchical Density-based Cluster Selection",
+       IEEE International Conference on Multisensor Fusion and Integration, 2020.
+    .. [3] K. Chaudhuri, S. Dasgupta, "Rates of convergence for the cluster tree", NIPS 2010.
 
     Examples
     --------
@@ -142,21 +199,32 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
 
     @lasting("clustering by HDBSCAN")
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster; `y` is ignored.
+        """Find the clusters of points and set the attributes. Blocks until all are found.
 
         Parameters
         ----------
-        X : array of shape (n, d), or of shape (n, n), or a data frame, a sparse matrix, or a graph
-            Points as rows, in any of the forms of :func:`clmst.cluster.single_linkage`; a sparse
-            matrix of points is filled. With ``metric="precomputed"`` distances: a matrix, or a
-            sparse one of neighbours, which need not name both directions. :class:`clmst.Points`
-            and :class:`clmst.Graph` are taken as they are.
+        X : array of shape (n, d), array of shape (n, n), data frame, sparse matrix or graph
+            Points as rows, in any form that :func:`clmst.cluster.single_linkage` takes. A sparse
+            matrix of points is converted to a dense one. With ``metric="precomputed"``, `X`
+            contains distances: a square matrix, or a sparse matrix with the distances between
+            neighbours, which may store each pair in one direction only. :class:`clmst.Points` are
+            clustered by their own metric, and :class:`clmst.Graph` by its weights.
+        y : object
+            Ignored. It exists for compatibility with scikit-learn.
+
+        Returns
+        -------
+        HDBSCAN
+            The estimator itself.
 
         Raises
         ------
-        ClmstError
-            As of :func:`clmst.cluster.single_linkage`; or a parameter is out of its range, there
-            are fewer points than `min_samples`, or a point has fewer stored neighbours.
+        InvalidArgumentError
+            A parameter is out of its range, there are fewer points than `min_samples`, or
+            `store_centers` is given and `X` contains distances.
+        InvalidGraphError
+            `X` is malformed, has no finite row, or contains a distance that is negative or NaN; or
+            a point of a sparse input has fewer than `min_samples` - 1 stored neighbours.
         """
         check_parameters(self)
         given = distances_of(X, self)
@@ -177,19 +245,26 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     def dbscan_clustering(
         self, cut_distance: float, min_cluster_size: int = 5
     ) -> npt.NDArray[np.int64]:
-        """Return the clusters of DBSCAN without border points, by a cut of the spanning forest.
+        """Find the clusters of DBSCAN without border points (DBSCAN*) for one distance threshold.
+
+        It cuts the spanning forest of the fit and does not compute distances, so it is quick to
+        call for many thresholds. `min_samples` of the fit decides which points are dense. A point
+        that is not dense at the threshold is a cluster of its own, which becomes noise unless
+        `min_cluster_size` is 1.
 
         Parameters
         ----------
         cut_distance : float
-            Points up to this mutual reachability apart are joined: DBSCAN's epsilon.
-        min_cluster_size : int
-            Smaller clusters are noise.
+            The parameter eps of DBSCAN: points whose mutual reachability is at most this distance
+            are joined. A greater value gives fewer and larger clusters.
+        min_cluster_size : int, default 5
+            The minimum number of points of a cluster. Smaller clusters become noise.
 
         Returns
         -------
         ndarray of int64, shape (n,)
-            As `labels_`.
+            The cluster of each point, numbered as `labels_` are: -1 for noise, -2 for a point with
+            an infinite coordinate, -3 for a point with a missing coordinate (NaN).
 
         Raises
         ------
@@ -197,6 +272,14 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             `cut_distance` is negative, NaN or not a number, or `min_cluster_size` is below 1.
         NotFittedError
             The estimator has not been fitted.
+
+        Examples
+        --------
+        >>> from clmst.cluster import HDBSCAN
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [4, 20]]
+        >>> model = HDBSCAN(min_cluster_size=3).fit(X)
+        >>> model.dbscan_clustering(2.0, min_cluster_size=3)
+        array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
         """
         is_real = isinstance(cut_distance, Real) and not isinstance(cut_distance, bool)
         if not is_real or not cut_distance >= 0:
@@ -212,6 +295,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return self._given.spread(number[labels], INFINITE, MISSING)
 
     def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
+        """Set the centres that `store_centers` requests, and delete the centres of earlier fits."""
         for name in ("centroids_", "medoids_"):
             vars(self).pop(name, None)
         rows = given.rows
@@ -224,7 +308,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             self.medoids_ = medoids_of(rows, labels, strengths, self.metric, self.metric_params)
 
 
-# The metrics of scikit-learn's trees, which callers know by the names of the algorithms.
+# The metrics that scikit-learn allows for algorithm="kd_tree" and algorithm="ball_tree".
 _KD_TREE = {
     "chebyshev", "cityblock", "euclidean", "infinity", "l1", "l2", "manhattan", "minkowski", "p",
 }  # fmt: skip
@@ -235,7 +319,7 @@ _BALL_TREE = _KD_TREE | {
 
 
 def check_parameters(model: HDBSCAN) -> None:
-    """Raise unless each parameter is in its range."""
+    """Raise InvalidArgumentError unless every parameter of the estimator is in its range."""
     check_metric(model.metric)
     check_integer("min_cluster_size", model.min_cluster_size, low=2)
     for name in ("min_samples", "max_cluster_size"):
@@ -271,7 +355,7 @@ _CELLS_AT_ONCE = 1 << 22
 
 
 def centroids_of(rows: Array, labels: Array, strengths: Array) -> Array:
-    """Return the mean of each cluster's rows, weighted by strength, shape (n_clusters, d)."""
+    """Compute the mean of the rows of each cluster, weighted by strength, shape (n_clusters, d)."""
     count, is_in = int(labels.max(initial=-1)) + 1, labels >= 0
     of, weights = labels[is_in], strengths[is_in]
     total = np.bincount(of, weights=weights, minlength=count)
@@ -283,9 +367,11 @@ def centroids_of(rows: Array, labels: Array, strengths: Array) -> Array:
 def medoids_of(
     rows: Array, labels: Array, strengths: Array, metric: Any, metric_params: Any
 ) -> Array:
-    """Return the row of each cluster with the least sum of distances, weighted by strength.
+    """Find the medoid of each cluster: the row with the least weighted sum of distances.
 
-    O(m**2) time for a cluster of m points, in O(m) memory.
+    The sum is over the rows of the cluster, and each distance is weighted by the strength of the
+    other row. Takes O(m**2) time for a cluster of m points. At most about 2**22 distances are in
+    memory at a time.
     """
     metric_params = own_parameters(rows, metric, metric_params)
     order = np.argsort(labels, kind="stable")
@@ -303,14 +389,14 @@ def medoids_of(
 
 
 def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
-    """Return the distances of rows to others, shape (m, n)."""
+    """Compute the distances of the rows of `some` to the rows of `every`, shape (m, n)."""
     name = usual_name(metric)
     if name in ("haversine", "great-circle", "rounded-euclidean"):
         both = Points(np.concatenate([some, every]), name)
         u = np.arange(len(some))[:, None]
         return both.weights_of(u, len(some) + np.arange(len(every)))
     parameters, exponent = scipys_parameters(metric_params), 0
-    if name == "euclidean":  # as Points divide and multiply
+    if name == "euclidean":  # scaled by a power of 2, as in Points, so that squares stay in range
         (greatest, least), (other_greatest, other_least) = magnitudes(some), magnitudes(every)
         greatest, least = max(greatest, other_greatest), min(least, other_least)
         exponent = exponent_of(greatest, least, some.shape[1])

@@ -1,4 +1,7 @@
-"""The input of clustering as a graph of distances: points, matrices and graphs, checked."""
+"""Check the input of clustering and convert it to a graph of distances.
+
+The input may be points, a matrix of distances, or a graph.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +37,23 @@ from clmst.points.metrics import by_power, check_metric, stored_distances, usual
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
 
-_UNITS = 16  # in the last place: by so much rounding may bring a distance below 0
+_UNITS = 16  # units in the last place by which rounding may bring a distance below 0
 
 
 def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
-    """Return the minimum spanning forest of what is to be clustered; a forest as it is."""
+    """Compute the minimum spanning forest of an input, or return the input if it is a Forest."""
     if isinstance(X, Forest):
         return X
     return minimum_spanning_forest(graph_of(X, metric, metric_params), device=device)
 
 
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
-    """Return the graph of distances: of points by a metric, of a matrix, or a caller's own."""
+    """Convert an input of clustering to a graph of distances.
+
+    Raises InvalidGraphError if the input is malformed or has no points. Points become
+    :class:`Points`, or a :class:`DenseGraph` of all distances if the metric is not one of Points. A
+    matrix of distances becomes a DenseGraph, and a sparse one a :class:`Graph`.
+    """
     graph = _given(X, check_metric(metric), metric_params)
     if graph.n_vertices == 0:
         raise InvalidGraphError("there are no points; a clustering takes one at least")
@@ -53,6 +61,7 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
 
 
 def _given(X: Any, metric: Any, metric_params: Any) -> Any:
+    """Convert an input to a graph of distances, which may have no vertices."""
     if sparse.issparse(X):
         return of_sparse(X)
     if is_graph(X):
@@ -67,9 +76,10 @@ def _given(X: Any, metric: Any, metric_params: Any) -> Any:
 
 
 def is_graph(X: Any) -> bool:
-    """Return whether an object is a graph, of clmst or of another library.
+    """Return True if an object is a graph of clmst or of another library.
 
-    A matrix is not one, nor is a data frame: both are points unless they are said to be distances.
+    A graph of clmst may be on the host or on a device. A matrix and a data frame are not graphs.
+    They contain points, unless the caller states that they contain distances.
     """
     if isinstance(X, Graph | DenseGraph | Points):
         return True
@@ -80,7 +90,11 @@ def is_graph(X: Any) -> bool:
 
 
 def restricted(graph: Any, connectivity: Any) -> Graph:
-    """Return the pairs of a complete graph that a matrix names in either direction."""
+    """Build the graph of the pairs of a complete graph that a connectivity matrix names.
+
+    A pair is named if its entry is not 0 in one direction at least. Raises InvalidArgumentError if
+    `graph` lists its edges, or if the matrix has another number of points.
+    """
     if isinstance(graph, Graph):
         raise InvalidArgumentError(
             "connectivity is given, and X is a graph, which has edges of its own; connectivity is "
@@ -102,7 +116,10 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
 
 
 def filled(matrix: Any, name: str = "X") -> Array:
-    """Return points as a NumPy array: a sparse matrix with its zeros, if its arrays are sound."""
+    """Return points as a NumPy array. A sparse matrix is checked and converted to a dense array.
+
+    `name` is the name of the argument in error messages.
+    """
     if not sparse.issparse(matrix):
         return rows_of(name, matrix)
     indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
@@ -114,14 +131,18 @@ def filled(matrix: Any, name: str = "X") -> Array:
 
 
 def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGraph:
-    """Return points under a metric: computed on demand where clmst has it, else stored, O(n**2)."""
+    """Convert points and a metric to a graph of distances.
+
+    The result is :class:`Points`, which compute distances when they are needed, if clmst has the
+    metric. Otherwise it is a matrix of all distances, in O(n**2) memory.
+    """
     if metric_params is not None:
         check_dict("metric_params", metric_params)
     name = usual_name(metric)
     if isinstance(name, str) and name == "minkowski":
         name, metric_params = by_power(metric_params)
     if isinstance(name, str) and name in get_args(Metric) and not metric_params:
-        points = Points(array, name)  # type: ignore[arg-type]  # it is one of them
+        points = Points(array, name)  # type: ignore[arg-type]  # the name is in Metric
         if name == "haversine":
             _warn_of_radians(points)
         return points
@@ -129,7 +150,10 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
 
 
 def _warn_of_radians(points: Points) -> None:
-    """Warn if all latitudes and longitudes are so near 0 that they may be meant as radians."""
+    """Give a GraphWarning if all coordinates are so near 0 that they may be radians.
+
+    The coordinates are latitudes and longitudes in degrees.
+    """
     coordinates = points.coordinates
     if coordinates.size and np.abs(coordinates).max() <= 2 * np.pi:
         warnings.warn(
@@ -143,7 +167,7 @@ def _warn_of_radians(points: Points) -> None:
 
 
 def checked_graph(graph: Any) -> Any:
-    """Return a graph, or raise if one of its weights is no distance."""
+    """Return the graph itself, or raise InvalidGraphError if one of its weights is negative."""
     weights = None if isinstance(graph, Points) else graph.weights
     if weights is not None and weights.size and weights.dtype.kind != "u" and weights.min() < 0:
         lightest = int(weights.argmin())
@@ -160,9 +184,10 @@ def checked_graph(graph: Any) -> Any:
 
 
 def of_sparse(matrix: Any) -> Graph:
-    """Return a sparse matrix of distances as a graph; one direction of an edge is enough.
+    """Convert a sparse matrix of distances to a Graph. One direction of an edge is enough.
 
-    If both are stored they may differ as rounding makes them differ: the lesser counts.
+    If both directions are stored, they may differ by rounding, and the lesser distance counts.
+    Raises InvalidGraphError if they differ by more, or if a distance is negative.
     """
     if len(set(matrix.shape)) != 1:
         raise InvalidGraphError(
@@ -180,7 +205,7 @@ def of_sparse(matrix: Any) -> Graph:
 
 
 def _check_both_directions(graph: Graph, stored: Any) -> None:
-    """Raise if the two directions of an edge differ by more than rounding."""
+    """Raise InvalidGraphError if the two directions of an edge differ by more than rounding."""
     n, is_edge = np.uint64(graph.n_vertices), stored.row != stored.col
     u, v, given = (array[is_edge] for array in (stored.row, stored.col, stored.data))
     rows = np.repeat(np.arange(graph.n_vertices, dtype=np.uint64), np.diff(graph.indptr))
@@ -199,9 +224,10 @@ def _check_both_directions(graph: Graph, stored: Any) -> None:
 
 
 def precomputed(array: Array) -> DenseGraph:
-    """Return a matrix of distances, square or condensed, as a graph.
+    """Convert a matrix of distances, square or in SciPy's condensed form, to a DenseGraph.
 
-    Cells (i, j) and (j, i) may differ as rounding makes them differ: the lesser counts.
+    Cells (i, j) and (j, i) may differ by rounding, and then the lesser distance counts. Raises
+    InvalidGraphError if they differ by more, or if a distance is negative or NaN.
     """
     if array.ndim == 1 and array.size:
         try:
@@ -223,10 +249,12 @@ def precomputed(array: Array) -> DenseGraph:
 
 
 def _without_rounding(array: Array) -> Array:
-    """Return a matrix whose distances below 0 by rounding are 0; the caller's is not changed.
+    """Return a copy in which distances that are below 0 only by rounding are 0.
 
-    One minus the cosine of equal points is such a distance, as on the diagonal. Rounding is a few
-    units in the last place of the greatest distance, or of 1 if all distances are less.
+    An example is one minus the cosine of two equal points, as on the diagonal. Rounding is a few
+    units in the last place of the greatest distance, or of 1 if all distances are less. The array
+    itself is returned if no distance is negative, or if one is further below 0 than rounding
+    explains.
     """
     least = array.min(initial=0)
     if not least < 0:
@@ -240,7 +268,7 @@ def _without_rounding(array: Array) -> Array:
 
 
 def check_nearly_symmetric(array: Array) -> None:
-    """Raise if a matrix has a NaN, or differs from its transpose by more than rounding."""
+    """Raise InvalidGraphError if a matrix contains NaN, or is asymmetric beyond rounding."""
     wrong = np.argwhere(np.isnan(array))
     if wrong.size:
         i, j = wrong[0].tolist()
@@ -255,17 +283,20 @@ def check_nearly_symmetric(array: Array) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distances:
-    """The distances of points, rows that are not finite left out."""
+    """The distances of an input's finite rows, and the row of each vertex of their graph."""
 
-    graph: Any  # of the finite rows
-    n_rows: int  # all rows
-    finite: npt.NDArray[np.int64]  # shape (n,): the rows of the graph's vertices
-    missing: npt.NDArray[np.int64]  # rows with a NaN
-    n_features: int | None  # coordinates of a row; None if distances were given
-    rows: Array | None  # the finite ones
+    graph: Any  # the graph of distances, whose vertices are the finite rows
+    n_rows: int  # the number of all rows of the input
+    finite: npt.NDArray[np.int64]  # shape (n,): the row of the input for each vertex
+    missing: npt.NDArray[np.int64]  # indices of the rows with a NaN
+    n_features: int | None  # the number of coordinates; None if distances were given
+    rows: Array | None  # the finite rows; None if distances were given
 
     def spread(self, values: Array, infinite: float, missing: float) -> Array:
-        """Return the values of finite rows with those of the other rows between them."""
+        """Expand values of the finite rows to all rows.
+
+        Rows with a NaN get the value `missing`, and other rows that are not finite get `infinite`.
+        """
         if values.size == self.n_rows:
             return values
         every = np.full(self.n_rows, infinite, values.dtype)
@@ -275,7 +306,11 @@ class Distances:
 
 
 def distances_of(X: Any, model: HDBSCAN) -> Distances:
-    """Return what the model is given, checked."""
+    """Check and convert the input of an HDBSCAN estimator.
+
+    Raises InvalidArgumentError if parameters of the estimator contradict the input, and
+    InvalidGraphError if the input is malformed.
+    """
     is_precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
     is_own = is_graph(X) and not isinstance(X, Points)
     if is_precomputed or is_own:
@@ -296,7 +331,7 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
 
 
 def _complete(X: Any, rows: Array | None = None) -> Distances:
-    """Return the distances of points or of a graph, in which nothing is missing."""
+    """Convert an input whose rows are all finite: points, a matrix of distances, or a graph."""
     graph = graph_of(X, "precomputed")
     n, features = graph.n_vertices, None if rows is None else int(rows.shape[1])
     none, every = np.zeros(0, np.int64), np.arange(n)
@@ -306,7 +341,7 @@ def _complete(X: Any, rows: Array | None = None) -> Distances:
 
 
 def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
-    """Return the rows without NaN and infinity, which they are, and which rows have a NaN."""
+    """Return the finite rows as float64, their indices, and the indices of the rows with a NaN."""
     check_rows(array, name)
     rows = array.astype(np.float64, copy=False)
     if are_finite(rows):
@@ -316,7 +351,7 @@ def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
 
 
 def _of_rows(array: Array, model: HDBSCAN) -> Distances:
-    """Return the distances of rows without NaN and infinite coordinates."""
+    """Convert rows to distances of the finite rows. Raise InvalidGraphError if none is finite."""
     rows, finite, missing = finite_rows(array)
     if not finite.size:
         raise InvalidGraphError(

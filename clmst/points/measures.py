@@ -1,4 +1,4 @@
-"""What the condensed tree of HDBSCAN says beyond labels: outlier scores, persistence, exemplars.
+"""Measures of HDBSCAN's condensed tree: outlier scores, persistence and exemplars.
 
 Source: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
 Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
@@ -22,7 +22,7 @@ from clmst.points.condensed import NOISE, first_above, share_of
 from clmst.points.inputs import Distances
 
 _COMPUTED = ("_tree", "outlier_scores_", "cluster_persistence_", "exemplars_", "_predictor")
-# What prediction needs to know of the parameters, which may be changed after a fit.
+# The parameters that prediction needs. A fit stores them, because a caller may change them later.
 _PARAMETERS = (
     "alpha", "cluster_selection_epsilon", "metric", "metric_params", "min_cluster_size",
     "min_samples",
@@ -31,14 +31,17 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenClusters:
-    """The clusters of a condensed tree, and which of them, or of those around them, is chosen."""
+    """A condensed tree with the clusters that were chosen as labels."""
 
     tree: CondensedTree
     chosen: Nodes  # shape (number of labels,): the cluster of each label
 
     @cached_property
     def ancestors(self) -> list[Nodes]:
-        """The ancestor of each cluster 1, 2, 4, ... levels up, or cluster 0. O(k log depth)."""
+        """The ancestors of each cluster, 1, 2, 4, ... levels up, as one array per number.
+
+        An ancestor beyond the root is the root, cluster 0. Takes O(k log depth) for k clusters.
+        """
         found = [self.tree.above]
         while found[-1].any():
             found.append(found[-1][found[-1]])
@@ -46,24 +49,26 @@ class ChosenClusters:
 
     @cached_property
     def last_death(self) -> Floats:
-        """The death of each cluster and of all clusters in it, whichever is last."""
+        """The density at which each cluster, or a cluster inside it, ends last, shape (k,)."""
         last = self.tree.death.copy()
-        for ancestor in self.ancestors:  # now of each cluster and what is 1, 3, 7, ... levels below
+        # After each step, `last` covers the clusters up to 1, 3, 7, ... levels below.
+        for ancestor in self.ancestors:
             np.maximum.at(last, ancestor, last.copy())
         return last
 
     @cached_property
     def label(self) -> Nodes:
-        """The label of each cluster: that of the chosen one it is, or is in; or NOISE."""
+        """The label of each cluster: of the chosen cluster that it is or is inside, or NOISE."""
         label = np.full(self.tree.n_clusters, NOISE)
         label[self.chosen] = np.arange(self.chosen.size)
         return label[first_above(self.tree, label != NOISE)]
 
     def clusters_at(self, cluster: Nodes, density: Floats) -> Nodes:
-        """Return the first cluster, from each given one on upwards, that is born below a density.
+        """Find the first cluster born below a density on the way from each cluster to the root.
 
-        Cluster 0 where there is none. A cluster is born no earlier than those around it: so the
-        way up is found by halving it.
+        The search begins with the given cluster itself. The result is cluster 0 if no other fits. A
+        cluster is never born before a cluster around it, so the search is a binary search over the
+        ancestors.
         """
         birth = self.tree.birth
         for ancestor in reversed(self.ancestors):
@@ -72,14 +77,19 @@ class ChosenClusters:
         return np.where(birth[cluster] >= density, self.tree.above[cluster], cluster)
 
     def outlier_scores(self, point: Nodes | slice, density: Floats) -> Floats:
-        """Return how early points leave, as a share of how long their clusters last."""
+        """Return the GLOSH outlier scores of points.
+
+        The score is 1 minus a quotient: `density`, divided by the last death in the last cluster of
+        the point. `density` is the density at which the point leaves this cluster, or at which a
+        new point connects to it.
+        """
         return 1 - share_of(density, self.last_death[self.tree.point_cluster[point]])
 
 
 class TreeMeasures:
-    """What an estimator with a condensed tree can be asked for after its fit; computed then.
+    """Measures of an estimator with a condensed tree, computed when they are first read.
 
-    Each is forgotten at the next fit.
+    The next fit deletes them.
     """
 
     selected_clusters_: Nodes
@@ -89,12 +99,12 @@ class TreeMeasures:
 
     @property
     def condensed_tree_(self) -> npt.NDArray[np.void]:
-        """The condensed tree, as scikit-learn has it; made when it is first asked for."""
+        """The condensed tree in scikit-learn's form, made when it is first read."""
         self._check_fitted()
         return self._condensed.rows
 
     def _keep(self, given: Distances) -> None:
-        """Keep what a fit was given, and forget what was computed after an earlier one."""
+        """Store the input and parameters of a fit, and delete the measures of an earlier fit."""
         own = vars(self)
         own["_given"] = given
         own["_fitted_by"] = {name: own[name] for name in _PARAMETERS}
@@ -102,23 +112,29 @@ class TreeMeasures:
             own.pop(name, None)
 
     def _check_fitted(self) -> None:
+        """Raise NotFittedError unless the estimator has been fitted."""
         if "_fitted_by" not in vars(self):
             raise NotFittedError(f"{self!r} is not fitted; fit must be called first")
 
     @cached_property
     def _tree(self) -> ChosenClusters:
+        """The condensed tree of the fit with its chosen clusters.
+
+        Raises NotFittedError before the first fit.
+        """
         self._check_fitted()
         tree = self._condensed
         return ChosenClusters(tree=tree, chosen=self.selected_clusters_ - tree.n_points)
 
     @cached_property
     def outlier_scores_(self) -> Floats:
-        """How far each point is from being in the densest part of its cluster, from 0 to 1.
+        """The outlier score of each point, from 0 in the densest part of a cluster to 1.
 
-        GLOSH: 1 - lambda(x) / lambda_max(x), by the density at which the point leaves its last
-        cluster and the greatest one in that cluster. 0 where both are infinite; 1 for rows with an
-        infinite coordinate, NaN for those with a missing one. Computed when it is first read, in
-        O(n + k log n) for k clusters of the tree.
+        GLOSH: 1 - lambda / lambda_max. lambda is the density at which the point leaves its last
+        cluster, and lambda_max is the greatest density in that cluster. The score is 0 if both are
+        infinite, 1 for rows with an infinite coordinate, and NaN for rows with a missing
+        coordinate. It is computed when it is first read, in O(n + k log n) for k clusters of the
+        tree.
         """
         tree, given = self._tree, self._given
         scores = tree.outlier_scores(slice(None), tree.tree.point_lambda)
@@ -126,12 +142,13 @@ class TreeMeasures:
 
     @cached_property
     def cluster_persistence_(self) -> Floats:
-        """How stable each cluster is, from 0 to 1: shape (n_clusters,).
+        """The persistence of each cluster, from 0 to 1; 1 is the most stable.
 
-        The stability of its condensed cluster, divided by its points and by the greatest lambda of
-        the tree. Where points are at distance 0 of each other, lambda is infinite: the greatest
-        finite one divides, and a stay without end counts as this one. 1 if none is finite.
-        Computed when it is first read, in O(n).
+        It is the stability of the cluster in the condensed tree, divided by the number of its
+        points and by the greatest lambda of the tree. lambda is infinite where points are at
+        distance 0 from each other. In this case the greatest finite lambda is the divisor, and an
+        infinite stay in a cluster counts as this lambda. The persistence is 1 if no lambda is
+        finite. It is computed when it is first read, in O(n).
         """
         tree, chosen = self._tree.tree, self._tree.chosen
         within = np.concatenate([tree.point_cluster, tree.parent[1:]])
@@ -149,15 +166,17 @@ class TreeMeasures:
 
     @cached_property
     def exemplars_(self) -> list[Array]:
-        """The points in the dense middles of each cluster: a list of arrays of shape (m, d).
+        """The points in the densest parts of each cluster: a list of arrays of shape (m, d).
 
-        Of each condensed cluster that is in it and has no other cluster in it, the points that
-        leave last, in the order of rows. Computed when it is first read, in O(n log n).
+        A chosen cluster may have clusters inside it. For each of these that contains no further
+        cluster, the exemplars are the points that leave it last. They are in the order of the rows.
+        The list is computed when it is first read, in O(n log n).
 
         Raises
         ------
         NotFittedError
-            The fit was given distances, so there are no coordinates.
+            The estimator has not been fitted, or was fitted with distances, which have no
+            coordinates.
         """
         clusters, rows = self._tree, self._given.rows
         if rows is None:

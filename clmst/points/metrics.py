@@ -1,4 +1,4 @@
-"""Metrics beside those of Points: their names, their parameters, and distances that are stored."""
+"""Metrics that Points does not have: their names, their parameters, and their stored distances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clmst.core.point_rows import check_rows
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
 
-# Other names of metrics that Points has, and of one that SciPy has.
+# Alternative names, and the usual name of each: a metric of Points, or SciPy's "minkowski".
 _USUAL_NAME = {
     "cityblock": "manhattan",
     "infinity": "chebyshev",
@@ -24,13 +24,18 @@ _USUAL_NAME = {
     "l2": "euclidean",
     "p": "minkowski",
 }
-_ROUNDED = 1e-12  # of the greatest distance: one that is further below 0 is no distance
-# Minkowski's distances that Points has, by their power.
+# A distance may be below 0 by this share of the greatest distance, as a result of rounding.
+_ROUNDED = 1e-12
+# The metrics of Points that are Minkowski distances, by their power.
 _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of Minkowski's distance of a power, and what parameters are left."""
+    """Choose a metric for Minkowski's distance, and return its name and the other parameters.
+
+    The powers 1, 2 and infinity have metrics of Points. For others the name is "minkowski", and the
+    power stays among the parameters. Raises InvalidArgumentError unless the power is above 0.
+    """
     given = dict(metric_params or {})
     power: Any = given.pop("p", 2)
     if not isinstance(power, Real) or isinstance(power, bool) or not float(power) > 0:
@@ -43,7 +48,10 @@ def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
 
 
 def check_metric(metric: Any) -> Any:
-    """Return a metric, or raise unless it is a name or a function."""
+    """Return the metric, or raise InvalidArgumentError unless it is a name or a function.
+
+    The name itself is checked when distances are computed.
+    """
     if not isinstance(metric, str) and not callable(metric):
         raise InvalidArgumentError(
             f"metric is {shown(metric)}; it must be a name, or a function of two rows"
@@ -52,9 +60,10 @@ def check_metric(metric: Any) -> Any:
 
 
 def check_metric_name(name: str) -> None:
-    """Raise unless clmst or SciPy has a metric of this name, or it is "precomputed".
+    """Raise InvalidArgumentError unless clmst or SciPy has a metric with this name.
 
-    A metric of SciPy is a function of two vectors, which it calls u and v.
+    "precomputed" is accepted, too. A function of ``scipy.spatial.distance`` is a metric if its
+    first two parameters are named u and v.
     """
     if name == "precomputed" or usual_name(name) in get_args(Metric):
         return
@@ -67,17 +76,20 @@ def check_metric_name(name: str) -> None:
 
 
 def usual_name(metric: Any) -> Any:
-    """Return the one name of a metric that has several."""
+    """Return clmst's name of a metric with several names, and any other metric unchanged."""
     return _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
 
 
 def scipys_name(metric: Any) -> Any:
-    """Return SciPy's name of a metric."""
+    """Return SciPy's name of a metric. A function is returned as it is."""
     return "cityblock" if usual_name(metric) == "manhattan" else usual_name(metric)
 
 
 def scipys_parameters(metric_params: Any) -> dict[str, Any]:
-    """Return the arguments of a metric as SciPy names them: scikit-learn takes a covariance."""
+    """Return the parameters of a metric under SciPy's names.
+
+    scikit-learn takes a covariance matrix as "V", where SciPy takes its inverse as "VI".
+    """
     given = dict(metric_params or {})
     if "V" in given and np.ndim(given["V"]) == 2:
         given["VI"] = np.linalg.inv(given.pop("V"))
@@ -85,7 +97,11 @@ def scipys_parameters(metric_params: Any) -> dict[str, Any]:
 
 
 def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, Any]:
-    """Return SciPy's arguments of a metric, those that it takes from all rows if none are given."""
+    """Return SciPy's parameters of a metric, with defaults that depend on the rows filled in.
+
+    The variances of "seuclidean" and the inverse covariance of "mahalanobis" are computed from all
+    `rows` if they are not given.
+    """
     given, name = scipys_parameters(metric_params), usual_name(metric)
     if isinstance(name, str) and name == "seuclidean":
         given.setdefault("V", rows.var(axis=0, ddof=1))
@@ -95,9 +111,11 @@ def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, An
 
 
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
-    """Return the matrix of all distances by a metric of SciPy, or by a function of two rows.
+    """Compute the matrix of all distances by a metric of SciPy, or by a function of two rows.
 
-    One of a function that is below 0 by rounding, as one minus a cosine may be, is 0.
+    A distance of a function that is below 0 by rounding, as one minus a cosine may be, is replaced
+    with 0. Raises InvalidArgumentError if the metric is unknown or the function raises, and
+    InvalidGraphError if a distance is negative or NaN.
     """
     check_rows(array)
     rows = array.astype(np.float64)
@@ -107,7 +125,7 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
         distances = distance.pdist(rows, metric, **scipys_parameters(metric_params))
     except (ClmstError, MemoryError):
         raise
-    except Exception as error:  # a function of the caller's may raise anything
+    except Exception as error:  # the caller's function may raise any exception
         raise InvalidArgumentError(
             f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
             f"SciPy's, or a function of two rows ({shown(error)})"
@@ -115,7 +133,8 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     if not callable(metric):
         _check_range(rows, distances, metric, metric_params)
     wrong = np.isnan(distances)
-    if callable(metric):  # some of SciPy's are negative where rows are not what they are made for
+    # Some metrics of SciPy are negative for rows that they are not defined for. That is accepted.
+    if callable(metric):
         by_rounding = (distances < 0) & (distances >= -_ROUNDED * distances.max(initial=0.0))
         distances[by_rounding] = 0.0
         wrong |= distances < 0
@@ -130,7 +149,7 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
 
 
 def _check_range(rows: Array, distances: Array, metric: str, metric_params: Any) -> None:
-    """Raise if powers of differences have overflowed, or have lost bits because they are small."""
+    """Raise InvalidGraphError if a power of a difference overflowed, or lost bits by underflow."""
     lost = np.isinf(distances)
     power = {"sqeuclidean": 1.0, "minkowski": (metric_params or {}).get("p", 2)}.get(metric)
     if power is not None and np.isfinite(power):
@@ -138,7 +157,7 @@ def _check_range(rows: Array, distances: Array, metric: str, metric_params: Any)
     if not lost.any():
         return
     near = np.flatnonzero(lost)
-    starts = np.cumsum(np.arange(len(rows), 0, -1)) - len(rows)  # of rows of the condensed form
+    starts = np.cumsum(np.arange(len(rows), 0, -1)) - len(rows)  # first index of each row's pairs
     u = np.searchsorted(starts, near, side="right") - 1
     v = near - starts[u] + u + 1
     wrong = np.flatnonzero((rows[u] != rows[v]).any(axis=1))

@@ -1,4 +1,4 @@
-"""Spanning trees of points by a graph of near points from another library."""
+"""Spanning trees of points, computed from another library's graph of near points."""
 
 from __future__ import annotations
 
@@ -40,54 +40,66 @@ def neighbour_forest(
     metric_params: Any = None,
     device: Any = None,
 ) -> Forest:
-    """Compute a spanning tree of points that begins with a graph of near ones.
+    """Compute a spanning tree of points that begins with a graph of near points.
 
-    Such graphs come from scikit-learn, pynndescent, FAISS, hnswlib and others. They are often
-    approximate, and often not connected.
+    scikit-learn, pynndescent, FAISS, hnswlib and other libraries make such graphs, which list a few
+    near points for each point. The graphs are often approximate, and often not connected. Blocks
+    until the device has finished.
 
     Parameters
     ----------
     X : array of shape (n, d), or Points
-        Points as rows, or distances; as of :func:`single_linkage`, but no graph that lists edges.
+        Points as rows, or a complete matrix of distances, in any form that :func:`single_linkage`
+        takes except a graph that lists its edges.
     neighbours : sparse matrix, graph, array or pair of arrays
-        * A sparse matrix of distances, shape (n, n), or any other graph of
-          :func:`clmst.minimum_spanning_forest` that lists its edges. An edge may be stored in one
-          direction or both. Stored zeros are edges.
-        * An array of integers, shape (n, k): row i has neighbours of point i. Distances are
-          computed of `X`. An entry of -1 means none.
-        * A tuple of two such arrays, neighbours and distances, in either order: the neighbours are
-          those of integers.
+        The near points of each point, in one of these forms:
 
-        Points that are their own neighbours do no harm.
-    join : {"connected", "exact"}
-        * "connected": the minimum spanning forest of the graph, whose components are joined by the
-          shortest edges between their points. The graph's own distances are taken as they are, even
-          where they contradict `X`.
-        * "exact": the minimum spanning tree of all pairs of points. Of the graph nothing is taken.
-    metric, metric_params
-        As of :func:`single_linkage`.
+        * A sparse matrix of distances, shape (n, n), or any other graph that lists its edges and
+          that :func:`clmst.minimum_spanning_forest` takes. An edge may be stored in one direction
+          or both. Stored zeros are edges.
+        * An array of integers, shape (n, k). Row i contains the neighbours of point i. Their
+          distances are computed from `X`. An entry of -1 means that there is no neighbour.
+        * A tuple of two arrays of shape (n, k), in either order: the neighbours as integers, and
+          their distances as floats.
+
+        A point that is listed as its own neighbour is ignored.
+    join : {"connected", "exact"}, default "connected"
+        How to use the graph.
+
+        * "connected" computes the minimum spanning forest of the graph and joins its components by
+          the shortest edges between their points. The distances of the graph are used even where
+          they differ from the distances of `X`.
+        * "exact" computes the minimum spanning tree of all pairs of points. The graph is checked
+          and not used.
+    metric : str or callable, default "euclidean"
+        The distance of two points, as :func:`single_linkage` takes it.
+    metric_params : dict, optional
+        Keyword arguments of the metric.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Returns
     -------
     Forest
-        A tree of all points. Its edge ids are indices into SciPy's condensed form, as those of
-        :class:`clmst.Points` are. ``stats["join"]`` is `join`. If that is "connected",
-        ``stats["graph_components"]`` is the number of the graph's components, and
-        ``stats["joining"]`` has the positions in `edges` of those that are not of the graph.
+        A tree of all points. Its edge ids are indices into SciPy's condensed form of all pairs, as
+        for :class:`clmst.Points`. ``stats["join"]`` is `join`. If `join` is "connected",
+        ``stats["graph_components"]`` is the number of components of the graph, and
+        ``stats["joining"]`` lists the positions in `edges` of the edges that were added to join
+        them.
 
     Raises
     ------
     InvalidGraphError
-        Malformed points; a graph of another number of points, a neighbour that is no point, or a
-        distance that is negative or NaN.
+        The points are malformed, the graph has another number of points than `X`, a neighbour is
+        not a point, or a distance is negative or NaN.
     InvalidArgumentError
         `X` is a graph that lists its edges, or `neighbours` has none of the forms above.
 
     Notes
     -----
-    Of two equal edges the one of lesser ends is taken, so the tree is the same on every device.
+    Of two edges of equal weight the edge with the lesser ends is preferred, so the tree is the same
+    on every device. "connected" takes the time of a sparse solve of the graph, and the time of one
+    solve of the points if the graph is not connected.
 
     Examples
     --------
@@ -115,14 +127,18 @@ def neighbour_forest(
 def forest_by_connectivity(
     X: Any, connectivity: Any, metric: Any, metric_params: Any, device: Any
 ) -> Forest:
-    """Return the forest of the pairs that a matrix names, made connected, as scikit-learn does."""
+    """Compute the forest of the pairs in a connectivity matrix, and join its components.
+
+    `connectivity` is a matrix, or a function of `X` that returns one. The components are joined by
+    the shortest edges between their points, as scikit-learn does.
+    """
     points = graph_of(X, metric, metric_params)
     named = connectivity(X) if callable(connectivity) else connectivity
     return _connected(restricted(points, named), points, device)
 
 
 def _connected(graph: Graph, points: Points | DenseGraph, device: Any) -> Forest:
-    """Return the forest of a graph, with the edges that join its components."""
+    """Compute the forest of a graph, and add the shortest edges that join its components."""
     n = points.n_vertices
     forest = minimum_spanning_forest(graph, device=device)
     stats = {**forest.stats, "join": "connected", "graph_components": forest.n_components}
@@ -144,10 +160,11 @@ def _connected(graph: Graph, points: Points | DenseGraph, device: Any) -> Forest
 
 
 def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Array:
-    """Return the shortest edges that join components, shape (components - 1, 2).
+    """Find the shortest edges that join components, shape (components - 1, 2).
 
-    They are a minimum spanning tree of the components. A hierarchy of boxes finds them, where there
-    is one for the metric.
+    `labels` has the component of each point. The edges form a minimum spanning tree of the
+    components. A hierarchy of bounding boxes on the device finds them if the metric allows it and
+    the device passes its self-test. Otherwise they are taken from a spanning tree of all points.
     """
     if isinstance(points, Points) and points.metric in UNROUNDED:
         found = get_device(device)
@@ -161,12 +178,14 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
 
 
 def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
-    """Return the shortest edges that join components; a spanning tree of all points has them.
+    """Choose, from a minimum spanning tree of all points, the shortest edges that join components.
 
-    The heaviest edge of a cycle stays the heaviest one where vertices are merged.
+    The tree contains them, because the heaviest edge of a cycle stays the heaviest one when
+    vertices are merged.
     """
     edges = tree.checked_edges()
-    rank = np.empty(tree.n_edges, np.int64)  # as weights: so ties keep the order of points
+    # Ranks serve as weights, so that edges of equal weight keep the order of the points.
+    rank = np.empty(tree.n_edges, np.int64)
     rank[np.argsort(tree.weights, kind="stable")] = np.arange(tree.n_edges)
     u, v = labels[edges].T
     between = np.flatnonzero(u != v)
@@ -184,7 +203,11 @@ _FORMS = (
 
 
 def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
-    """Return a graph of near points of a library; of a pair listed twice the lesser weight."""
+    """Convert another library's graph of near points to a Graph.
+
+    If a pair is listed twice, the lesser weight counts. Raises InvalidGraphError unless the graph
+    has as many vertices as there are points.
+    """
     n = points.n_vertices
     if isinstance(neighbours, tuple) and len(neighbours) == 2:
         graph = _of_pair(*neighbours, n)
@@ -201,7 +224,7 @@ def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
 
 
 def _of_graph(neighbours: Any) -> Graph:
-    """Return a sparse matrix, or a graph that lists its edges; weights are distances."""
+    """Convert a sparse matrix of distances, or a graph that lists its edges, to a Graph."""
     given = Graph.from_scipy(neighbours) if sparse.issparse(neighbours) else as_graph(neighbours)
     if not isinstance(given, Graph):
         raise InvalidArgumentError(f"neighbours is {shown(neighbours)}; it must be {_FORMS}")
@@ -210,7 +233,7 @@ def _of_graph(neighbours: Any) -> Graph:
 
 
 def _of_pair(first: Any, second: Any, n: int) -> Graph:
-    """Return the graph of neighbours and distances, in either order: integers are neighbours."""
+    """Build a graph from an array of neighbours and an array of distances, in either order."""
     tables = [_table("neighbours", one, n) for one in (first, second)]
     are_integers = [one.dtype.kind in "iu" for one in tables]
     if sum(are_integers) != 1:
@@ -237,7 +260,7 @@ def _of_pair(first: Any, second: Any, n: int) -> Graph:
 
 
 def _of_indices(indices: Array, points: Points | DenseGraph) -> Graph:
-    """Return the graph of neighbours whose distances are those of the points."""
+    """Build a graph from an array of neighbours, and compute its distances from the points."""
     if indices.dtype.kind not in "iu":
         raise InvalidArgumentError(
             f"neighbours have dtype {indices.dtype}; they must be integers, or {_FORMS}"
@@ -250,6 +273,7 @@ def _of_indices(indices: Array, points: Points | DenseGraph) -> Graph:
 
 
 def _table(name: str, given: Any, n: int) -> Array:
+    """Convert to an array with a row of real numbers for each of `n` points, or raise."""
     table = as_array(name, given, error=InvalidGraphError)
     if table.ndim != 2 or table.shape[0] != n or table.dtype.kind not in "iuf":
         raise InvalidGraphError(
@@ -260,9 +284,11 @@ def _table(name: str, given: Any, n: int) -> Array:
 
 
 def _ends(indices: Array) -> tuple[Array, Array, Array]:
-    """Return the ends of all entries that are neighbours, and which entries are.
+    """Return both ends of each pair in a table of neighbours, and the mask of the table's entries.
 
-    Entries of -1 mean none. So do those whose bits are all ones, as -1 is without a sign.
+    The mask is False at entries that are not neighbours. An entry of -1 means that there is no
+    neighbour. In an unsigned dtype this is the greatest value, which has the same bits. Raises
+    InvalidGraphError if a neighbour is not a point.
     """
     n, none = indices.shape[0], indices.dtype.type(-1 if indices.dtype.kind == "i" else 0)
     if indices.dtype.kind == "u":

@@ -1,4 +1,4 @@
-"""DensityClusters by density, HDBSCAN, from checked distances to labels: one step after the other.
+"""The steps of HDBSCAN, from checked distances to labels.
 
 Sources: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
 Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
@@ -38,21 +38,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensityClusters:
-    """What each step has found."""
+    """The results of the steps of HDBSCAN that its estimator keeps."""
 
     forest: Forest  # the minimum spanning forest of mutual reachability
     tree: CondensedTree
     labels: Nodes  # shape (n,): the cluster of each point, or NOISE
     strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
-    clusters: Nodes  # the cluster of the condensed tree that each label is
+    clusters: Nodes  # the cluster of the condensed tree for each label
 
 
 def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
-    """Cluster the vertices of a graph of distances by the parameters of HDBSCAN.
+    """Cluster the vertices of a graph of distances by the parameters of an HDBSCAN estimator.
 
-    The host reads the forest and the condensed tree, and nothing in between, where points of more
-    than three dimensions are compared by tiles, or few points by one work-group of a GPU. Labels
-    are computed from the condensed tree, which the host needs in any case.
+    Blocks until all steps are done. Raises InvalidArgumentError if there are fewer points than
+    `min_samples`. Gives a GraphWarning if the graph has several components.
+
+    For points of more than three dimensions that are compared by tiles, and for few points that one
+    work-group of a GPU can solve, the host reads the forest and the condensed tree and no results
+    between them. The host computes the labels, because it needs the condensed tree in any case.
     """
     alpha, epsilon = float(model.alpha), float(model.cluster_selection_epsilon)
     least = index(model.min_cluster_size)
@@ -86,17 +89,18 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
 
 
 def tree_of_points(points: Points, min_samples: int, device: Any, *, alpha: float) -> Forest:
-    """Return the minimum spanning tree of points by mutual reachability, times `alpha`.
+    """Compute the minimum spanning tree of points by mutual reachability, times `alpha`.
 
-    That of two points is ``max(d / alpha, core)``, as in the robust single linkage of Chaudhuri and
-    Dasgupta. Edges compare ``max(d, alpha * core)``; the caller divides their weights.
+    The mutual reachability of two points is ``max(d / alpha, core)`` as in the robust single
+    linkage of Chaudhuri and Dasgupta. Edges are compared by ``max(d, alpha * core)``. The weights
+    of the result are `alpha` times too large, and the caller divides them.
     """
     plain = points.with_core_distances(None)
     return on_trusted_device(device, lambda found: _tree_on(found, plain, min_samples, alpha))
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:
-    """Return the tree of points, whose coordinates go to the device once."""
+    """Compute the tree of points on one device, uploading the coordinates once."""
     k, launch = min_samples - 1, Launcher(device, device.queue)
     matrix = DeviceMatrix.upload(points, device)
     way = complete.way_of_core_distances(matrix, k) if k else route.HOST
@@ -116,9 +120,10 @@ def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> 
 
 
 def _times(core: Array | DeviceArray, points: Points, alpha: float) -> Array | DeviceArray:
-    """Return core distances times `alpha`, and not divided any more if they are on the host.
+    """Multiply core distances by `alpha`, and undo the scaling of the points' coordinates.
 
-    They stay on the device if there is nothing to multiply. Otherwise the host checks their range.
+    Core distances stay on the device if there is nothing to multiply. Otherwise they are read to
+    the host, which also checks their range.
     """
     if isinstance(core, DeviceArray) and alpha == 1 and not points.exponent:
         return core

@@ -1,8 +1,8 @@
-"""New points put into the clusters of a fitted HDBSCAN, which stay as they are.
+"""Assignment of new points to the clusters of a fitted HDBSCAN, which do not change.
 
 Source: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
 Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
-Data, 2015. A new point is put where the tree's nearest point by mutual reachability is.
+Data, 2015. A new point joins the tree at the point that is nearest by mutual reachability.
 """
 
 from __future__ import annotations
@@ -32,10 +32,15 @@ from clmst.points.inputs import Distances, filled, finite_rows
 from clmst.points.metrics import own_parameters
 
 _CELLS_AT_ONCE = 1 << 22
-# In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are
-# quicker. On two cores, processor time of 20,000 points and 2,000 new ones in groups that overlap:
-# 0.45 s by boxes and 0.23 by products in 16 dimensions, 0.87 and 0.25 in 32, 1.6 and 0.30 in 64; in
-# groups far apart 0.03 and 0.29, 0.05 and 0.29, 0.13 and 0.29.
+# In few dimensions a search in a tree of boxes compares few points. In many dimensions it compares
+# most of them, and inner products of all pairs are quicker. Measured: processor time on two cores,
+# in seconds, for 20,000 points of a fit and 2,000 new points.
+#
+#     dimensions                           16     32     64
+#     groups that overlap, by boxes      0.45   0.87   1.6
+#     groups that overlap, by products   0.23   0.25   0.30
+#     groups far apart, by boxes         0.03   0.05   0.13
+#     groups far apart, by products      0.29   0.29   0.29
 _MOST_DIMENSIONS_OF_TREE = 32
 
 
@@ -43,53 +48,55 @@ _MOST_DIMENSIONS_OF_TREE = 32
 def approximate_predict(
     clusterer: HDBSCAN, points_to_predict: Any, return_connecting_points: bool = False
 ) -> tuple[Array, ...]:
-    """Put new points into the clusters of a fit, which stay as they are.
+    """Assign new points to the clusters of a fitted HDBSCAN, which do not change.
 
-    A new point connects to the fit's nearest point by mutual reachability, in which its own core
-    distance is that to its `min_samples`-th nearest point of the fit. It is in the last cluster of
-    that point, or in the first one around it that is born below the density of the connection.
+    Each new point is connected to the point of the fit that is nearest by mutual reachability. The
+    core distance of the new point is the distance to its `min_samples`-th nearest point of the fit.
+    The new point gets the label of the last cluster in which the point of the fit is. If the
+    connection is less dense than that cluster was when it began, the new point gets the label of
+    the first cluster around it that began below the density of the connection. A new point that
+    joins no chosen cluster is noise. Blocks until all points are assigned.
 
     Parameters
     ----------
     clusterer : HDBSCAN
-        Fitted by points.
-    points_to_predict : array of shape (m, d), data frame, or a sparse matrix
-        Points as rows, with as many coordinates as those of the fit; at least one. If the fit was
-        of a data frame, the columns of a data frame must have the same names in the same order.
-    return_connecting_points : bool
-        Return the connecting points, too.
+        An estimator that was fitted with points, not with distances.
+    points_to_predict : array of shape (m, d), data frame, or sparse matrix
+        Points as rows, at least one, with as many coordinates as the points of the fit. If the fit
+        was of a data frame, the columns of a data frame must have the same names in the same order.
+    return_connecting_points : bool, default False
+        Whether to return the point of the fit to which each new point is connected, too.
 
     Returns
     -------
     labels : ndarray of int64, shape (m,)
-        As `labels_` of the fit: -1 for noise, -2 for a row with an infinite coordinate, -3 for one
-        with a missing coordinate (NaN). Of the points of the fit these are their own labels, unless
-        several are at one place.
+        The cluster of each new point, numbered as `labels_` of the fit: -1 for noise, -2 for a row
+        with an infinite coordinate, -3 for a row with a missing coordinate (NaN). Points of the fit
+        get their own labels, unless several of them have the same coordinates.
     probabilities : ndarray of float64, shape (m,)
-        As `probabilities_`: the density of the connection, as a share of the greatest one that the
-        cluster has.
+        How strongly each new point belongs to its cluster, as `probabilities_` of the fit: the
+        density of the connection, divided by the greatest density of the cluster, and at most 1.
     neighbors : ndarray of int64, shape (m,)
-        If asked for: the row of the fit that each point connects to; -1 for rows that are not
-        finite.
+        The row of the fit to which each new point is connected, or -1 for rows that are not finite.
+        It is returned only if `return_connecting_points` is True.
 
     Raises
     ------
     NotFittedError
-        `clusterer` has not been fitted, or was fitted by distances.
+        `clusterer` has not been fitted, or was fitted with distances.
     InvalidGraphError
-        There are no points, they have other dimensions or other names of columns than those of the
-        fit, or its metric does not take them.
+        There are no points, they have another number of coordinates or other column names than the
+        points of the fit, or the metric of the fit does not accept them.
     InvalidArgumentError
-        `clusterer` is no HDBSCAN.
+        `clusterer` is not an HDBSCAN.
 
-    Notes
-    -----
-    The clusters are not those that a fit of all points together would find. The first call after a
-    fit computes core distances, as the fit does, and builds a tree of boxes. Later calls take
-    O(m s log n) time for s = `min_samples` in few dimensions, and O(m n d) at most: in more than 32
-    dimensions, and for metrics that :class:`clmst.Points` does not have. Memory is O(n + m).
+    Notes ----- The clusters are not the clusters that a fit of all points together would find. The
+    first call after a fit computes the core distances of the fit again and builds a search tree of
+    boxes. Later calls take O(m s log n) time, with s = `min_samples`, in few dimensions. They take
+    O(m n d) at most, as in more than 32 dimensions and for metrics that :class:`clmst.Points` does
+    not have. Memory is O(n + m).
 
-    The points of the fit are not copied, so they must not have been changed.
+    The points of the fit are not copied, so they must not be changed between the fit and this call.
 
     Examples
     --------
@@ -110,33 +117,49 @@ def approximate_predict(
 
 @lasting("scoring points as outliers")
 def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Floats:
-    """Return the outlier scores of new points, by the clusters of a fit.
+    """Compute the outlier scores (GLOSH) of new points by the clusters of a fitted HDBSCAN.
 
-    Each is 1 - lambda / lambda_max: the density of the connection, as of
-    :func:`approximate_predict`, and the greatest density in the last cluster of the connecting
-    point. 0 where the connection is denser. A point at the place of a point of the fit has its
-    score, that of `outlier_scores_`.
+    The score is 1 - lambda / lambda_max. lambda is the density at which the new point connects to a
+    point of the fit, as in :func:`approximate_predict`. lambda_max is the greatest density in the
+    last cluster in which that point of the fit is. The score is 0 if the connection is denser. A
+    new point with the same coordinates as a point of the fit gets the score of that point in
+    `outlier_scores_`. Blocks until all scores are computed.
 
     Parameters
     ----------
     clusterer : HDBSCAN
-        Fitted by points.
-    points_to_predict : array of shape (m, d), or a sparse matrix
-        As of :func:`approximate_predict`.
+        An estimator that was fitted with points, not with distances.
+    points_to_predict : array of shape (m, d), data frame, or sparse matrix
+        Points as rows, as :func:`approximate_predict` takes them.
 
     Returns
     -------
     ndarray of float64, shape (m,)
-        From 0 to 1. 1 for rows with an infinite coordinate, NaN for those with a missing one.
+        The scores, from 0 for a point in the densest part of a cluster to 1 for an outlier. The
+        score is 1 for a row with an infinite coordinate, and NaN for a row with a missing
+        coordinate.
 
     Raises
     ------
-    ClmstError
-        As of :func:`approximate_predict`.
+    NotFittedError
+        `clusterer` has not been fitted, or was fitted with distances.
+    InvalidGraphError
+        There are no points, they have another number of coordinates or other column names than the
+        points of the fit, or the metric of the fit does not accept them.
+    InvalidArgumentError
+        `clusterer` is not an HDBSCAN.
 
     Notes
     -----
-    Time and memory are those of :func:`approximate_predict`.
+    A call takes the time and memory of :func:`approximate_predict`.
+
+    Examples
+    --------
+    >>> from clmst.cluster import HDBSCAN, approximate_predict_scores
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [5, 2]]
+    >>> model = HDBSCAN(min_cluster_size=3).fit(X)
+    >>> approximate_predict_scores(model, [[0, 0], [50, 50]]).round(2)
+    array([0.  , 0.98])
     """
     predictor, given = _checked(clusterer, points_to_predict)
     return given.spread(predictor.scores(predictor.connections(given)), 1, np.nan)
@@ -144,22 +167,22 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """How new points connect to points of a fit."""
+    """The connection of each new point to a point of the fit."""
 
-    point: Nodes  # shape (m,): the nearest one by mutual reachability
+    point: Nodes  # shape (m,): the point of the fit that is nearest by mutual reachability
     density: Floats  # shape (m,): 1 / mutual reachability
-    is_at: npt.NDArray[np.bool_]  # shape (m,): whether the distance is 0
+    is_at: npt.NDArray[np.bool_]  # shape (m,): whether the distance of the two points is 0
 
 
 def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
-    """Return the predictor of a fit, and new points that have been checked."""
+    """Return the predictor of a fit, and the new points after they have been checked."""
     predictor = _predictor_of(clusterer)
     check_feature_names(clusterer, points_to_predict)
     return predictor.checked(points_to_predict)
 
 
 def _predictor_of(clusterer: Any) -> Predictor:
-    """Return what predicts for a fit: made at the first call, kept by the estimator."""
+    """Return the predictor of a fitted estimator. It is built at the first call and kept there."""
     own = vars(check_kind("clusterer", clusterer, HDBSCAN))
     clusterer._check_fitted()
     if "_predictor" not in own:
@@ -169,7 +192,7 @@ def _predictor_of(clusterer: Any) -> Predictor:
 
 
 class Predictor:
-    """The points of a fit, where to find the nearest ones, and the tree that they are in."""
+    """Assigns new points to the clusters of a fit, whose points and condensed tree it keeps."""
 
     def __init__(self, model: HDBSCAN) -> None:
         given, used = model._given, model._fitted_by
@@ -185,11 +208,15 @@ class Predictor:
         self.alpha, self.epsilon = float(used["alpha"]), float(used["cluster_selection_epsilon"])
         self.points = given.graph if isinstance(given.graph, Points) else None
         core = core_distances(given.graph, self.min_samples, device=model.device)
-        self.core: Floats = core * self.alpha  # compared with distances that are divided in the end
+        # Multiplied by alpha, because distances are divided by alpha only in the end.
+        self.core: Floats = core * self.alpha
 
     @cached_property
     def search(self) -> _Boxes | _Products:
-        """What finds nearest points, by coordinates whose distances have the metric's order."""
+        """The search for nearest points: a tree of boxes, or all inner products in many dimensions.
+
+        It compares coordinates, whose distances have the same order as the distances of the metric.
+        """
         assert self.points is not None, "other metrics compare all pairs"
         is_for_products = self.points.metric not in ("manhattan", "chebyshev")
         if is_for_products and len(self.points.planes) > _MOST_DIMENSIONS_OF_TREE:
@@ -197,9 +224,11 @@ class Predictor:
         return _Boxes(self.points)
 
     def checked(self, X: Any) -> tuple[Predictor, Distances]:
-        """Return a predictor, and new points whose distances to its points it can compute.
+        """Check new points, and return a predictor that can compute their distances to the fit.
 
-        Rows that are not finite are left out. Raise unless the new points are rows like the fit's.
+        Also returns the new points as :class:`Distances`, without the rows that are not finite. The
+        predictor differs from this one if both sets of points need another common scale. Raises
+        InvalidGraphError unless the new points have as many coordinates as the points of the fit.
         """
         name, d = "points_to_predict", self.rows.shape[1]
         array = filled(X, name)
@@ -219,21 +248,24 @@ class Predictor:
         return predictor, new
 
     def _of(self, points: Points) -> Predictor:
-        """Return a predictor of the same fit, whose points have another exponent."""
+        """Return a predictor of the same fit, with its points scaled by another power of 2."""
         other = copy(self)
         vars(other).pop("search", None)
         other.points = points
         return other
 
     def connections(self, new: Distances) -> Connections:
-        """Return the nearest point of the fit to each new one, by mutual reachability.
+        """Find the point of the fit that is nearest to each new point by mutual reachability.
 
-        Of equally near ones the nearest by distance, of these the first that was found.
+        Of points that are equally near, the nearest by distance is taken, and of these the first
+        that was found.
         """
         m, n = new.finite.size, len(self.rows)
         point, reach, distance = np.empty(m, np.int64), np.empty(m), np.empty(m)
         rest, k = np.arange(m), n if self.points is None else self.min_samples
-        while rest.size:  # those whose nearest point may be beyond the k nearest by distance
+        # A point is searched again, with twice the k, while a point beyond its k nearest by
+        # distance could be nearer by mutual reachability.
+        while rest.size:
             again = []
             for some in slices(rest.size, max(_CELLS_AT_ONCE // k, 1)):
                 at = rest[some]
@@ -250,14 +282,18 @@ class Predictor:
                     again.append(at[reach[at] > apart.max(axis=1)])
             rest, k = np.concatenate([rest[:0], *again]), min(2 * k, n)
         is_at = distance == 0
-        if self.points is not None:  # a cosine distance may miss 0 a little
+        if self.points is not None:  # by rounding a cosine distance may differ from 0
             is_at |= (new.graph.planes == self.points.planes[:, point]).all(axis=0)
         with np.errstate(divide="ignore"):
             density = 1 / (reach / self.alpha)
         return Connections(point=point, density=density, is_at=is_at)
 
     def _near(self, new: Distances, at: Nodes, k: int) -> tuple[Nodes, Floats]:
-        """Return k points of the fit that are nearest to new ones, and their distances."""
+        """Return k points of the fit near to each of some new points, and their distances.
+
+        They are the k nearest points, in any order. With a metric that Points does not have, k is
+        the number of all points. `at` has the positions of the new points.
+        """
         if self.points is None:
             assert new.rows is not None, "new points have rows"
             near = np.broadcast_to(np.arange(k), (at.size, k))
@@ -267,13 +303,13 @@ class Predictor:
         return near, new.graph.distances_to(self.points, at[:, None], near)
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
-        """Return labels, and strengths of membership."""
+        """Return the label of each new point, and the strength of its membership."""
         chosen, tree, density = self.chosen, self.chosen.tree, found.density
         cluster, leaves = tree.point_cluster[found.point], tree.point_lambda[found.point]
         higher = np.flatnonzero(leaves > density)
         cluster[higher] = chosen.clusters_at(cluster[higher], density[higher])
         labels = chosen.label[cluster]
-        if 0 in chosen.chosen:  # all points are one cluster, but early ones
+        if 0 in chosen.chosen:  # the root is the only cluster; points that leave it early are noise
             least = 1 / self.epsilon if self.epsilon > 0 else tree.death[0]
             labels[np.minimum(density, leaves) < least] = NOISE
         strengths, is_in = np.zeros(labels.size), labels != NOISE
@@ -282,43 +318,49 @@ class Predictor:
         return labels, strengths
 
     def scores(self, found: Connections) -> Floats:
-        """Return outlier scores."""
+        """Return the outlier score of each new point."""
         leaves = self.chosen.tree.point_lambda[found.point]
         density = np.where(found.is_at, leaves, found.density)
         return self.chosen.outlier_scores(found.point, density)
 
 
 class _Boxes:
-    """Nearest points by SciPy's tree of boxes."""
+    """A search for nearest points with SciPy's k-d tree."""
 
     def __init__(self, points: Points) -> None:
-        # Halves at the middle of boxes, not of points: built sooner, and as quick.
+        # Boxes are halved at their middle, not at the median of points: the tree is built sooner,
+        # and a search is as quick.
         self.tree = cKDTree(np.ascontiguousarray(points.planes.T), balanced_tree=False)
         self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(points.metric, 2.0)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
-        """Return the k nearest points to each row, shape (m, k)."""
-        numbers = list(range(1, k + 1))  # so that there is a column even for one
+        """Return the indices of the k nearest points to each row, shape (m, k)."""
+        numbers = list(range(1, k + 1))  # a list, so that the result has a column even if k is 1
         found = self.tree.query(coordinates, k=numbers, p=self.power, workers=usable_cores())[1]
-        return np.minimum(found, self.tree.n - 1)  # n stands for points at an infinite distance
+        return np.minimum(found, self.tree.n - 1)  # SciPy returns n for an infinite distance
 
 
 class _Products:
-    """Nearest points by all inner products, some rows at a time."""
+    """A search for nearest points that computes all inner products, some rows at a time."""
 
     def __init__(self, points: Points) -> None:
         coordinates = points.planes.T
-        self.middle = coordinates.mean(axis=0)  # near 0 products are rounded less
+        self.middle = coordinates.mean(axis=0)  # products of coordinates near 0 are rounded less
         self.coordinates = coordinates - self.middle
         self.squares = np.einsum("ij,ij->i", self.coordinates, self.coordinates)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
-        """Return the k nearest points to each row, but for rounding, shape (m, k)."""
+        """Return the indices of the k nearest points to each row, shape (m, k).
+
+        Squared distances are rounded, so a slightly farther point may take the place of a nearer
+        one.
+        """
         m, n = len(coordinates), len(self.coordinates)
         found = np.empty((m, k), np.int64)
         for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
             own = coordinates[some] - self.middle
             with np.errstate(over="ignore", invalid="ignore"):
-                squares = self.squares - 2 * (own @ self.coordinates.T)  # less those of the rows
+                # Squared distances without the square of the row, which is equal for all points.
+                squares = self.squares - 2 * (own @ self.coordinates.T)
             found[some] = np.argpartition(squares, k - 1, axis=1)[:, :k]
         return found

@@ -1,4 +1,4 @@
-"""Single linkage: a function as SciPy's, and an estimator as scikit-learn's."""
+"""Single linkage: a function like SciPy's, and an estimator like scikit-learn's."""
 
 from __future__ import annotations
 
@@ -31,47 +31,72 @@ def single_linkage(
     join_components: bool = False,
     device: Any = None,
 ) -> npt.NDArray[np.float64]:
-    """Compute the single-linkage dendrogram of points, of distances or of a graph.
+    """Compute the single-linkage dendrogram of points, distances or a graph.
+
+    Single linkage begins with each point as a cluster, and merges the two nearest clusters until
+    one is left. The distance of two clusters is the distance of their nearest points. The merges
+    are the edges of a minimum spanning tree in rising order [1]_. Blocks until the device has
+    finished.
 
     Parameters
     ----------
     X : array of shape (n, d), data frame, graph, or Forest
-        Points as rows: an array, a data frame of pandas or polars, an Arrow table, a tensor on the
-        CPU, anything else with ``__array__`` or ``__dlpack__``, or a list of rows. With
-        ``metric="precomputed"`` distances: a matrix of shape (n, n), or condensed. A sparse matrix
-        or any other graph of :func:`clmst.minimum_spanning_forest` has distances as weights, but a
-        data frame is points unless the metric is "precomputed". :class:`clmst.Points` have a
-        metric of their own.
-    metric : str or callable
-        One of :class:`clmst.Points`; its distances are computed on demand, in O(n) memory. Or
-        another one of SciPy's ``pdist``, or a function of two rows; such distances are stored in
-        O(n**2) memory. Or "precomputed".
+        What to cluster:
+
+        * Points as rows: an array, a data frame of pandas or polars, an Arrow table, a tensor on
+          the CPU, any other object with ``__array__`` or ``__dlpack__``, or a list of rows.
+        * :class:`clmst.Points`, which have their own metric.
+        * With ``metric="precomputed"``: distances, as a matrix of shape (n, n) or in SciPy's
+          condensed form. A data frame with columns for both ends of edges is a graph.
+        * A sparse matrix, or any other graph that :func:`clmst.minimum_spanning_forest` takes. Its
+          weights are distances.
+        * A :class:`clmst.Forest` that was computed before.
+    metric : str or callable, default "euclidean"
+        The distance of two points. It may be a metric of :class:`clmst.Points`, whose distances are
+        computed when they are needed, in O(n) memory. It may also be another metric of SciPy's
+        ``pdist``, or a function of two rows. Their distances are stored, in O(n**2) memory. With
+        "precomputed", `X` contains distances.
     metric_params : dict, optional
-        Arguments of a metric of SciPy's.
+        Keyword arguments of the metric, as SciPy's ``pdist`` takes them.
     neighbours : sparse matrix, graph, array or pair of arrays, optional
-        A graph of near points from another library; see :func:`neighbour_forest`.
-    join : {"connected", "exact"}
-        With `neighbours`: join the components of their graph by the shortest edges between their
-        points, or solve all pairs.
-    join_components : bool
-        Join the components of a graph that is not connected, at an infinite height.
+        A graph of near points from another library. With it the tree begins with the edges of this
+        graph; see :func:`neighbour_forest`.
+    join : {"connected", "exact"}, default "connected"
+        How to use `neighbours`. "connected" joins the components of their graph by the shortest
+        edges between their points, which is quick. "exact" considers all pairs of points.
+    join_components : bool, default False
+        Whether to join the components of a graph that is not connected, at an infinite height.
+        Without it such a graph raises InvalidForestError.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Returns
     -------
     ndarray of float64, shape (n - 1, 4)
-        The linkage matrix, as of ``scipy.cluster.hierarchy.linkage(X, "single")``; see
+        The linkage matrix, in the form of ``scipy.cluster.hierarchy.linkage(X, "single")``. Each
+        row is a merge: the numbers of the two clusters, their distance, and the number of points of
+        the new cluster. Points have the numbers 0 to n - 1, and merge i makes cluster n + i. See
         :meth:`clmst.Forest.linkage`.
 
     Raises
     ------
     InvalidGraphError
-        Malformed input, no points, or a distance that is negative or NaN.
+        The input is malformed, there are no points, or a distance is negative or NaN.
     InvalidForestError
-        The graph is not connected, and its components are not to be joined.
+        The graph is not connected and `join_components` is False, or `X` is a maximum spanning
+        forest.
     InvalidArgumentError
-        An unknown metric.
+        The metric is unknown, or another argument is out of its range.
+
+    Notes
+    -----
+    It takes the time of :func:`clmst.minimum_spanning_forest` for the same input, plus O(n log n)
+    for the dendrogram.
+
+    References
+    ----------
+    .. [1] J. C. Gower, G. J. S. Ross, "Minimum Spanning Trees and Single Linkage Cluster Analysis",
+       Applied Statistics, 1969.
 
     Examples
     --------
@@ -91,51 +116,68 @@ def single_linkage(
 
 
 class SingleLinkage(ClusterEstimator):
-    """Single-linkage clustering, as scikit-learn's AgglomerativeClustering does it.
+    """Cluster by single linkage, like AgglomerativeClustering(linkage="single") of scikit-learn.
 
-    scikit-learn is not needed. All inputs of :func:`single_linkage` are taken.
+    It merges the two nearest clusters, whose distance is the distance of their nearest points,
+    until the requested number of clusters is left, or until no two clusters are nearer than a
+    threshold. scikit-learn need not be installed. All inputs of :func:`single_linkage` are
+    accepted.
 
     Parameters
     ----------
-    n_clusters : int or None
-        How many clusters; None if there is a `distance_threshold`.
-    metric, metric_params
-        As of :func:`single_linkage`.
+    n_clusters : int or None, default 2
+        The number of clusters to find. It must be None if `distance_threshold` is given.
+    metric : str or callable, default "euclidean"
+        The distance of two points, as :func:`single_linkage` takes it.
+    metric_params : dict, optional
+        Keyword arguments of the metric.
     connectivity : sparse matrix, array or callable, optional
-        Which pairs of points may be joined: those whose entries are not 0, in one direction or
-        both, as of a graph of nearest neighbours. Or a function of X that returns such a matrix.
-        If they do not connect all points, the shortest edges between components are added, as
-        scikit-learn does.
+        The pairs of points that may be joined: a matrix of shape (n, n), such as the graph of
+        nearest neighbours, or a function of `X` that returns one. A pair may be joined if its entry
+        is not 0 in one direction at least. If these pairs do not connect all points, the shortest
+        edges between their components are added, as scikit-learn does.
     distance_threshold : float, optional
-        Clusters at this distance or a greater one are not merged.
+        The distance at or above which clusters are not merged. A greater value gives fewer
+        clusters. `n_clusters` must be None with it.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that computes; see :func:`clmst.get_device`.
 
     Attributes
     ----------
     labels_ : ndarray of int32, shape (n,)
-        The cluster of each point, numbered by least point.
+        The cluster of each point. Clusters are numbered from 0 in the order of their first points.
     n_clusters_ : int
+        The number of clusters that were found.
     n_leaves_ : int
-        Points.
+        The number of points.
     n_connected_components_ : int
-        Of the graph; where there are several, a warning says so. They are joined at infinity, and
-        those of `connectivity` by the shortest edges between their points.
+        The number of connected components of the graph. If there are several, a
+        :class:`GraphWarning` is given. Components of an input graph are joined at an infinite
+        distance, and components of `connectivity` by the shortest edges between their points.
     children_ : ndarray of int64, shape (n - 1, 2)
-        The two nodes of each merge.
+        The two nodes that each merge joins. Nodes 0 to n - 1 are points, and node n + i is the
+        result of merge i.
     distances_ : ndarray of float64, shape (n - 1,)
-        The heights of merges.
+        The distance of the two clusters of each merge.
     forest_ : Forest
-        The spanning forest: ``forest_.cut`` gives other clusters without another solve.
+        The spanning forest. ``forest_.cut`` gives other numbers of clusters without another solve.
     n_features_in_ : int
+        The number of columns of the input, or 0 if it does not have two dimensions.
     feature_names_in_ : ndarray of str
-        Where the columns of X have names.
+        The names of the columns of the input. It exists if all columns have names that are strings.
+
+    Notes ----- A fit takes the time and memory of :func:`single_linkage` for the same input.
+    Clusters with a few points between them are chained together; :class:`HDBSCAN` treats such
+    points as noise.
 
     Examples
     --------
     >>> from clmst.cluster import SingleLinkage
-    >>> SingleLinkage(n_clusters=2).fit_predict([[0, 0], [0, 1], [4, 0]])
+    >>> X = [[0, 0], [0, 1], [4, 0]]
+    >>> SingleLinkage(n_clusters=2).fit_predict(X)
     array([0, 0, 1], dtype=int32)
+    >>> SingleLinkage(n_clusters=None, distance_threshold=2).fit(X).n_clusters_
+    2
     """
 
     def __init__(
@@ -157,13 +199,27 @@ class SingleLinkage(ClusterEstimator):
 
     @lasting("clustering by single linkage")
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster; `y` is ignored.
+        """Find the clusters of points and set the attributes. Blocks until all are found.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), data frame, graph, or Forest
+            Points, distances or a graph, in any form that :func:`single_linkage` takes.
+        y : object
+            Ignored. It exists for compatibility with scikit-learn.
+
+        Returns
+        -------
+        SingleLinkage
+            The estimator itself.
 
         Raises
         ------
-        ClmstError
-            As of :func:`single_linkage`; or `n_clusters` and `distance_threshold` contradict each
-            other, or there are fewer points than clusters.
+        InvalidArgumentError
+            A parameter is out of its range, not exactly one of `n_clusters` and
+            `distance_threshold` is given, or there are fewer points than clusters.
+        InvalidGraphError
+            The input is malformed, there are no points, or a distance is negative or NaN.
         """
         self._check()
         forest = self._forest(X)
@@ -187,7 +243,10 @@ class SingleLinkage(ClusterEstimator):
         return self
 
     def _forest(self, X: Any) -> Forest:
-        """Return the forest to be cut; count the components of the graph, and warn of several."""
+        """Compute the forest to cut, and set `n_connected_components_`.
+
+        Gives a GraphWarning if the graph has several components.
+        """
         metric = self.metric, self.metric_params
         if self.connectivity is None:
             forest = forest_of(X, *metric, self.device)
@@ -206,6 +265,7 @@ class SingleLinkage(ClusterEstimator):
         return forest
 
     def _check(self) -> None:
+        """Raise InvalidArgumentError unless exactly one valid parameter defines the cut."""
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise InvalidArgumentError(
                 f"n_clusters is {shown(self.n_clusters)} and distance_threshold is "
@@ -222,7 +282,10 @@ class SingleLinkage(ClusterEstimator):
 
 
 def labels_of(forest: Forest, n_clusters: int) -> Array:
-    """Return the labels of a cut; components beyond the number are joined, the first ones first."""
+    """Cut a forest into a number of clusters and return the label of each vertex.
+
+    If the forest has more components than that, the first ones are joined to one cluster.
+    """
     if n_clusters >= forest.n_components:
         return forest.cut(k=n_clusters)
     joined = forest.n_components - n_clusters

@@ -27,7 +27,7 @@ from clmst.points.hdbscan import distances_between
 from clmst.points.inputs import filled, graph_of, precomputed
 from clmst.points.metrics import check_metric
 
-_CELLS_AT_ONCE = 1 << 18  # of a few arrays that a core's cache holds
+_CELLS_AT_ONCE = 1 << 18  # distances in a block: a few arrays of this size fit a core's cache
 
 
 def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
@@ -41,54 +41,70 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     metric_params: dict[str, Any] | None = None,
     device: Any = None,
 ) -> Any:  # float, or tuple[float, ndarray]
-    """Return how valid a clustering is by density, from -1 to 1: DBCV.
+    """Grade a clustering by density with DBCV, from -1 (bad) to 1 (good).
 
-    The score of a cluster compares its density separation, the least mutual reachability from its
-    inner points to those of another cluster, with its density sparseness, the heaviest inner edge
-    of its minimum spanning tree. The index is their mean, weighted by points; noise weighs with 0.
+    DBCV suits clusters of any shape, for which the silhouette is misleading [1]_. It compares two
+    numbers for each cluster. The density separation is the least mutual reachability from an inner
+    point of the cluster to an inner point of another cluster. The density sparseness is the weight
+    of the heaviest inner edge of the cluster's minimum spanning tree. The score of the cluster is
+    their difference, divided by the greater of the two. The index is the mean of the scores,
+    weighted by the number of points. Noise counts with the score 0. Blocks until all is computed.
 
     Parameters
     ----------
-    X : array of shape (n, d), a sparse matrix, or Points
-        Points as rows; with ``metric="precomputed"`` the matrix of their distances.
+    X : array of shape (n, d), sparse matrix, or Points
+        Points as rows, or, with ``metric="precomputed"``, the matrix of their distances.
+        :class:`clmst.Points` are compared by their own metric.
     labels : array of int, shape (n,)
-        The cluster of each point; noise is negative. So is a row that is not finite.
-    metric, metric_params
-        As of :func:`clmst.cluster.single_linkage`.
+        The cluster of each point, numbered from 0. A negative label means noise. Rows that are not
+        finite must have a negative label.
+    metric : str or callable, default "euclidean"
+        The distance of two points, as :func:`clmst.cluster.single_linkage` takes it.
     d : int, optional
-        The dimensions that densities are of; by default the number of coordinates.
-    per_cluster_scores : bool
-        Return the scores of clusters, too.
-    mst_raw_dist : bool
-        Take distances instead of mutual reachability, which also suits long clusters side by side.
+        The number of dimensions that the density refers to. In a greater dimension the nearest
+        points weigh more in a core distance. The default is the number of coordinates. It must be
+        given if distances are precomputed.
+    per_cluster_scores : bool, default False
+        Whether to return the score of each cluster, too.
+    mst_raw_dist : bool, default False
+        Whether to use distances instead of mutual reachability. This also suits long clusters that
+        lie side by side.
+    metric_params : dict, optional
+        Keyword arguments of the metric.
     device : None, str, Device or pyopencl.CommandQueue
-        Where spanning trees are found; see :func:`clmst.get_device`.
+        The device that computes spanning trees; see :func:`clmst.get_device`.
 
     Returns
     -------
     index : float
-        0 if all points are noise. NaN if only one cluster has two points or more, of which a
-        :class:`GraphWarning` tells.
+        The index of the clustering. It is 0 if all points are noise. It is NaN if only one cluster
+        has two points or more, and then a :class:`GraphWarning` is given.
     scores : ndarray of float64, shape (labels.max() + 1,)
-        If asked for. NaN of labels with fewer than two points.
+        The score of each cluster. It is returned only if `per_cluster_scores` is True. It is NaN
+        for labels with fewer than two points.
 
     Raises
     ------
     InvalidGraphError
-        Malformed points or distances, or a coordinate of a clustered point that is not finite.
+        The points or distances are malformed, or a coordinate of a clustered point is not finite.
     InvalidArgumentError
-        There is not one label for each point, or `d` is missing for a matrix of distances.
+        There is not exactly one label for each point, a label is not below the number of points, or
+        `d` is missing for precomputed distances.
 
-    Notes
-    -----
-    The core distance of a point is by the mean of ``(1 / distance) ** d`` over the other points of
-    its cluster. Points at distance 0 add nothing to this sum. A cluster of one point counts as
-    noise. Inner points have two edges of the tree or more; where no point has them, all are inner,
-    and where no edge has two inner ends, all edges are. Of equally heavy edges the tree has those
+    Notes ----- Here the core distance of a point is not a distance to one near point. It is the
+    mean of ``(1 / distance) ** d`` over the other points of its cluster, raised to the power ``-1 /
+    d``. Points at distance 0 add nothing to the sum. A cluster of one point counts as noise. Inner
+    points have at least two edges of the tree. If no point has two, all points are inner; if no
+    edge joins two inner points, all edges are inner. Of equally heavy edges the tree contains those
     of least id.
 
-    O(m**2 d) time for a cluster of m points, and what the spanning trees take. O(n) memory for the
-    metrics "euclidean", "manhattan", "chebyshev" and "cosine", O(n**2) for others.
+    The time is O(m**2 d) for a cluster of m points, plus the time of the spanning trees. Memory is
+    O(n) for the metrics "euclidean", "manhattan", "chebyshev" and "cosine", and O(n**2) for others.
+
+    References
+    ----------
+    .. [1] D. Moulavi, P. A. Jaskowiak, R. J. G. B. Campello, A. Zimek, J. Sander, "Density-Based
+       Clustering Validation", SIAM International Conference on Data Mining, 2014.
 
     Examples
     --------
@@ -134,6 +150,7 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
 
 
 def _checked_labels(labels: Any, n: int) -> Array:
+    """Return the labels as int64, or raise unless there is a valid one for each of `n` points."""
     array = as_array("labels", labels)
     if array.shape != (n,) or array.dtype.kind not in "iu":
         raise InvalidArgumentError(
@@ -149,6 +166,7 @@ def _checked_labels(labels: Any, n: int) -> Array:
 
 
 def _dimensions(d: int | None, rows: Array, metric: Any) -> int:
+    """Return `d`, the dimensions of densities, or the number of coordinates if it is None."""
     if d is not None:
         return check_integer("d", d, low=1)
     if metric == "precomputed":
@@ -160,13 +178,16 @@ def _dimensions(d: int | None, rows: Array, metric: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _ClusteredPoints:
-    """Distances of clustered points: of coordinates, computed on demand, or a stored matrix."""
+    """The distances of the clustered points, computed from coordinates when needed, or stored.
+
+    Exactly one of `points` and `matrix` is None.
+    """
 
     points: Points | None
     matrix: Array | None
 
     def between(self, some: Nodes, others: Nodes) -> Array:
-        """Return the distances of points to others, shape (m, n)."""
+        """Return the distances of the points `some` to the points `others`, shape (m, n)."""
         if self.points is None:
             assert self.matrix is not None
             return self.matrix[np.ix_(some, others)]
@@ -174,17 +195,22 @@ class _ClusteredPoints:
         return distances_between(rows[some], rows[others], self.points.metric, None)
 
     def core(self, group: Nodes, d: int) -> Floats:
-        """Return the core distance of each point of a cluster, by all other points of it."""
+        """Compute the core distance of each point of a cluster from the other points in it.
+
+        This is DBCV's core distance in `d` dimensions. A point at distance 0 from all others gets
+        0.
+        """
 
         def core_of(some: slice) -> Floats:
+            """Compute the core distances of a slice of the cluster's points."""
             apart = self.between(group[some], group)
             own = np.arange(len(apart))
-            apart[own, some.start + own] = 0  # which a cosine distance may miss a little
+            apart[own, some.start + own] = 0  # by rounding a cosine distance may differ from 0
             farthest = apart.max(axis=1)
             apart[apart == 0] = np.inf
             nearest = apart.min(axis=1)
             with np.errstate(invalid="ignore"):
-                shares = nearest[:, None] / apart  # at most 1: no power of them overflows
+                shares = nearest[:, None] / apart  # at most 1, so that no power overflows
             shares **= d
             core = nearest * (shares.sum(axis=1) / (group.size - 1)) ** (-1 / d)
             found: Floats = np.where(np.isinf(nearest), farthest, core)
@@ -194,7 +220,11 @@ class _ClusteredPoints:
         return np.concatenate(in_threads(core_of, parts))
 
     def forest(self, some: Nodes, core: Floats, device: Any) -> tuple[Nodes, Floats]:
-        """Return edges and weights of the spanning tree of some points by mutual reachability."""
+        """Compute the minimum spanning tree of some points by mutual reachability.
+
+        `core` has the core distances of all clustered points. Returns the edges, as indices into
+        `some`, and their weights.
+        """
         graph: Points | DenseGraph
         if self.points is None:
             mutual = np.maximum(self.between(some, some), core[some])
@@ -208,7 +238,10 @@ class _ClusteredPoints:
 def _distances_of(
     rows: Array, clustered: Nodes, metric: Any, metric_params: Any
 ) -> _ClusteredPoints:
-    """Return the distances of clustered points, checked."""
+    """Check the clustered points or the matrix of distances, and return their distances.
+
+    `clustered` has the rows that are in a cluster.
+    """
     if metric == "precomputed":
         matrix = precomputed(rows).weights[np.ix_(clustered, clustered)]
         return _ClusteredPoints(points=None, matrix=matrix.astype(np.float64))
@@ -224,7 +257,10 @@ def _distances_of(
 
 
 def _inner(tree: tuple[Nodes, Floats]) -> tuple[Nodes, float]:
-    """Return the inner points of a spanning tree, and the weight of its heaviest inner edge."""
+    """Return the inner points of a spanning tree, and the weight of its heaviest inner edge.
+
+    Inner points have two edges of the tree or more.
+    """
     edges, weights = tree
     is_inner = np.bincount(edges.ravel(), minlength=weights.size + 1) > 1
     if not is_inner.any():
@@ -237,9 +273,11 @@ def _inner(tree: tuple[Nodes, Floats]) -> tuple[Nodes, float]:
 def _separations(
     between: _ClusteredPoints, groups: list[Nodes], core: Floats, is_inner: Array, device: Any
 ) -> Floats:
-    """Return the least mutual reachability from inner points of each cluster to another's.
+    """Compute the density separation of each cluster; it is infinite if there is only one cluster.
 
-    The lightest edge that leaves a set of points is in every minimum spanning tree.
+    The density separation is the least mutual reachability between an inner point of the cluster
+    and an inner point of another cluster. It is the weight of an edge of the minimum spanning tree
+    of all inner points, because that tree contains the lightest edge that leaves a set of points.
     """
     separations = np.full(len(groups), np.inf)
     if len(groups) < 2:
@@ -257,7 +295,10 @@ def _separations(
 
 
 def _scores(separations: Floats, sparseness: Floats) -> Floats:
-    """Return the validity of each cluster; NaN if there is only one."""
+    """Compute the score of each cluster from its separation and its sparseness.
+
+    The score is NaN if there is only one cluster.
+    """
     if separations.size == 1:
         return np.full(1, np.nan)
     with np.errstate(invalid="ignore"):
