@@ -11,12 +11,12 @@ static inline uint component_of(const components_t *components, uint slot) {
   return label == MIXED ? components->component[slot] : label;
 }
 
-// A lower bound of the distance that a key stands for. It is infinity if there is no edge yet.
+// A lower bound of the distance that a key represents, or infinity if the key means "no edge".
 static inline double distance_of_key(ulong key) {
   return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }
 
-// Append an entry to a list for every work-item that keeps one.
+// Append to a list the entry of every work-item that has one.
 //
 // In-out   *count: the length of the list.
 // Temp     scratch: WG_SIZE words of local memory, base: one; both free on return.

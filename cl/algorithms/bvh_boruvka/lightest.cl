@@ -30,7 +30,8 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
 // Out      next[n_active]: the points that have a candidate.
 // Launch   any.
 // Needs    components are complete; reservations are clear.
-// Ensures  candidates of listed points are in other components; other points have no candidate.
+// Ensures  candidates of listed points are in other components; all other points are without a
+//          candidate.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lists,
                                          const global uint *component, const global uint *labels,

@@ -3,7 +3,7 @@
 // sizes.
 #include "device/work_group.cl"
 
-// Stands for "no edge".
+// Means "no edge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
 // Put a node below a merge. The merge's two children are the least and the greatest of the nodes

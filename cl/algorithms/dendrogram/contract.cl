@@ -17,7 +17,7 @@
 //     level 2  no edge; 3 is in the chain of the top
 #include "algorithms/dendrogram/jump.cl"
 
-// Stands for "no edge", "no vertex" and "no chain".
+// Means "no edge", "no vertex" or "no chain".
 #define DENDROGRAM_NONE 0xFFFFFFFFu
 
 // Find the lightest edge at each vertex.

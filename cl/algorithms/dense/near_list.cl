@@ -1,7 +1,7 @@
 // dense: the list of a row's least plain sums.
 #include "algorithms/dense/filter.cl"
 
-// The list of a row for one part of the columns. Entry j is from[j * n].
+// The list of a row for one part of the columns. Entry j is from[j * stride].
 typedef struct {
   global double *from;
   size_t stride;

@@ -9,7 +9,7 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Find the greatest exponent of the coordinates, once they are moved.
+// Find the greatest exponent of the coordinates, after the center is subtracted.
 //
 // In       rows[n * d]; center[d].
 // In-out   scaling[SCALING_EXPONENT]: 0 before.
@@ -26,7 +26,7 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
   if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
 }
 
-// Write all points in float32, moved and scaled.
+// Write all points in float32, with the center subtracted, and scaled.
 //
 // In       rows[n * d]; center[d]; scaling[SCALING_EXPONENT].
 // Out      singles[n_padded * padded], packs[n_padded * padded].

@@ -7,12 +7,12 @@
 #include "algorithms/dense/serial_rows.cl"
 #endif
 
-// Cells that a lane loads at once: many for stored ones, since loads take long; few for points,
-// since registers run short on some devices.
+// Number of cells that a lane loads at once: many if cells are stored, since loads take long; few
+// for points, since registers run short on some devices.
 #define LANE_CELLS (METRIC ? 2 : 8)
 
-// Update every lane's lightest cell with its part of the cells [begin, end) of a row: those that
-// leave the component `own`. Without `component`, every vertex is a component.
+// Update every lane's lightest cell with its part of the cells [begin, end) of a row, except cells
+// inside the component `own`. Without `component`, every vertex is a component.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
