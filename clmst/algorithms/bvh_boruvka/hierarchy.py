@@ -160,7 +160,7 @@ def order_of(
     while height > (_SMALL_HEIGHT if is_alone else local_height):
         if not is_alone:
             part = min(height, max(local_height, (leaves // groups).bit_length()))
-            bits = max(height - 1, 2)  # half as many cells as leaves: eight points or so share one
+            bits = max(height - 1, 2)  # half as many cells as leaves: about 8 points share a cell
             enqueue("encode", part, part, bits)
             key_bits = bits + ((leaves - 1) >> height).bit_length()
             keys, ids = split(keys, key_bits=key_bits, values=ids, launch=launch)

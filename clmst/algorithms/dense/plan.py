@@ -168,7 +168,7 @@ def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Den
     """
     key = ("dense", maximum)
     if key not in graph.derived:
-        graph.derived.pop(("dense", not maximum), None)  # memory may be short
+        graph.derived.pop(("dense", not maximum), None)  # two matrices may not fit
         wide = graph.encoded.is_wide
         with launch.phase("build"):
             panels = _build(graph, launch, maximum=maximum)
