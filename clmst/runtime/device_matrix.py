@@ -117,6 +117,9 @@ class DeviceMatrix:
                 f"{stored[0]} and {stored[1]!r}"
             )
         check_dict("plans", self.plans)
+        check_dict("forms", self.forms)
+        if self.core is not None:
+            check_kind("core", self.core, DeviceArray)
         if (panels := known(self, "panels")) is None:
             return
         row = 0
@@ -316,7 +319,8 @@ def _upload_points(
 
     n = points.n_vertices
     planes, others = (part.ravel() for part in _parts(points))
-    if device.capabilities.host_arrays != "copied":
+    nothing_is_there = known_planes is None and core is None
+    if device.capabilities.host_arrays != "copied" or nothing_is_there:
         others = others if core is None else core.to_host()
         doubles = np.concatenate((planes, others)) if others.size else planes
         return (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
