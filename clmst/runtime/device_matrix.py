@@ -29,6 +29,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.handles import Memory
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
 CompleteGraph: TypeAlias = DenseGraph | Points
@@ -311,12 +312,10 @@ def _upload_points(
     points: Points, device: Device, known_planes: tuple[Panel, ...] | None = None,
     core: DeviceArray | None = None,
 ) -> tuple[Panel, ...]:  # fmt: skip
-    """Upload points: all first coordinates, then all second ones and so on, then further arrays.
+    """Put points into one buffer: all first coordinates, then all second ones, then further arrays.
 
-    Coordinates and core distances that are on the device already are copied there.
+    Coordinates and core distances that the device has already are copied there.
     """
-    import pyopencl as cl
-
     n = points.n_vertices
     planes, others = (part.ravel() for part in _parts(points))
     nothing_is_there = known_planes is None and core is None
@@ -324,24 +323,20 @@ def _upload_points(
         others = others if core is None else core.to_host()
         doubles = np.concatenate((planes, others)) if others.size else planes
         return (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
-    behind = 8 * n * points.dimensions
-    cells = device.allocate(behind + (others.nbytes if core is None else core.nbytes))
-    copies, transfers = [], []
-    if known_planes is not None:
-        copies.append((known_planes[0].cells, 0, behind))
-    elif planes.size:
-        transfers.append(Transfer(buffer=cells, array=planes))
-    if core is not None:
-        copies.append((core.memory, behind, core.nbytes))
-    elif others.size:
-        transfers.append(Transfer(buffer=cells, array=others, offset=behind))
-    copy: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
+    sources: tuple[tuple[Array, Memory | None, int], ...] = (
+        (planes, known_planes[0].cells if known_planes else None, planes.nbytes),
+        (others, None, others.nbytes) if core is None else (others, core.memory, core.nbytes),
+    )
+    cells = device.allocate(sum(n_bytes for *_, n_bytes in sources))
+    launch, offset = Launcher(device, device.queue), 0
     with device.lock, failures.Guard(device):
-        if transfers:
-            device.send(transfers, wait=False)
-        for source, offset, n_bytes in copies:
-            if n_bytes:
-                copy(device.queue, cells, source, dst_offset=offset, byte_count=n_bytes)
+        for array, on_device, n_bytes in sources:
+            if on_device is not None:
+                launch.copy(on_device, cells, n_bytes, offset)
+            elif n_bytes:
+                piece = Transfer(buffer=cells, array=array, offset=offset)
+                device.send([piece], wait=False)
+            offset += n_bytes
     return (Panel(first=0, n_rows=n, cells=cells),)
 
 

@@ -242,14 +242,19 @@ class Launcher:
         with self.device.lock:
             return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
 
-    def copy(self, source: Memory, target: Memory, n_bytes: int) -> None:
-        """Enqueue a copy of the first `n_bytes` bytes of `source` to `target`, without waiting."""
+    def copy(self, source: Memory, target: Memory, n_bytes: int, offset: int = 0) -> None:
+        """Enqueue a copy of the first `n_bytes` bytes of `source` to `target`, without waiting.
+
+        The copy begins at byte `offset` of `target`.
+        """
         import pyopencl as cl
 
         if n_bytes:
             with self.device.lock:
                 enqueue: Any = cl.enqueue_copy  # its type stub does not accept SVM
-                event: Event = enqueue(self.queue, target, source, byte_count=n_bytes)
+                event: Event = enqueue(
+                    self.queue, target, source, dst_offset=offset, byte_count=n_bytes
+                )
                 self._note("(copy)", event)
 
     def host_less_device(self) -> float:

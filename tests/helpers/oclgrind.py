@@ -127,17 +127,19 @@ def fill_by_copying(
 
 
 _COPY = """
-kernel void copy(const global uchar *source, global uchar *target) {
-  target[get_global_id(0)] = source[get_global_id(0)];
+kernel void copy(const global uchar *source, global uchar *target, ulong offset) {
+  target[offset + get_global_id(0)] = source[get_global_id(0)];
 }
 """
 
 
-def copy_by_kernel(launch: Launcher, source: Any, target: Any, n_bytes: int) -> None:
+def copy_by_kernel(
+    launch: Launcher, source: Any, target: Any, n_bytes: int, offset: int = 0
+) -> None:
     """Copy like `Launcher.copy`, after which Oclgrind knows nothing of the rest of the target."""
     if n_bytes:
         program: Any = cl.Program(launch.device.context, _COPY).build()
-        program.copy(launch.queue, (n_bytes,), None, source, target)
+        program.copy(launch.queue, (n_bytes,), None, source, target, np.uint64(offset))
 
 
 def only_device() -> Device:
