@@ -104,15 +104,13 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 
     Return with it a list that has the reason why the algorithm is not "prim", unless it is.
     """
-    alone, n, symmetric = device.facts.alone, graph.n_vertices, graph.is_symmetric
-    n_slots = graph.indices.size
-    first = route.prim_first(alone, n, n_slots, symmetric)
-    passed = [] if type(first) is Way else [("prim", first[0].format(*first[1:]))]
-    name = "prim" if not passed else next(solving.in_order(device, None, n_vertices=n))
-    way = route.way_of_steps(
-        name, None, n_vertices=n, n_slots=n_slots, symmetric=symmetric, alone=alone
-    )
-    return way, passed
+    of_graph: dict[str, Any] = {
+        "n_vertices": graph.n_vertices, "n_slots": graph.indices.size,
+        "symmetric": graph.is_symmetric, "alone": device.facts.alone,
+    }  # fmt: skip
+    passed = route.passed_over_steps(**of_graph)
+    name = next(solving.in_order(device, None, n_vertices=graph.n_vertices)) if passed else "prim"
+    return route.way_of_steps(name, None, **of_graph), passed
 
 
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:

@@ -165,24 +165,33 @@ def solve_graph(
         The error says how much memory the whole solve needs.
     """
     name, solve = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
-    way = way_of_steps(name, graph, algorithm=algorithm, options=options)
     try:
-        at_once = not wait and comes_at_once(graph, launch)
-        if at_once:
-            found = _begun(name, graph, launch, options=options, maximum=maximum)
-            if found is not None:
-                return routed(found, way)
-        solution = solve(graph, launch, maximum=maximum, options=options)
-        if solution.graph is not graph:  # a solve may bring the graph into another form
-            at_once = at_once and comes_at_once(solution.graph, launch)
-        if at_once:
-            found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)
-            if found is not None:
-                return routed(found, way)
-        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
-        return routed(forest, way)
+        forest = _solve_in_few_reads(
+            name, solve, graph, launch, options=options, maximum=maximum, wait=wait
+        )
     except OutOfDeviceMemoryError as error:
         raise with_needs(error, graph, name) from error.__cause__
+    return routed(forest, way_of_steps(name, graph, algorithm=algorithm, options=options))
+
+
+def _solve_in_few_reads(
+    name: str, solve: Solve, graph: DeviceGraph, launch: Launcher, *, options: object,
+    maximum: bool, wait: bool,
+) -> Forest | DeviceForest:  # fmt: skip
+    """Solve a graph by the algorithm `name`, with a single read if that is possible."""
+    at_once = not wait and comes_at_once(graph, launch)
+    if at_once:
+        found = _begun(name, graph, launch, options=options, maximum=maximum)
+        if found is not None:
+            return found
+    solution = solve(graph, launch, maximum=maximum, options=options)
+    if solution.graph is not graph:  # a solve may bring the graph into another form
+        at_once = at_once and comes_at_once(solution.graph, launch)
+    if at_once:
+        found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)
+        if found is not None:
+            return found
+    return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
 
 
 def solve_unread(
@@ -219,7 +228,7 @@ def way_of_steps(name: str, graph: DeviceGraph, *, algorithm: str, options: obje
     given = algorithm if algorithm != "auto" else None if options is None else "options"
     return route.way_of_steps(
         name, given, n_vertices=graph.n_vertices, n_slots=graph.n_slots,
-        symmetric=graph.graph.is_symmetric, alone=graph.device.policy.work_group_size == 1,
+        symmetric=graph.graph.is_symmetric, alone=graph.device.facts.alone,
     )  # fmt: skip
 
 

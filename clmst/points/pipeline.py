@@ -109,9 +109,8 @@ def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> 
         if way == route.TURNS:
             from clmst.algorithms.dense import one_group
 
-            return (
-                one_group.MutualReachability(matrix, k, launch, alpha=alpha).tree().to_host(launch)
-            )
+            mutual = one_group.MutualReachability(matrix, k, launch, alpha=alpha)
+            return mutual.tree().to_host(launch)
         if by_host is None:
             core = _times(complete.core_distances(matrix, k, way, launch), points, alpha)
         else:

@@ -97,7 +97,7 @@ class Rounds(ABC):
 
     def opened(self) -> Any:
         """Return this object, or raise InvalidArgumentError if it is closed."""
-        if self.is_closed:  # another thread may have closed them
+        if self.is_closed:  # another thread may have closed it
             raise closed_error()
         return self
 
@@ -432,29 +432,14 @@ class GraphRounds(Rounds):
         invalid. Block until the forest is on the host, or on the device with `keep_on_device`.
         """
         with self._lock:
-            began, changes = time.perf_counter(), self._changes(edge_ids, weights)
-            forest = self._change_round(changes, options, began=began)
+            began = time.perf_counter()
+            self.opened()
+            if (encoding := self.encoding) is None:
+                raise InvalidArgumentError("there are no weights to change; solve() gives them")
+            changes = self.changes(edge_ids, weights, encoding.dtype)
+            forest = self.solve_changed(changes, began=began, profile=options.profile)
+            forest = self._finished(forest, options)
         return self._handed_over(forest, options)
-
-    def _dtype(self) -> np.dtype[Any]:
-        """Return the dtype of the current weights, or raise InvalidArgumentError without any."""
-        self.opened()
-        encoding = self.encoding
-        if encoding is None:
-            raise InvalidArgumentError("there are no weights to change; solve() gives them")
-        return encoding.dtype
-
-    def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        """Check new weights of some edges against the current weights."""
-        dtype = self._dtype()  # raises without current weights
-        return self.changes(edge_ids, weights, dtype)
-
-    def _change_round(
-        self, changes: Changes, options: RoundOptions, *, began: float
-    ) -> DeviceForest:
-        """Solve with changed weights, and add a proof and times if the options request them."""
-        forest = self.solve_changed(changes, began=began, profile=options.profile)
-        return self._finished(forest, options)
 
 
 def lost_error(device: Device) -> DeviceError:

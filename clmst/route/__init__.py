@@ -91,8 +91,8 @@ from clmst.route.sparse import (
 from clmst.route.steps import (
     launches_of_rounds,
     light_edges_first,
+    passed_over_steps,
     prefers_prim,
-    prim_first,
     shape_of_rounds,
     way_of_steps,
 )
@@ -149,9 +149,9 @@ __all__ = [
     "passed_over",
     "passed_over_complete",
     "passed_over_core_distances",
+    "passed_over_steps",
     "pays_for_networkx",
     "prefers_prim",
-    "prim_first",
     "records_table",
     "scanned_in_one_launch",
     "selected_in_one_launch",

@@ -47,8 +47,7 @@ def _points_by_boxes(facts: PointFacts) -> Way | Passed:
     if (reason := _no_hierarchy(facts)) is not None:
         return reason
     if n < least:
-        name = "hierarchy_alone" if facts.device.alone else "hierarchy"
-        return ("{:,} points < {:,} ({}, {} dimensions)", n, least, name, facts.dimensions)
+        return _too_few_points(facts)
     return Way(BOXES, f"{n:,} of at least {least:,} points in {facts.dimensions} dimensions")
 
 
@@ -80,8 +79,7 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
     if not facts.boxed:
         return ("no box bounds the distances of the metric",)
     if facts.dimensions > LIMITS.hierarchy_dimensions:
-        name, most = "hierarchy_dimensions", LIMITS.hierarchy_dimensions
-        return ("{} dimensions > {} ({})", facts.dimensions, most, name)
+        return _too_many_dimensions(facts)
     return None
 
 
@@ -96,6 +94,19 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
         return LIMITS.hierarchy_alone
     doublings = max(facts.dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
     return int(-(-LIMITS.hierarchy * 2**doublings // 1))
+
+
+def _too_few_points(facts: PointFacts) -> Passed:
+    """Return the reason that there are too few points for boxes."""
+    name = "hierarchy_alone" if facts.device.alone else "hierarchy"
+    least = _least_of_hierarchy(facts)
+    return ("{:,} points < {:,} ({}, {} dimensions)", facts.n, least, name, facts.dimensions)
+
+
+def _too_many_dimensions(facts: PointFacts) -> Passed:
+    """Return the reason that the points have too many dimensions for boxes."""
+    most = LIMITS.hierarchy_dimensions
+    return ("{} dimensions > {} (hierarchy_dimensions)", facts.dimensions, most)
 
 
 # -------------------------------------------------------------------------- core distances
@@ -152,10 +163,8 @@ def _flat_neighbours(facts: PointFacts) -> Way | Passed:
     if is_flat:
         return ("{:,} points < {:,} (flat_neighbours)", facts.n, LIMITS.flat_neighbours)
     if not _has_hierarchy(facts):
-        name, most = "hierarchy_dimensions", LIMITS.hierarchy_dimensions
-        return ("{} dimensions > {} ({})", facts.dimensions, most, name)
-    name = "hierarchy_alone" if facts.device.alone else "hierarchy"
-    return ("{:,} points < {:,} ({}, {} dimensions)", facts.n, least, name, facts.dimensions)
+        return _too_many_dimensions(facts)
+    return _too_few_points(facts)
 
 
 def _neighbours_by_tiles(facts: PointFacts) -> Way | Passed:

@@ -92,7 +92,7 @@ Facts = TypeVar("Facts")
 # The way that a rule chooses if it applies, and the rule.
 Rule: TypeAlias = tuple[str, Callable[[Facts], Way | Passed]]
 
-_REFUSED = ("the device failed its self-test, or the data are not as it needs them",)
+_REFUSED = ("the device failed the self-test of this way, or the way does not fit the data",)
 
 
 def ask(fact: str) -> Way:
@@ -125,5 +125,11 @@ def passed_over(
         answer = _REFUSED if record in refused else rule(facts)
         if type(answer) is Way:
             break
-        reasons.append((record, answer[0].format(*answer[1:])))
+        reasons.append((record, in_words(answer)))
     return reasons
+
+
+def in_words(passed: Passed) -> str:
+    """Return the reason why a rule does not apply, in words."""
+    text, *about = passed
+    return str(text.format(*about))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from clmst.route.facts import Passed, Way
+from clmst.route.facts import Passed, Way, in_words
 from clmst.route.limits import LIMITS
 from clmst.route.records import STEPS
 
@@ -15,10 +15,21 @@ def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool)
     `alone` is True if work-groups of the device have one work-item. `symmetric` is True if both
     directions of every edge are stored.
     """
-    return type(prim_first(alone, n_vertices, n_slots, symmetric)) is Way
+    return type(_prim_first(alone, n_vertices, n_slots, symmetric)) is Way
 
 
-def prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
+def passed_over_steps(
+    *, alone: bool, n_vertices: int, n_slots: int, symmetric: bool
+) -> list[tuple[str, str]]:
+    """Return "prim" with the reason why it is not the first choice, or an empty list if it is.
+
+    The arguments are those of :func:`prefers_prim`.
+    """
+    answer = _prim_first(alone, n_vertices, n_slots, symmetric)
+    return [] if type(answer) is Way else [("prim", in_words(answer))]
+
+
+def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
     """Return the answer that "prim" is the first choice, or the reason why it is not."""
     if not alone:
         return ("the work-groups of the device have several work-items",)
@@ -41,7 +52,7 @@ def way_of_steps(
     size = f"{n_vertices:,} vertices, {n_slots:,} slots"
     if given is not None:
         return Way(STEPS, f"{size}; the call gives {given}", name)
-    first = prim_first(alone, n_vertices, n_slots, symmetric)
+    first = _prim_first(alone, n_vertices, n_slots, symmetric)
     if type(first) is Way and name == "prim":
         return Way(STEPS, f"{size}; {first.because}", name)
     return Way(STEPS, f"{size}; the first algorithm by rank", name)
