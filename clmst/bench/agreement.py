@@ -74,7 +74,9 @@ class Reference:
 def establish(
     graph: Graph, resident: DeviceGraph, recorded: int | float | None, *, largest: int | None = None
 ) -> Reference:
-    """Find the right forest of a graph that is on a device, too, and whose edge ids are its slots.
+    """Find the forest with which the forests of all contestants are compared.
+
+    The graph is on the host and, as `resident`, on a device. Its edge ids must be its slots.
 
     `recorded` is the total weight of the forest if it is on record. `largest` is the maximum number
     of slots for Kruskal's algorithm on the host. Raises :class:`InvalidForestError` if no algorithm

@@ -74,7 +74,7 @@ def solving(
     options: object = None,
     **parameters: Any,
 ) -> SolveContestant:
-    """Return a contestant whose timed call ends when the device holds the forest as flags.
+    """Return a contestant whose timed call ends when the device has marked the forest's edges.
 
     Nothing is copied to the host. This is what ECL-MST measures.
     """

@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from clmst.explanation import Explanation
 
 
+# Names of facts for readers, where the router's own name is not one.
+_FACTS = {
+    "n": "points or rows",
+    "n_vertices": "vertices",
+    "n_entries": "entries",
+    "boxed": "boxes bound distances",
+    "automatic": "algorithm left to clmst",
+    "neighbours": "neighbours asked for",
+    "host_allowed": "the host may solve",
+    "by_entry": "ties by entry",
+    "equal": "equal weights",
+    "canonical": "in canonical order",
+}
+
+
 @click.command()
 @click.argument("file", metavar="GRAPH", type=click.Path(path_type=Path))
 @click.option(
@@ -49,11 +64,11 @@ def explain(
     columns: tuple[str, ...] | None,
     as_json: bool,
 ) -> None:
-    """Tell which way the graph in GRAPH would be solved, and why; do not solve it.
+    """Explain how the graph in GRAPH would be solved, and why.
 
-    It is the way of clmst.minimum_spanning_forest. Each way that was looked at before has the limit
-    that it was compared with: docs/algorithms.md has them all. `clmst solve` puts every graph on a
-    device first, so it takes none of the ways for small graphs.
+    Nothing is solved. The answer is for clmst.minimum_spanning_forest. Below it are the ways that
+    were rejected, each with the reason; docs/algorithms.md lists all limits. `clmst solve` itself
+    uploads every graph to a device first, so it never uses the ways for small graphs.
     """
     from clmst.core.arguments import check_choice
     from clmst.core.points import Metric
@@ -110,7 +125,7 @@ def _print(name: str, found: Explanation) -> None:
     table.add_row("file", name)
     table.add_row("device", "none" if device is None else device.description)
     for fact, value in found.facts.items():
-        table.add_row(fact.replace("_", " "), _in_words(value))
+        table.add_row(_FACTS.get(fact, fact), _in_words(value))
     table.add_row("way", way.record + (f", {way.variant}" if way.variant else ""))
     table.add_row("", RECORDS[way.record])
     table.add_row("because", way.because)
