@@ -66,10 +66,12 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
         The points are malformed, a distance is negative, or a point of a graph has too few
         neighbours.
 
-    Notes ----- The device uses one of two ways. In two or three dimensions, and in up to twelve if
-    there are many points, it uses a hierarchy of bounding boxes. That is O(n log n) work for points
-    that are spread evenly, and O(n**2) at most. In more dimensions, and for few points on GPUs, it
-    compares tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
+    Notes
+    -----
+    The device uses one of two ways. In two or three dimensions, and in up to twelve if there are
+    many points, it uses a hierarchy of bounding boxes. That is O(n log n) work for points that are
+    spread evenly, and O(n**2) at most. In more dimensions, and for few points on GPUs, it compares
+    tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
     min_samples bytes for each point.
 
     The host compares all pairs in these cases: the device has no arithmetic on doubles, the metric

@@ -90,11 +90,13 @@ def approximate_predict(
     InvalidArgumentError
         `clusterer` is not an HDBSCAN.
 
-    Notes ----- The clusters are not the clusters that a fit of all points together would find. The
-    first call after a fit computes the core distances of the fit again and builds a search tree of
-    boxes. Later calls take O(m s log n) time, with s = `min_samples`, in few dimensions. They take
-    O(m n d) at most, as in more than 32 dimensions and for metrics that :class:`clmst.Points` does
-    not have. Memory is O(n + m).
+    Notes
+    -----
+    The clusters are not the clusters that a fit of all points together would find. The first call
+    after a fit computes the core distances of the fit again and builds a search tree of boxes.
+    Later calls take O(m s log n) time, with s = `min_samples`, in few dimensions. They take O(m n
+    d) at most, as in more than 32 dimensions and for metrics that :class:`clmst.Points` does not
+    have. Memory is O(n + m).
 
     The points of the fit are not copied, so they must not be changed between the fit and this call.
 

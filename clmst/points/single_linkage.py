@@ -166,9 +166,10 @@ class SingleLinkage(ClusterEstimator):
     feature_names_in_ : ndarray of str
         The names of the columns of the input. It exists if all columns have names that are strings.
 
-    Notes ----- A fit takes the time and memory of :func:`single_linkage` for the same input.
-    Clusters with a few points between them are chained together; :class:`HDBSCAN` treats such
-    points as noise.
+    Notes
+    -----
+    A fit takes the time and memory of :func:`single_linkage` for the same input. Clusters with a
+    few points between them are chained together; :class:`HDBSCAN` treats such points as noise.
 
     Examples
     --------

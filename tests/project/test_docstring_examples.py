@@ -1,8 +1,9 @@
-"""The examples in docstrings print what they say."""
+"""The examples in docstrings print what they say, and sections have their underlines."""
 
 from __future__ import annotations
 
 import doctest
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -19,6 +20,13 @@ MISSING = ("MissingDependencyError", "ModuleNotFoundError")  # a library that is
 
 def test_there_are_examples() -> None:
     assert len(MODULES) > 60
+
+
+def test_titles_of_sections_have_a_line_of_their_own() -> None:
+    """Otherwise the title of a section and its text are one paragraph."""
+    joined = re.compile(r"^ *[A-Z][A-Za-z ]+ -{3,}", re.MULTILINE)
+    assert joined.search("    Notes ----- The device") and not joined.search("Notes\n-----\n")
+    assert [p.name for p in (ROOT / "clmst").rglob("*.py") if joined.search(p.read_text())] == []
 
 
 @pytest.mark.parametrize("name", MODULES)
