@@ -25,7 +25,8 @@ def test_there_are_examples() -> None:
 def test_titles_of_sections_have_a_line_of_their_own() -> None:
     """Otherwise the title of a section and its text are one paragraph."""
     joined = re.compile(r"^ *[A-Z][A-Za-z ]+ -{3,}", re.MULTILINE)
-    assert joined.search("    Notes ----- The device") and not joined.search("Notes\n-----\n")
+    assert joined.search("    Notes ----- The device")
+    assert not joined.search("Notes\n-----\n")
     assert [p.name for p in (ROOT / "clmst").rglob("*.py") if joined.search(p.read_text())] == []
 
 
