@@ -25,6 +25,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_memory import result_in_place
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.progress import check_n_edges
 
 SOURCE = "algorithms/shared/forest.cl"
 
@@ -95,6 +96,7 @@ def read_packed(
     bound: int,
     launch: Launcher,
     *,
+    algorithm: str,
     report: Memory | None = None,
     report_words: int = 0,
 ) -> tuple[EdgeArrays, Array]:
@@ -110,6 +112,8 @@ def read_packed(
         A word with the number of edges. If None, there are `bound` edges.
     bound : int
         Maximum number of edges.
+    algorithm : str
+        Name of the algorithm that has found the edges, for the error.
     report : device buffer, optional
         Words that are read along with the edges; there are `report_words` of them.
 
@@ -119,6 +123,11 @@ def read_packed(
         Ids, endpoints and weights of the edges, as in EdgeArrays.
     words : ndarray of uint32, shape (report_words,)
         The words of the report.
+
+    Raises
+    ------
+    DeviceError
+        The device says that there are more than `bound` edges.
     """
     word = graph.encoded.encoding.word
     begin = _HEAD + -(-bound * word.itemsize // 4)
@@ -132,6 +141,7 @@ def read_packed(
     )  # fmt: skip
     launch.read(packed, found)
     k = int(found[0])
+    check_n_edges(algorithm, graph.device, k, bound)
     weights = np.frombuffer(found, graph.graph.weight_dtype, k, 4 * _HEAD)
     ends = found[begin + bound : begin + bound + 2 * k].reshape(k, 2)
     return (found[begin : begin + k], ends, weights), found[end:]

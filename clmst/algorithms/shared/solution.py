@@ -22,6 +22,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.progress import check_n_edges
 
 _FOREST_EDGES = "edges of a forest"  # key among a graph's plans
 FLAG = np.dtype(np.uint8)  # type of the flag of a slot
@@ -119,6 +120,7 @@ def forest_of(
     k = graph.plans.get(_FOREST_EDGES) if own_weights else None
     if k is None:
         k = launch.read_word(total.memory)
+        check_n_edges(algorithm, graph.device, k, bound)
         if own_weights:
             graph.plans[_FOREST_EDGES] = k
     return forest_of_slots(
@@ -146,7 +148,7 @@ def forest_at_once(
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     found, words = read_back.read_packed(
-        graph, slots.memory, total.memory, bound, launch,
+        graph, slots.memory, total.memory, bound, launch, algorithm=algorithm,
         report=None if report is None else report.words,
         report_words=0 if report is None else report.count,
     )  # fmt: skip

@@ -53,3 +53,10 @@ def check_halved(
             vertices=vertices[1], edges=edges[1],
         )  # fmt: skip
     check_rounds(algorithm, device, done, vertices=vertices[1], edges=edges[1])
+
+
+def check_n_edges(algorithm: str, device: Device, n_edges: int, most: int) -> None:
+    """Raise :class:`DeviceError` if a forest has more than the `most` edges that it can have."""
+    if n_edges > most:
+        rule = f"the forest has {most} edges at most"
+        raise no_progress(algorithm, device, rule, edges=n_edges)
