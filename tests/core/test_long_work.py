@@ -286,7 +286,7 @@ def random_graph(n: int, m: int) -> clmst.Graph:
 
 
 GRAPH, LARGER = random_graph(20_000, 60_000), random_graph(90_000, 900_000)
-MATRIX = sparse.random_array((20_000, 20_000), density=2e-4, rng=1, format="csr")
+MATRIX = sparse.random(20_000, 20_000, density=2e-4, random_state=1, format="csr")
 CALLS: dict[str, Callable[[], Any]] = {
     "computing a spanning forest": lambda: clmst.minimum_spanning_forest(GRAPH),
     "computing a spanning tree": lambda: clmst.csgraph.minimum_spanning_tree(MATRIX),

@@ -236,7 +236,7 @@ def _tables() -> Iterator[bytes]:
     yield _parquet({**ends, "weight": weights})
     yield _parquet({**names, "weight": weights}, compression="snappy", row_group_size=2)
     yield _parquet({**ends, "weight": pa.array([1, None, 3, 4])}, compression="zstd")
-    yield _parquet({**ends, "weight": pa.array([1, 2, 3, 4], pa.float16())}, version="2.6")
+    yield _parquet({**ends, "weight": pa.array(np.array([1, 2, 3, 4], np.float16))}, version="2.6")
     yield _parquet(ends, compression="gzip", use_dictionary=False)
     coded = {name: pa.array(column).dictionary_encode() for name, column in names.items()}
     yield _parquet({**coded, "weight": pa.array([1, 2, 3, 4], pa.uint64())})
