@@ -65,8 +65,8 @@ PARTS = (
     ),
     Part(
         name="device",
-        purpose="arrays on the device, programs, launches, errors of OpenCL",
-        files=("runtime/*",),
+        purpose="arrays on the device, programs, launches, errors, bounds on counts",
+        files=("runtime/*", "algorithms/shared/progress.py"),
     ),
     Part(
         name="graph",

@@ -173,7 +173,7 @@ class Worker:
         )
         families.require_rounds(graph, name, maximum=self._maximum, options=options)
         solution = solve(graph, launch, maximum=self._maximum, options=options)
-        forest = part_forest(solution, launch)
+        forest = part_forest(solution, launch, algorithm=name)
         number = part.number if self._queue is None else k
         lists.add(number, forest, launch, numbers=part.slots, first=part.part.first_slot)
         work.algorithms.append(name)

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
 from clmst.algorithms.bvh_boruvka.neighbours import NearPoints, nearest
 from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.core.weight_keys import Array
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import check_rounds, no_progress
 
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 

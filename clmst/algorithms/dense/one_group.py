@@ -19,6 +19,7 @@ from clmst.algorithms.dense.plan import (
     vertex_bits,
 )
 from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
@@ -26,7 +27,6 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
-from clmst.runtime.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.runtime.transfer import Transfer
 
 # Cells of a block. The first value is for a single launch, in which one work-group also reads

@@ -27,6 +27,7 @@ from clmst.algorithms.dense.plan import (
 from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
 from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.core import pairs
 from clmst.core.weight_keys import Array
@@ -35,7 +36,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import MOST_ROUNDS, check_rounds, no_progress
 
 # Work-groups per compute unit that read blocks again. The host does not know how many blocks are
 # listed when it enqueues the kernel; usually they are few.

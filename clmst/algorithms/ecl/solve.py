@@ -16,13 +16,13 @@ from clmst.algorithms.ecl import (
     topology_defines,
 )
 from clmst.algorithms.shared.algorithm_record import options_for
+from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import ends_of, least_of_draws
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import KernelArgument, Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import no_progress
 
 SOURCE = "algorithms/ecl/ecl.cl"
 POPULATE_SOURCE = "algorithms/ecl/populate.cl"

@@ -11,6 +11,7 @@ import numpy as np
 
 from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
 from clmst.algorithms.shared.algorithm_record import options_for
+from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.array import DeviceArray
@@ -18,7 +19,6 @@ from clmst.runtime.capabilities import DeviceKind
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import MOST_ROUNDS, check_rounds
 
 SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.rounds import Change, FilterBoruvkaRun
+from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import (
     flag_words,
     new_flags,
@@ -27,7 +28,6 @@ from clmst.algorithms.shared.windows import Ends, contracts_slowly, least_of_dra
 from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import no_progress
 
 SOURCE = "algorithms/filter_boruvka/cpu.cl"
 FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"

@@ -12,13 +12,13 @@ from typing import Any
 
 from clmst.algorithms.filter_boruvka.rounds import Change, FilterBoruvkaRun
 from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
+from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
 from clmst.algorithms.shared.windows import contracts_slowly, last_window_too_large
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
-from clmst.runtime.progress import no_progress
 
 # Maximum number of work-groups for each compute unit in steps whose number of items is small and
 # known only on the device.

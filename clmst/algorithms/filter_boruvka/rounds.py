@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
+from clmst.algorithms.shared.progress import check_halved
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.progress import check_halved
 
 # Two counts: before a round and after it.
 Change: TypeAlias = tuple[int, int]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from clmst.algorithms.shared.progress import no_progress
 from clmst.core.graph_checks import check_size
 from clmst.primitives.scan import exclusive_scan, inclusive_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import no_progress
 
 SOURCE = "algorithms/k_core/k_core.cl"
 MIRROR_SOURCE = "algorithms/k_core/mirror.cl"

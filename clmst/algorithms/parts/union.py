@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.shared.progress import check_n_edges
 from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import Solution, most_edges, words_on_device
 from clmst.core.weight_keys import Encoding
@@ -107,7 +108,7 @@ class ForestLists:
 
 def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
-    original: DeviceArray | None = None, number: int = 0, algorithm: str = "",
+    original: DeviceArray | None = None, number: int = 0, algorithm: str,
 ) -> PartForest:  # fmt: skip
     """Compact the solution of a part into its forest.
 
@@ -115,8 +116,10 @@ def part_forest(
     `original` contains, for each of its slots, the slot in the part from which the edge came.
     """
     graph = solution.graph
-    slots, total = positions_of(solution.in_forest, at_most=most_edges(graph), launch=launch)
+    bound = most_edges(graph)
+    slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     k = launch.read_word(total.memory)
+    check_n_edges(algorithm, graph.device, k, bound)
     if original is not None:
         original = gather_words(original.memory, _WORD, slots, k, launch)
     return PartForest(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from clmst.algorithms.prim import PrimOptions
 from clmst.algorithms.shared.algorithm_record import options_for
+from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.core.graph_checks import check_size
 from clmst.primitives.compact import positions
@@ -24,7 +25,6 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import no_progress
 
 SOURCE = "algorithms/prim/prim.cl"
 MIRROR_SOURCE = "algorithms/prim/mirror.cl"

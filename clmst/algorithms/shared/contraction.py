@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.shared.progress import check_halved
 from clmst.algorithms.shared.solution import flag_words, new_flags
 from clmst.primitives.compact import compact, positions
 from clmst.primitives.function import Predicate
@@ -28,7 +29,6 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import check_halved
 
 SOURCE = "algorithms/shared/contraction.cl"
 

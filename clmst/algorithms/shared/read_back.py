@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.shared.progress import check_n_edges
 from clmst.core.arguments import unchecked
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
@@ -25,7 +26,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_memory import result_in_place
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import check_n_edges
 
 SOURCE = "algorithms/shared/forest.cl"
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from clmst.algorithms.shared import read_back
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.algorithms.shared.progress import check_n_edges
 from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words, words_at
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
@@ -22,7 +23,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.progress import check_n_edges
 
 _FOREST_EDGES = "edges of a forest"  # key among a graph's plans
 FLAG = np.dtype(np.uint8)  # type of the flag of a slot

@@ -1,9 +1,10 @@
-"""Bounds on loops that continue until the device reports that it is done.
+"""Bounds on what a device reports to the host: how often a loop repeats, and how large a count is.
 
-Each of these loops on the host has a bound on its rounds, levels or launches that no graph exceeds.
-A faulty device or driver could otherwise keep the host in a loop for ever, or return counts that
-lead kernels beyond the end of arrays. With the bounds, the solve ends with an error that says how
-far it had come.
+Some loops on the host continue until the device reports that it is done. Each has a bound on its
+rounds, levels or launches that no graph exceeds. A count of a forest's edges has a bound, too. A
+faulty device or driver could otherwise keep the host in a loop for ever, or return counts that lead
+kernels beyond the end of arrays. With the bounds, the solve ends with an error that says how far it
+had come.
 """
 
 from __future__ import annotations

@@ -20,11 +20,12 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms.filter_boruvka import gpu, workspace
+from clmst.algorithms.shared import progress
 from clmst.core.weight_keys import Array
 from clmst.generators import generate
-from clmst.runtime import progress
 from tests.faults.injection import inject, lying
 from tests.helpers.bounds import bounds
+from tests.repeated.device_sets import every_device_set
 
 # Changes what the host reads back; gets the number of the read, from 1 on.
 Lie = Callable[[Array, int], None]
@@ -152,6 +153,20 @@ def test_device_that_lies(
     found = solve(any_device, algorithm, options)
     if algorithm != "core numbers":
         np.testing.assert_array_equal(found.edge_ids, clmst.kruskal(graph()).edge_ids)
+
+
+@every_device_set("two", "copying")
+def test_number_of_edges_is_checked_wherever_it_is_read(
+    devices: list[Device], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read with the edges if arrays are copied, and alone for a part of several devices."""
+    for where in ({"device": devices[0]}, {"devices": devices}):
+        right = clmst.minimum_spanning_forest(graph(), algorithm="edge-parallel", **where)
+        assert right == clmst.kruskal(graph())
+        with monkeypatch.context() as patch:
+            lying(patch, too_many_edges)
+            with pytest.raises(DeviceError, match=r"edge-parallel .* at edges 400; the"):
+                clmst.minimum_spanning_forest(graph(), algorithm="edge-parallel", **where)
 
 
 def test_bounds() -> None:
