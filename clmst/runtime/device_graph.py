@@ -177,8 +177,13 @@ class DeviceGraph:
         return graph_of(indptr, indices, weights, device)
 
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
-        """Return a copy with some attributes replaced, without checking them."""
+        """Return a copy with some attributes replaced, without checking them.
+
+        The copy has no plans and no derived values of its own yet, since those of this graph may
+        depend on what is replaced.
+        """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields |= {"plans": {}, "derived": {}}
         return unchecked(DeviceGraph, **(fields | changes))
 
     @property

@@ -90,6 +90,29 @@ def test_faults_are_found_behind_the_check(
         solved(A, copying)
 
 
+@pytest.mark.parametrize("bare", [0, 1, 80])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_diagonal_is_no_sign_of_a_triangle(copying: Device, *, symmetric: bool, bare: int) -> None:
+    """A matrix whose last entry is on the diagonal may store one direction of its edges, or both.
+
+    Of the last `bare` rows, only the diagonal is stored. If the first solve takes the matrix for
+    the other kind, it must leave nothing that the second solve uses.
+    """
+    A = matrix(150, symmetric=symmetric).tolil()  # of which the last 50 rows are empty
+    n = A.shape[0]
+    A[n - bare :] = 0
+    A[:, n - bare :] = 0
+    A.setdiag(1.0)
+    B = with_indices(A.tocsr())
+    assert B.indices[-1] == n - 1
+    expected = clmst.kruskal(B)
+    assert_same_forest(solved(B, copying), expected)
+    with noted_reads() as reads:
+        assert_same_forest(solved(B, copying), expected)
+    if bare <= 1:
+        assert len(reads) == 1  # the guess was right
+
+
 def test_diagonal_alone(copying: Device) -> None:
     """Its last entry is neither above the diagonal nor below, and there is no edge."""
     A = with_indices(sparse.eye_array(70, format="csr"))

@@ -41,6 +41,9 @@ FORMATS = ("csr", "csc", "coo")  # SciPy converts the other two to the first, in
 # Maximum number of work-groups for each compute unit. All of them update the same words.
 _MOST_GROUPS = 32
 
+# Maximum number of slots at which a guess looks. Usually one is enough.
+_SLOTS_OF_GUESS = 64
+
 # Values of verdict.cl.
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
@@ -210,15 +213,27 @@ def _as_it_is(matrix: Any) -> Graph | None:
     starts, columns = _words(indptr), _words(indices)
     if starts is None or columns is None or (starts[0], starts[-1]) != (0, columns.size):
         return None
-    row = bisect_right(starts.data, columns.size - 1) - 1
     return Graph.unchecked(
         indptr=starts,
         indices=columns,
         weights=np.ascontiguousarray(as_weights(data)),
-        is_symmetric=int(columns[-1]) < row,  # right if the matrix is canonical
+        is_symmetric=_seems_symmetric(starts, columns),
         edge_ids=None,
         n_input=indices.size,
     )
+
+
+def _seems_symmetric(starts: Array, columns: Array) -> bool:
+    """Guess from the last slots whether a matrix stores both directions of its edges.
+
+    The last slot off the diagonal is below it if the matrix is symmetric, and above it if the
+    matrix is upper triangular.
+    """
+    for slot in range(columns.size - 1, max(columns.size - _SLOTS_OF_GUESS, 0) - 1, -1):
+        row, column = bisect_right(starts.data, slot) - 1, int(columns[slot])
+        if column != row:
+            return column < row
+    return False
 
 
 def _words(numbers: Array) -> Array | None:

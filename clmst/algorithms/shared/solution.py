@@ -191,7 +191,7 @@ def forest_of_slots(
         encoding = graph.encoded.encoding
         words = gather_words(graph.weights, encoding.word, slots, k, launch)
         weights = ForestWeights(words=words, encoding=encoding)
-        graph = graph.replace_unchecked(plans={}, derived={})  # a forest must not keep plans
+        graph = graph.replace_unchecked()  # a copy without plans, which a forest must not keep
     if wait or launch.profile is not None:
         launch.queue.finish()
     return unchecked(
