@@ -88,6 +88,8 @@ def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
         if source.stored is not None:  # a few bytes can encode many equal rows
             check_expansion(file.metadata.num_rows * len(names) * _BYTES_PER_VALUE, source.stored)
         table = file.read(columns=names)
+        for name in names:  # in a damaged file a column may have a name and nothing else
+            table.field(name)
         table.validate(full=True)  # otherwise damaged text and dictionary codes raise later
         return table
 

@@ -25,6 +25,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BARE_SIGN = re.compile(rb"[-+](?:\s|\Z)")
 _INT64, _UINT64 = range(-(1 << 63), 1 << 63), range(1 << 64)
 _SPACE, _NEWLINE = b" \n"
+_OTHER_SPACES = b"\x1c\x1d\x1e\x1f"  # white space for str.split, but not for bytes.split
 
 Word: TypeAlias = tuple[int, str]
 """A line number, counted from 1, and a word on that line."""
@@ -96,7 +97,9 @@ def table(
 
     Spaces and tabs separate the fields of a line, unless a `delimiter` is given.
     """
-    if not all(map(bytes.isascii, lines)):  # NumPy may take other letters for spaces or digits
+    text = b"".join(lines)
+    # NumPy takes some other characters for spaces or digits.
+    if not text.isascii() or len(text.translate(None, _OTHER_SPACES)) < len(text):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no rows; fractions of integers in NumPy 1.26
@@ -176,7 +179,8 @@ def _is_integer(text: str) -> bool:
 def _float(word: Word) -> float:
     _, text = word
     try:
-        if "_" in text or not text.isascii():  # which Python would accept in a number
+        # Python would accept these in a number.
+        if "_" in text or not text.isascii() or text != text.strip():
             raise ValueError  # noqa: TRY301
         number = float(text)
     except ValueError:

@@ -207,6 +207,20 @@ def test_damaged_text_is_refused(tmp_path: Path) -> None:
         clmst.stream_minimum_spanning_forest(path, 5)
 
 
+def test_column_without_values_is_refused(tmp_path: Path) -> None:
+    """In this damaged file the column of weights has a name and nothing else."""
+    stream = BytesIO()
+    table = pa.table({"source": [0, 1], "target": [1, 2], "weight": [5, 6]})
+    parquet.write_table(table, stream, store_schema=False)
+    sound = stream.getvalue()
+    footer = sound.rindex(b"schema")
+    name = sound.index(b"\x06weight", footer)
+    orders = sound.rindex(b"\x19<\x1c")
+    damaged = bytearray(sound)
+    damaged[name - 5], damaged[orders] = 0x14, 0x15  # no type; no orders of columns
+    refuses(tmp_path, ".parquet", bytes(damaged), "pyarrow cannot read it")
+
+
 def test_a_small_file_of_many_rows_is_refused(tmp_path: Path) -> None:
     """Equal rows are stored once: a few kilobytes may stand for gigabytes."""
     zeros = np.zeros(20_000_000, np.int8)

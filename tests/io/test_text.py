@@ -50,6 +50,20 @@ def test_an_empty_field_is_refused(tmp_path: Path, line: str) -> None:
         refuses(tmp_path, ".txt", text, "line 2: a field is empty")
 
 
+@pytest.mark.parametrize("separator", ["\x1c", "\x1d", "\x1e", "\x1f"])
+@pytest.mark.parametrize("size", [8, 1 << 20])
+def test_only_usual_white_space_separates_words(tmp_path: Path, separator: str, size: int) -> None:
+    """For NumPy these characters are white space, too."""
+    text = f"p sp 3 2\na 1 2 5\n{separator}a 2 3 4\n"
+    with bounds(text_block=size):
+        refuses(tmp_path, ".gr", text, f"line 3: {separator + 'a'!r} starts no line")
+    assert numbers([b"1 2"], [1]).tolist() == [1, 2]
+    with pytest.raises(FileFormatError, match="line 7"):
+        numbers([f"1{separator}2.5".encode()], [7])
+    with pytest.raises(FileFormatError, match="line 7"):
+        numbers([f"1 {separator}2.5".encode()], [7])
+
+
 def test_errors_name_line_and_word() -> None:
     assert str(word_error((13, "oops"), "is odd")) == "line 13: 'oops' is odd"
     assert re.fullmatch(r"line 14: 'x{40}\.\.\.' is odd", str(word_error((14, "x" * 99), "is odd")))
