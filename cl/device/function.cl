@@ -14,6 +14,15 @@
 #define R uint
 #endif
 
+// Element number `at` of an array of T, and the statement that makes a value element `at` of an array
+// of R. For records they are macros of fields.cl.
+#ifndef T_AT
+#define T_AT(array, at) ((array)[at])
+#endif
+#ifndef R_PUT
+#define R_PUT(array, at, value) (array)[at] = (value)
+#endif
+
 // An expression in the element `x`, which is a T, its index `i`, and the arguments by their names.
 #ifndef EXPRESSION
 #define EXPRESSION (x)

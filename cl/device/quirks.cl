@@ -32,6 +32,10 @@
 //     a number of looks (LOOK_PATIENCE, LOCK_PATIENCE, RESIDENT_PATIENCE), after which the
 //     work-group continues without it.
 //     tests/primitives/test_chain.py::test_nothing_or_everything_is_published
+// nvidia-packed-doubles (NVIDIA's driver 580): in some kernels, a double of a packed struct in global
+//     memory that is at no multiple of 4 bytes is read as 0 (the compiler assembles it by "bfi.b64").
+//     Kernels read and write records in global memory as integers. cl/device/fields.cl,
+//     tests/primitives/test_function.py::test_doubles_of_packed_records
 // intel-wide-elements (Intel's compiler): kernels with sub-groups and elements of 32 bytes or more
 //     take up to ten seconds to build. Nothing is done about it.
 //

@@ -26,7 +26,7 @@ kernel void histogram_count_few(const global T *in, volatile global uint *counts
   wg_barrier_local();
   GRID_FOR(i, n) {
     uint bin;
-    function_of(in[i], (uint)i, &given, &bin);
+    function_of(T_AT(in, i), (uint)i, &given, &bin);
 #if WG_SIZE == 1
     if (bin < n_bins) ++own[bin];
 #else
@@ -50,7 +50,7 @@ kernel void histogram_count_many(const global T *in, volatile global uint *count
   const given_t given = GIVEN;
   GRID_FOR(i, n) {
     uint bin;
-    function_of(in[i], (uint)i, &given, &bin);
+    function_of(T_AT(in, i), (uint)i, &given, &bin);
     if (bin < n_bins) atomic_inc(counts + bin);
   }
 }

@@ -13,7 +13,7 @@ kernel void map_elements(const global T *in, global R *out, uint n GIVEN_PARAMET
   const given_t given = GIVEN;
   GRID_FOR(i, n) {
     R value;
-    function_of(in[i], (uint)i, &given, &value);
-    out[i] = value;
+    function_of(T_AT(in, i), (uint)i, &given, &value);
+    R_PUT(out, i, value);
   }
 }

@@ -198,12 +198,15 @@ class Element:
         alignment = min(size & -size, _MOST_ALIGNED)
         return "\n".join((
             f"#define {name}_FIELDS(FIELD) {fields}",
+            f"#define {name}_LOAD(units) {_vector(held, loaded)}",
+            f"#define {name}_STORE(units, held) {' '.join(stored)}",
             f"RECORD_TYPE({name}, {size}, {alignment}, {_UNSIGNED[unit]}, {held})",
             f"#define {name}_OF({', '.join(given)}) (({name}){{{', '.join(made)}}})",
             f"#define {name}_FROM(held) (({name}){{{', '.join(taken)}}})",
             f"#define {name}_HELD(record) {_vector(held, packed)}",
-            f"#define {name}_LOAD(units) {_vector(held, loaded)}",
-            f"#define {name}_STORE(units, held) {' '.join(stored)}",
+            f"#define {name}_AT(array, at) {name}_FROM({name}_held_at(array, at))",
+            f"#define {name}_PUT(array, at, record) "
+            f"{name}_put_held(array, at, {name}_HELD(record))",
         ))  # fmt: skip
 
     @property

@@ -121,6 +121,11 @@ class Functions(NamedTuple):
 NO_FUNCTIONS = Functions("", "", {})
 
 
+# The beginning of the names of macros that read an element of an array of records. The name of the
+# array follows.
+ARRAY_READER = "AT_"
+
+
 class RecordType(NamedTuple):
     """The record type that the word ``record`` or ``result`` stands for in the grammar."""
 
@@ -296,11 +301,16 @@ class _Reader:
         if self.accept("("):
             return self.called(token)
         if name in self.arrays:
+            value, bracket = self.arrays[name], self.next
             self.expect("[")
             first = self.next
             self.check_is_number(self.expression(), first)
+            if value is not None and element_of(value).is_struct:
+                self.write(token, f"{ARRAY_READER}{name}")
+                self.write(bracket, "(")
+                self.write(self.next, ")")
             self.expect("]")
-            return _record_or_none(self.arrays[name])
+            return _record_or_none(value)
         if name in self.names:
             return _record_or_none(self.names[name])
         if not _CONSTANTS.fullmatch(name):

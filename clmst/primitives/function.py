@@ -18,6 +18,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array
 from clmst.primitives.element import ElementTypes, check_supported, element_of
 from clmst.primitives.expression import (
+    ARRAY_READER,
     RecordType,
     Value,
     check_expression,
@@ -68,7 +69,12 @@ class Parametric:
             for kind, named in known
             for name, dtype in named.items()
         ]
-        return {"ARGUMENTS(SCALAR, ARRAY)": " ".join(arguments)}
+        readers = {
+            f"{ARRAY_READER}{name}(at)": f"{types.of(dtype, '')}_AT({name}, at)"
+            for name, dtype in self.arrays.items()
+            if element_of(dtype).is_struct
+        }
+        return {"ARGUMENTS(SCALAR, ARRAY)": " ".join(arguments)} | readers
 
     def __call__(self, **arguments: Any) -> Self:
         """Return a copy with a value for each argument. Nothing is compiled again.
@@ -138,6 +144,10 @@ class Function(Parametric):
         set_to(self, "expression", expression.text)
         set_to(self, "name", check_title("name", self.name))
         macros = {"T": element, "EXPRESSION": f"({expression.code})", "R": value_type}
+        if element_of(self.dtype).is_struct:
+            macros["T_AT(array, at)"] = f"{element}_AT(array, at)"
+        if result is not None and element_of(result).is_struct:
+            macros["R_PUT(array, at, value)"] = f"{value_type}_PUT(array, at, value)"
         macros |= self._arguments_macro(types)
         set_to(
             self,

@@ -143,6 +143,20 @@ def map_answers(device: Device, n: int) -> Answers:
     turned["id"], turned["weight"] = records["id"] - records["tag"], -records["weight"]
     turn = Map(dtype=packed, result=turned.dtype, expression="result(x.id - x.tag, -x.weight)")
     yield "map of records", map(DeviceArray.from_host(records, device), turn), turned
+    mixed = np.dtype([("tag", "u2"), ("weight", "f8"), ("id", "i2"), ("more", "f4")])
+    given, subtracted = np.zeros(n, mixed), np.zeros(n, [("weight", "f8"), ("id", "i8")])
+    given["tag"], given["weight"], given["more"] = host, host, -other.astype("f4")
+    subtracted["weight"], subtracted["id"] = other, host % 100
+    subtract = Map(
+        dtype=subtracted.dtype, result=mixed, arrays={"other": mixed},
+        expression="result(other[i].tag, other[i].weight - x.weight, x.id, other[i].more)",
+    )  # fmt: skip
+    expected_records = given.copy()
+    expected_records["weight"] -= subtracted["weight"]
+    expected_records["id"] = subtracted["id"]
+    on_device = subtract(other=DeviceArray.from_host(given, device))
+    found = map(DeviceArray.from_host(subtracted, device), on_device)
+    yield "map of an array of records", found, expected_records
     for n_bins in (1000, 5000):
         counts = np.bincount(host, minlength=n_bins)[:n_bins].astype(np.uint32)
         yield f"histogram of {n_bins} bins", histogram(values, n_bins), counts

@@ -40,7 +40,7 @@ _MOST_READ = 1 << 12  # bytes read from a marker file
 
 # Increase this when self-tests test more or judge differently, or when the format of the files
 # changes. Older verdicts then no longer count.
-EDITION = 3
+EDITION = 4
 
 UNUSED_DAYS = 90
 """Days after which unused verdicts are removed."""

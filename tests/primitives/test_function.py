@@ -158,6 +158,33 @@ def test_vectors(any_device: Device) -> None:
     assert map(DeviceArray.from_host(host, any_device), length).to_host().tolist() == [5, 10]
 
 
+def test_doubles_of_packed_records(any_device: Device) -> None:
+    """Kernels read and write records as integers, whatever the alignment of the fields is."""
+    mixed = np.dtype([("tag", "u2"), ("far", "f8"), ("near", "i2"), ("last", "f4")])
+    place = np.dtype([("at", "u4"), ("next", "u1")])
+    rng = np.random.default_rng(5)
+    n = 1000
+    given, places = np.zeros(n, mixed), np.zeros(n, place)
+    given["tag"], given["near"] = rng.integers(0, 500, n), rng.integers(-500, 500, n)
+    given["far"], given["last"] = rng.random(n), rng.random(n, np.float32)
+    places["at"], places["next"] = rng.permutation(n), rng.integers(0, 9, n)
+    moved = Map(
+        dtype=mixed, arrays={"places": place, "rows": mixed},
+        expression="result(rows[places[i].at].tag, rows[places[i].at].far - x.far,"
+        " x.near + places[i].next, x.last)",
+    )  # fmt: skip
+    arrays = {"places": places, "rows": given}
+    found = map(
+        DeviceArray.from_host(given, any_device),
+        moved(**{name: DeviceArray.from_host(one, any_device) for name, one in arrays.items()}),
+    )
+    expected = given.copy()
+    expected["tag"] = given["tag"][places["at"]]
+    expected["far"] = given["far"][places["at"]] - given["far"]
+    expected["near"] += places["next"]
+    assert np.array_equal(found.to_host(), expected)
+
+
 def test_bits_as_another_dtype_in_place(any_device: Device) -> None:
     values = DeviceArray.from_host(np.array([1.0, -2.0], np.float32), any_device)
     bits = Map(dtype=np.dtype("f4"), result=WORD, expression="as_uint(x)")
