@@ -43,6 +43,12 @@ def version_of(name: str) -> str | None:
         return None
 
 
+def may_write(folder: Path) -> bool:
+    """Return whether this process may write files to a folder, or create the folder."""
+    existing = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    return existing is not None and existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
 def cache_folder() -> Path:
     """Return the folder of the cache, which may not exist yet.
 

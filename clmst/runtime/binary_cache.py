@@ -21,7 +21,7 @@ from typing import Any
 
 from clmst.core import atomic_file
 from clmst.core.errors import CacheWarning, ClmstError, warn_of_fallback
-from clmst.core.machine import cache_folder
+from clmst.core.machine import cache_folder, may_write
 
 # When the cache exceeds this size, the least recently used files are removed until it has half the
 # size. All programs of one device together take about 20 MB.
@@ -35,6 +35,11 @@ _warned: set[Path] = set()  # folders that could not be written; one warning eac
 def folder() -> Path:
     """Return the folder of the binaries. It may not exist yet."""
     return cache_folder() / "binaries"
+
+
+def is_writable() -> bool:
+    """Return whether this process may write binaries to the cache."""
+    return may_write(folder())
 
 
 def key_of(device: Any, text: str, options: list[str]) -> str:

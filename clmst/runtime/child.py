@@ -10,6 +10,8 @@ status tells why:
   says nothing about the driver. A new child repeats the test once.
 
 A child that takes too long to answer is killed. That result is not stored on disk.
+
+Further children, the helpers, build programs ahead (``ahead.py``).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import sys
 import threading
 import time
 from collections.abc import Hashable
+from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
@@ -32,13 +35,15 @@ from typing import TYPE_CHECKING, Any, Final
 from clmst.core import errors, long_work
 from clmst.runtime.child_process import VARIABLE, ending, may_start, printable
 from clmst.runtime.child_request import DeviceSpec, encoded
-from clmst.runtime.kernel_family import ENDS_PROCESS, SelfTestResult
+from clmst.runtime.kernel_family import BUILD_NAME, ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.kernel_family import KernelFamily
+    from clmst.runtime.specialisation import Specialisation
 
 LIMIT_SECONDS = 300.0  # for one test, including the start of the child
+IDLE_SECONDS = 5.0  # after which a child without a request ends
 MARK: Final = b"clmst self-test: "  # begins each line that is the child's own, not the driver's
 
 _TABLE = "clmst.families"  # the module with all kernel families; imports point down, so by name
@@ -209,7 +214,71 @@ class Child:
         return self._process, True
 
 
+class Helpers:
+    """Children that do requests while this process does other work."""
+
+    def __init__(self) -> None:
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """Begin without helpers, as in a forked child process, which has none of the threads."""
+        self._lock = threading.Lock()
+        self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
+        self._n_threads = 0
+
+    def start(self, first: bytes, n: int) -> None:
+        """Start up to `n` helpers, counting those that run already, each with a first request."""
+        with self._lock:
+            for _ in range(self._n_threads, n):
+                with suppress(RuntimeError):  # too many threads
+                    threading.Thread(
+                        target=self._serve, args=(first,), name="clmst-helper", daemon=True
+                    ).start()
+                    self._n_threads += 1
+
+    def ask(self, request: bytes) -> Future[object]:
+        """Send a request to the next helper that is idle.
+
+        The future is done when the helper is. Until a helper takes the request, it can be
+        cancelled.
+        """
+        future = Future[object]()
+        self._requests.put((request, future))
+        return future
+
+    def _serve(self, first: bytes) -> None:
+        """Let one helper do requests until there has been none for a while."""
+        child = Child()
+        with suppress(Exception):
+            child.tested(first)
+        while True:
+            try:
+                request, future = self._requests.get(timeout=IDLE_SECONDS)
+            except Empty:
+                break
+            if not future.set_running_or_notify_cancel():
+                continue
+            with suppress(Exception):  # this process does the work itself, and sees any error
+                child.tested(request)
+            future.set_result(None)
+        with self._lock:
+            self._n_threads -= 1
+
+
 _child = Child()
+_helpers = Helpers()
+
+
+def start_helpers(device: Device, n: int) -> None:
+    """Start up to `n` helpers, counting those that run already. They open the device."""
+    _helpers.start(encoded(DeviceSpec.of(device), BUILD_NAME, None), n)
+
+
+def build(device: Device, program: Specialisation) -> Future[object]:
+    """Build a program in the next helper that is idle; see :meth:`Helpers.ask`."""
+    return _helpers.ask(encoded(DeviceSpec.of(device), BUILD_NAME, program))
 
 
 def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:

@@ -21,14 +21,13 @@ from typing import Any
 
 from clmst.core.errors import ClmstError
 from clmst.runtime import failures
-from clmst.runtime.child import LIMIT_SECONDS, MARK
+from clmst.runtime.child import IDLE_SECONDS, LIMIT_SECONDS, MARK
 from clmst.runtime.child_request import DeviceSpec, decoded
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trial import TRIAL
 from clmst.runtime.trust import BUILD
 
-_IDLE_SECONDS = 5.0
 # Characters of a reason, so that a line is one write: Linux writes 4096 bytes to a pipe atomically,
 # POSIX promises 512.
 _LONGEST = 600
@@ -121,7 +120,7 @@ def serve(table: str) -> None:
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     while True:
         try:
-            line = lines.get(timeout=_IDLE_SECONDS)
+            line = lines.get(timeout=IDLE_SECONDS)
         except Empty:
             os._exit(0)  # without clean-up, in which some drivers crash
         server.answer(line)

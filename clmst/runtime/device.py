@@ -10,7 +10,7 @@ from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.lazy import LazyProperty
 from clmst.core.weight_keys import Array
 from clmst.route import DeviceFacts
-from clmst.runtime import device_memory, failures, forking, policy, program, trial
+from clmst.runtime import ahead, device_memory, failures, forking, policy, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.device_memory import check_uploaded, in_place
 from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
@@ -64,6 +64,7 @@ class Device(forking.OfOneProcess):
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
+        self.builds: ahead.Builds = {}  # by helpers
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
         self.times_renewed = 0
@@ -321,6 +322,7 @@ class Device(forking.OfOneProcess):
 
     def build(self, key: Specialisation) -> Any:
         """Build a program from its specialisation, without keeping it."""
+        ahead.wait(self, key)
         return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
 
     def program(
@@ -361,6 +363,7 @@ class Device(forking.OfOneProcess):
         The trial runs when this is first read. If only lanes or 64-bit atomics are wrong, they are
         turned off and the device can be used.
         """
+        ahead.start(self)
         return trial.failure(self)
 
     def check_usable(self) -> None:

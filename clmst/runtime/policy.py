@@ -169,3 +169,9 @@ def warn_of_old_table() -> None:
             CacheWarning,
             stacklevel=callers_level(),
         )
+
+
+def name_of(policy: Policy) -> str:
+    """Return the name of one of the three policies, or "" for another policy."""
+    known = {"cpu": CPU, "gpu": GPU, "nvidia": NVIDIA}
+    return next((name for name, one in known.items() if one == policy), "")

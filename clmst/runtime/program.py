@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from clmst.core.errors import KernelBuildError, UnsupportedDeviceError
 from clmst.core.long_work import timed_step
+from clmst.core.machine import may_write
 from clmst.runtime import binary_cache, source
 from clmst.runtime.handles import Kernel, KernelArgument
 from clmst.runtime.quirks import fitting_work_items
@@ -156,6 +158,21 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
             break
         made = Program(build(smaller), smaller)
     return made
+
+
+def is_shared(device: Any) -> bool:
+    """Return whether other processes of the user load a program that a process has built.
+
+    Its binary is then in a cache on disk, of the driver or of clmst.
+    """
+    from pyopencl.characterize import has_src_build_cache
+
+    if not has_src_build_cache(device):
+        return binary_cache.is_writable()
+    if "NVIDIA" not in device.platform.name:
+        return True
+    folder = os.environ.get("CUDA_CACHE_PATH") or Path.home() / ".nv" / "ComputeCache"
+    return os.environ.get("CUDA_CACHE_DISABLE", "0") in ("", "0") and may_write(Path(folder))
 
 
 def build(

@@ -28,8 +28,14 @@ from clmst.core.errors import (
     logger,
 )
 from clmst.core.long_work import timed_step
-from clmst.runtime import failures
-from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
+from clmst.runtime import ahead, failures
+from clmst.runtime.kernel_family import (
+    BUILD_NAME,
+    ONLY,
+    KernelFamily,
+    SelfTestResult,
+    survived,
+)
 from clmst.runtime.quirks import is_proven
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
@@ -59,9 +65,12 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         return UnsupportedDeviceError, self.args, attributes
 
 
-# The builds of all programs. Each program is a case. The family is not in the table of families.
+# The builds of all programs. Each program is a case; None stands for opening the device alone. The
+# family is not in the table of families.
 BUILD = KernelFamily(
-    name="build", what="builds of programs", test=survived(lambda device, case: device.build(case))
+    name=BUILD_NAME,
+    what="builds of programs",
+    test=survived(lambda device, case: case and device.build(case)),
 )
 
 
@@ -157,7 +166,10 @@ class Trust:
                 return None  # a test of one family may use others
             if key not in reasons:
                 verdict = self.store.find(family.name, str(case))
-                self._note(key, verdict or self._tested(family, case))
+                if verdict is None:
+                    ahead.begin(self._device, family.name, case)
+                    verdict = self._tested(family, case)
+                self._note(key, verdict)
             return reasons[key]
 
     def require_build(self, program: Specialisation) -> None:

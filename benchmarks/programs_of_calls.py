@@ -1,0 +1,184 @@
+"""Record the programs that first calls build, for ``clmst/runtime/programs.json``.
+
+    python -m benchmarks.programs_of_calls nvidia
+    python -m benchmarks.programs_of_calls intel
+
+Each call runs in a process of its own with an empty cache of clmst, so all of its self-tests run.
+The programs of calls with the same first self-test are joined. Only the lists of the device's
+policy are replaced; the lists of other policies stay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_ROOT = Path(__file__).resolve().parents[1]
+TABLE = _ROOT / "clmst" / "runtime" / "programs.json"
+
+_DTYPES = ("f8", "f4", "i4", "i8")
+Call = Callable[[], object]
+
+
+def _ends(n: int, m: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, n, (2, m))
+
+
+def _weights(m: int, dtype: str) -> np.ndarray:
+    return np.random.default_rng(1).permutation(m).astype(dtype)
+
+
+def _matrix(n: int, degree: int, dtype: str) -> Any:
+    from scipy import sparse
+
+    m = n * degree // 2
+    u, v = _ends(n, m)
+    matrix = sparse.csr_array((_weights(m, dtype), (u, v)), shape=(n, n))
+    return matrix.maximum(matrix.T).tocsr()
+
+
+def _points(n: int, d: int) -> np.ndarray:
+    return np.random.default_rng(2).normal(size=(n, d))
+
+
+def _graph(name: str, n: int, dtype: str) -> Call:
+    import clmst
+
+    if name == "edges":
+        graph: Any = clmst.Graph.from_edges(*_ends(n, 4 * n), _weights(4 * n, dtype), n_vertices=n)
+    else:
+        graph = _matrix(n, 4 if name == "sparse matrix" else 16, dtype)
+    if name == "rounds":
+        return lambda: _round(graph)
+    return lambda: clmst.minimum_spanning_forest(graph)
+
+
+def _round(graph: Any) -> object:
+    import clmst
+
+    solver = clmst.RepeatedSolver(graph)
+    return solver.solve(np.linspace(1, 2, len(solver.edges)))
+
+
+def _clusters(n: int, d: int) -> Call:
+    from clmst.cluster import HDBSCAN
+
+    points = _points(n, d)
+    return lambda: HDBSCAN().fit(points)
+
+
+def _linkage(n: int, d: int) -> Call:
+    from clmst.cluster import single_linkage
+
+    points = _points(n, d)
+    return lambda: single_linkage(points)
+
+
+def _distances(n: int) -> Call:
+    from clmst.cluster import HDBSCAN
+
+    points = _points(n, 2)
+    distances = np.abs(points[:, None] - points).sum(axis=2)
+    return lambda: HDBSCAN(metric="precomputed").fit(distances)
+
+
+def _validity(n: int, d: int) -> Call:
+    from clmst.cluster import validity_index
+
+    points = _points(n, d)
+    return lambda: validity_index(points, np.arange(n) % 4)
+
+
+# The calls that are recorded: the most likely first calls of a user.
+CALLS: dict[str, Callable[[], Call]] = {
+    **{
+        f"{name}, {n} vertices, {dtype}": lambda name=name, n=n, dtype=dtype: _graph(name, n, dtype)
+        for name, n, dtype in product(
+            ("matrix", "sparse matrix", "edges", "rounds"), (1_000, 200_000), _DTYPES
+        )
+    },
+    **{
+        f"{name}, {n} x {d}": lambda call=call, n=n, d=d: call(n, d)
+        for name, call in (("HDBSCAN", _clusters), ("single linkage", _linkage))
+        for n, d in product((1_000, 5_000, 50_000), (2, 3, 8, 64))
+    },
+    "HDBSCAN of distances": lambda: _distances(500),
+    "validity index": lambda: _validity(2_000, 8),
+}
+
+
+def record(name: str) -> dict[str, Any]:
+    """Run a call in this process, and return its first self-test and the programs it asks for."""
+    from clmst.runtime import device as devices
+    from clmst.runtime import trust
+
+    programs: list[Any] = []
+    tests: list[str] = []
+    check_request, tested = devices.check_request, trust.Trust._tested
+
+    def noted_request(source: Any, prelude: Any, defines: Any) -> Any:
+        if tests:
+            own = prelude and (prelude.name, prelude.text, prelude.records)
+            programs.append((source, own, dict(defines)))
+        return check_request(source, prelude, defines)
+
+    def noted_test(self: Any, family: Any, case: Any, **how: Any) -> Any:
+        tests.append(f"{family.name}: {case}")
+        return tested(self, family, case, **how)
+
+    call = CALLS[name]()
+    devices.check_request, trust.Trust._tested = noted_request, noted_test  # type: ignore[assignment, method-assign]
+    call()
+    return {"test": tests[0] if tests else None, "programs": programs}
+
+
+def main(device: str) -> None:
+    """Record all calls on a device, and write the table."""
+    import clmst
+    from clmst.runtime import policy
+
+    kind = policy.name_of(clmst.get_device(device).policy)
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    known = [json.dumps(one, sort_keys=True) for one in table["programs"]]
+    calls: dict[str, list[str]] = {}
+    for name in CALLS:
+        with tempfile.TemporaryDirectory() as cache:
+            settings = {"CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0"}
+            ran = subprocess.run(
+                [sys.executable, "-m", "benchmarks.programs_of_calls", "--call", name],
+                env=os.environ | settings, cwd=_ROOT, stdout=subprocess.PIPE, check=True, text=True,
+            )  # fmt: skip
+        found = json.loads(ran.stdout)
+        print(f"{name}: {found['test']}, {len(found['programs'])} programs", flush=True)
+        if found["test"] is not None:
+            listed = calls.setdefault(found["test"], [])
+            texts = (json.dumps(one, sort_keys=True) for one in found["programs"])
+            listed += [text for text in dict.fromkeys(texts) if text not in listed]
+    others = {name: lists for name, lists in table["calls"].items() if name != kind}
+    texts_of_others = {known[k] for lists in others.values() for one in lists.values() for k in one}
+    programs = sorted(texts_of_others.union(*calls.values()))
+    place = {text: number for number, text in enumerate(programs)}
+    kept = {
+        name: {test: [place[known[k]] for k in one] for test, one in lists.items()}
+        for name, lists in others.items()
+    }
+    kept[kind] = {test: [place[text] for text in one] for test, one in sorted(calls.items())}
+    lines = ",\n".join(programs)
+    listed_calls = json.dumps(kept, sort_keys=True, indent=1)
+    TABLE.write_text(f'{{"programs": [\n{lines}\n],\n"calls": {listed_calls}}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--call":
+        print(json.dumps(record(sys.argv[2])))
+    else:
+        main(sys.argv[1])

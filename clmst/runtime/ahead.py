@@ -1,0 +1,109 @@
+"""Programs that are built ahead of their use, side by side, in helper processes.
+
+The first call on a device needs up to twenty programs, which take 0.1 to 3 s each to build. A
+driver builds one program at a time in a process, whatever the number of threads. So when the first
+self-test of a call begins, helper processes begin to build all programs that such a call needs,
+into a cache on disk: the driver's, or clmst's own. This process loads them from there. If it needs
+a program that a helper is still building, it waits for that helper.
+
+``programs.json`` lists the programs by the policy of the device and by the first self-test of a
+call. It was recorded from calls (``python -m benchmarks programs_of_calls``). It is only a guess: a
+program that is not listed is built when it is needed, as on devices of other policies, and one that
+is listed in vain costs a helper's time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Hashable, Iterator
+from concurrent.futures import Future
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from clmst.core.machine import physical_memory, usable_cores
+from clmst.runtime import policy, program
+from clmst.runtime.child_process import may_start
+from clmst.runtime.specialisation import Prelude, Specialisation, specialise
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
+MOST_HELPERS = 8
+_BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each helper
+
+# The programs of a device that helpers are building or have built.
+Builds = dict[Specialisation, "Future[object]"]
+
+
+def n_helpers(device: Device) -> int:
+    """Return the maximum number of helpers for a device, or 0 if helpers would not save time.
+
+    The environment variable ``CLMST_HELPERS`` sets the number. By default it is half the number of
+    cores, at most 8, and at most one for each 2 GiB of memory. On two cores helpers save no time,
+    since they take as long to start as this process does.
+    """
+    if not may_start() or not program.is_shared(device.cl_device):
+        return 0
+    if (given := os.environ.get(VARIABLE, "")).isdecimal():
+        return int(given)
+    memory = physical_memory() or 0
+    if device.capabilities.host_arrays == "copied":  # a GPU has a context of each helper
+        memory = min(memory, device.capabilities.global_memory)
+    n = min(usable_cores() // 2, MOST_HELPERS, memory // _BYTES_OF_HELPER)
+    return n if n > 1 else 0
+
+
+def start(device: Device) -> None:
+    """Start the helpers if this is the first use of a device with this version of clmst.
+
+    They need half a second until they can build, while this process opens the device.
+    """
+    if _listed(device) and not device.trust.store.folder.exists() and (n := n_helpers(device)):
+        from clmst.runtime import child
+
+        child.start_helpers(device, n)
+
+
+def begin(device: Device, family: str, case: Hashable) -> None:
+    """Begin to build the programs of a call whose first self-test is that of a family in a case."""
+    if not (listed := _listed(device).get(f"{family}: {case}")) or not (n := n_helpers(device)):
+        return
+    from clmst.runtime import child
+
+    child.start_helpers(device, n)
+    for one in _specialisations(device, listed):
+        if one not in device.builds:
+            device.builds[one] = child.build(device, one)
+
+
+def wait(device: Device, wanted: Specialisation) -> None:
+    """Wait if a helper is building a program. If none has begun it, this process builds it."""
+    build = device.builds.get(wanted)
+    if build is not None and not build.cancel():
+        build.result()
+
+
+def _specialisations(device: Device, listed: list[int]) -> Iterator[Specialisation]:
+    programs = _table()["programs"]
+    for number in listed:
+        source, prelude, defines = programs[number]
+        own = None if prelude is None else Prelude(*prelude)
+        made = specialise(source, device.capabilities, device.policy, own, **defines)
+        yield made.within_said_limit()
+
+
+def _listed(device: Device) -> dict[str, list[int]]:
+    """Return the numbers of the programs of calls on a device, by the first self-test."""
+    name = policy.name_of(device.policy)
+    found: dict[str, list[int]] = _table()["calls"].get(name, {})
+    return found
+
+
+@cache
+def _table() -> dict[str, Any]:
+    text = files("clmst.runtime").joinpath("programs.json").read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table
