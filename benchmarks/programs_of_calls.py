@@ -16,11 +16,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from clmst.core.machine import usable_cores
 
 _ROOT = Path(__file__).resolve().parents[1]
 TABLE = _ROOT / "clmst" / "runtime" / "programs.json"
@@ -141,6 +145,18 @@ def record(name: str) -> dict[str, Any]:
     return {"test": tests[0] if tests else None, "programs": programs}
 
 
+def _recorded(device: str, name: str) -> dict[str, Any]:
+    """Record a call in a process of its own."""
+    with tempfile.TemporaryDirectory() as cache:
+        settings = {"CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0"}
+        ran = subprocess.run(
+            [sys.executable, "-m", "benchmarks.programs_of_calls", "--call", name],
+            env=os.environ | settings, cwd=_ROOT, stdout=subprocess.PIPE, check=True, text=True,
+        )  # fmt: skip
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
 def main(device: str) -> None:
     """Record all calls on a device, and write the table."""
     import clmst
@@ -150,19 +166,18 @@ def main(device: str) -> None:
     table = json.loads(TABLE.read_text(encoding="utf-8"))
     known = [json.dumps(one, sort_keys=True) for one in table["programs"]]
     calls: dict[str, list[str]] = {}
-    for name in CALLS:
-        with tempfile.TemporaryDirectory() as cache:
-            settings = {"CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0"}
-            ran = subprocess.run(
-                [sys.executable, "-m", "benchmarks.programs_of_calls", "--call", name],
-                env=os.environ | settings, cwd=_ROOT, stdout=subprocess.PIPE, check=True, text=True,
-            )  # fmt: skip
-        found = json.loads(ran.stdout)
-        print(f"{name}: {found['test']}, {len(found['programs'])} programs", flush=True)
+
+    def join(found: dict[str, Any]) -> None:
         if found["test"] is not None:
             listed = calls.setdefault(found["test"], [])
             texts = (json.dumps(one, sort_keys=True) for one in found["programs"])
             listed += [text for text in dict.fromkeys(texts) if text not in listed]
+
+    with ThreadPoolExecutor(max(usable_cores() // 2, 1)) as threads:
+        records = threads.map(partial(_recorded, device), CALLS)
+        for name, found in zip(CALLS, records, strict=True):
+            print(f"{name}: {found['test']}, {len(found['programs'])} programs", flush=True)
+            join(found)
     others = {name: lists for name, lists in table["calls"].items() if name != kind}
     texts_of_others = {known[k] for lists in others.values() for one in lists.values() for k in one}
     programs = sorted(texts_of_others.union(*calls.values()))
