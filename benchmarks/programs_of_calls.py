@@ -21,6 +21,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -58,7 +59,8 @@ def _graph(name: str, n: int, dtype: str) -> Call:
     import clmst
 
     if name == "edges":
-        graph: Any = clmst.Graph.from_edges(*_ends(n, 4 * n), _weights(4 * n, dtype), n_vertices=n)
+        u, v = _ends(n, 4 * n)
+        graph: Any = clmst.Graph.from_edges(u, v, _weights(4 * n, dtype), n_vertices=n)
     else:
         graph = _matrix(n, 4 if name == "sparse matrix" else 16, dtype)
     if name == "rounds":
@@ -104,44 +106,46 @@ def _validity(n: int, d: int) -> Call:
 
 # The calls that are recorded: the most likely first calls of a user.
 CALLS: dict[str, Callable[[], Call]] = {
-    **{
-        f"{name}, {n} vertices, {dtype}": lambda name=name, n=n, dtype=dtype: _graph(name, n, dtype)
-        for name, n, dtype in product(
-            ("matrix", "sparse matrix", "edges", "rounds"), (1_000, 200_000), _DTYPES
-        )
-    },
-    **{
-        f"{name}, {n} x {d}": lambda call=call, n=n, d=d: call(n, d)
-        for name, call in (("HDBSCAN", _clusters), ("single linkage", _linkage))
-        for n, d in product((1_000, 5_000, 50_000), (2, 3, 8, 64))
-    },
-    "HDBSCAN of distances": lambda: _distances(500),
-    "validity index": lambda: _validity(2_000, 8),
+    f"{name}, {n} vertices, {dtype}": partial(_graph, name, n, dtype)
+    for name, n, dtype in product(
+        ("matrix", "sparse matrix", "edges", "rounds"), (1_000, 200_000), _DTYPES
+    )
 }
+for _name, _call in (("HDBSCAN", _clusters), ("single linkage", _linkage)):
+    for _n, _d in (
+        *product((1_000, 5_000, 50_000), (2, 3, 8, 64)),
+        *product((150_000,), (2, 3, 8)),
+    ):
+        CALLS[f"{_name}, {_n} x {_d}"] = partial(_call, _n, _d)
+CALLS["HDBSCAN of distances"] = partial(_distances, 500)
+CALLS["validity index"] = partial(_validity, 2_000, 8)
 
 
 def record(name: str) -> dict[str, Any]:
     """Run a call in this process, and return its first self-test and the programs it asks for."""
-    from clmst.runtime import device as devices
-    from clmst.runtime import trust
+    from clmst.runtime import specialisation
+    from clmst.runtime.device import Device
+    from clmst.runtime.trust import Trust
 
     programs: list[Any] = []
     tests: list[str] = []
-    check_request, tested = devices.check_request, trust.Trust._tested
+    program, tested = Device.program, Trust._tested
 
-    def noted_request(source: Any, prelude: Any, defines: Any) -> Any:
+    def noted_program(self: Any, source: Any, prelude: Any = None, /, **defines: Any) -> Any:
         if tests:
             own = prelude and (prelude.name, prelude.text, prelude.records)
-            programs.append((source, own, dict(defines)))
-        return check_request(source, prelude, defines)
+            checked = specialisation.check_request(source, prelude, defines)
+            numbers = {macro: int(value) for macro, value in checked.items()}
+            programs.append((source, own, numbers))
+        return program(self, source, prelude, **defines)
 
     def noted_test(self: Any, family: Any, case: Any, **how: Any) -> Any:
         tests.append(f"{family.name}: {case}")
         return tested(self, family, case, **how)
 
     call = CALLS[name]()
-    devices.check_request, trust.Trust._tested = noted_request, noted_test  # type: ignore[assignment, method-assign]
-    call()
+    with patch.object(Device, "program", noted_program), patch.object(Trust, "_tested", noted_test):
+        call()
     return {"test": tests[0] if tests else None, "programs": programs}
 
 
@@ -187,9 +191,15 @@ def main(device: str) -> None:
         for name, lists in others.items()
     }
     kept[kind] = {test: [place[text] for text in one] for test, one in sorted(calls.items())}
-    lines = ",\n".join(programs)
-    listed_calls = json.dumps(kept, sort_keys=True, indent=1)
-    TABLE.write_text(f'{{"programs": [\n{lines}\n],\n"calls": {listed_calls}}}\n', encoding="utf-8")
+    rows = ",\n".join(programs)
+    groups = ",\n".join(f'"{name}": {{\n{_lines(one)}\n}}' for name, one in sorted(kept.items()))
+    text = f'{{"programs": [\n{rows}\n],\n"calls": {{\n{groups}\n}}}}\n'
+    TABLE.write_text(text, encoding="utf-8")
+
+
+def _lines(calls: dict[str, list[int]]) -> str:
+    """Return the lists of calls, one in each line."""
+    return ",\n".join(f"{json.dumps(test)}: {one}" for test, one in sorted(calls.items()))
 
 
 if __name__ == "__main__":

@@ -41,17 +41,17 @@ Builds = dict[Specialisation, "Future[object]"]
 def n_helpers(device: Device) -> int:
     """Return the maximum number of helpers for a device, or 0 if helpers would not save time.
 
-    The environment variable ``CLMST_HELPERS`` sets the number. By default it is half the number of
-    cores, at most 8, and at most one for each 2 GiB of memory. On two cores helpers save no time,
-    since they take as long to start as this process does.
+    The environment variable ``CLMST_HELPERS`` sets the number. By default only GPUs have helpers:
+    half as many as there are cores, at most 8, and at most one for each 2 GiB of memory of the
+    machine and of the GPU. On two cores helpers take as long to start as they save.
     """
     if not may_start() or not program.is_shared(device.cl_device):
         return 0
     if (given := os.environ.get(VARIABLE, "")).isdecimal():
         return int(given)
-    memory = physical_memory() or 0
-    if device.capabilities.host_arrays == "copied":  # a GPU has a context of each helper
-        memory = min(memory, device.capabilities.global_memory)
+    if device.capabilities.kind != "gpu":
+        return 0
+    memory = min(physical_memory() or 0, device.capabilities.global_memory)
     n = min(usable_cores() // 2, MOST_HELPERS, memory // _BYTES_OF_HELPER)
     return n if n > 1 else 0
 

@@ -33,6 +33,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from clmst.core import errors, long_work
+from clmst.core.machine import cache_folder
 from clmst.runtime.child_process import VARIABLE, ending, may_start, printable
 from clmst.runtime.child_request import DeviceSpec, encoded
 from clmst.runtime.kernel_family import BUILD_NAME, ENDS_PROCESS, SelfTestResult
@@ -167,12 +168,17 @@ class Child:
         self._process: ChildProcess | None = None
         self._can_start = True
         self._late = dict[bytes, SelfTestResult]()  # results of requests that took too long
-        atexit.register(self.end)
+        atexit.register(self.close)
 
     def end(self) -> None:
         """Kill the child, if one is running."""
         if self._process is not None:
             self._process.end()
+
+    def close(self) -> None:
+        """Kill the child, and start no other."""
+        self._can_start = False
+        self.end()
 
     def tested(self, request: bytes) -> SelfTestResult | None:
         """Run one self-test in the child, as the function :func:`tested` describes."""
@@ -215,7 +221,11 @@ class Child:
 
 
 class Helpers:
-    """Children that do requests while this process does other work."""
+    """Children that do requests while this process does other work.
+
+    Only one process of a user has helpers at a time, because several processes that use a device
+    for the first time would otherwise start more helpers than there are cores.
+    """
 
     def __init__(self) -> None:
         self._forget()
@@ -226,12 +236,14 @@ class Helpers:
         """Begin without helpers, as in a forked child process, which has none of the threads."""
         self._lock = threading.Lock()
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
-        self._n_threads = 0
+        self._n_threads, self._turn = 0, -1
 
     def start(self, first: bytes, n: int) -> None:
         """Start up to `n` helpers, counting those that run already, each with a first request."""
         with self._lock:
-            for _ in range(self._n_threads, n):
+            if self._turn < 0 and (turn := _taken_turn()) is not None:
+                self._turn = turn
+            for _ in range(self._n_threads, n if self._turn >= 0 else 0):
                 with suppress(RuntimeError):  # too many threads
                     threading.Thread(
                         target=self._serve, args=(first,), name="clmst-helper", daemon=True
@@ -265,6 +277,28 @@ class Helpers:
             future.set_result(None)
         with self._lock:
             self._n_threads -= 1
+            if not self._n_threads:
+                os.close(self._turn)
+                self._turn = -1
+
+
+def _taken_turn() -> int | None:
+    """Open and lock the file that says which process has helpers. Return None if another has."""
+    path = cache_folder() / "helpers.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError:
+        return None
+    try:
+        with suppress(ImportError):  # not a POSIX system
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another process has it, or files cannot be locked
+        os.close(file)
+        return None
+    return file
 
 
 _child = Child()

@@ -1,0 +1,164 @@
+"""Programs that helper processes build ahead of their use."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clmst import Device
+from clmst.families import BY_NAME
+from clmst.runtime import ahead, policy
+from clmst.runtime.source import compose
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.processes import is_running, printed
+
+_ROOT = Path(__file__).parents[2]
+# A first call that builds some eight programs.
+_PROGRAM = """
+import json
+import numpy as np
+import clmst
+points = np.random.default_rng(0).normal(size=(5_000, 2))
+device = clmst.get_device()
+print("begins", flush=True)
+model = clmst.cluster.HDBSCAN(device=device).fit(points)
+built = {one.specialisation.label for one in device._programs.values()}
+built = {one for one in built if not one.startswith("trial[")}
+ahead = {one.label for one in device.builds}
+by_helpers = sum(one.done() and not one.cancelled() for one in device.builds.values())
+print(json.dumps({
+    "labels": model.labels_.tolist(), "late": sorted(built - ahead), "by_helpers": by_helpers,
+    "refused": [one.family for one in device.trust.verdicts() if one.reason],
+}))
+"""
+
+
+def first_call(cache: Path, helpers: int) -> Any:
+    return printed("-c", _PROGRAM, CLMST_CACHE=str(cache), CLMST_HELPERS=str(helpers))
+
+
+def processes_of(cache: Path) -> Iterator[int]:
+    """Yield the processes whose cache is in a folder."""
+    wanted = f"CLMST_CACHE={cache}".encode()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                environment = (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if wanted in environment and is_running(int(folder.name)):
+                yield int(folder.name)
+
+
+@contextmanager
+def all_ended(cache: Path) -> Iterator[None]:
+    """Fail unless no process with a cache is left soon after the body."""
+    yield
+    until = time.monotonic() + 30
+    while left := list(processes_of(cache)):
+        assert time.monotonic() < until, left
+        time.sleep(0.1)
+
+
+def test_helpers_build_what_a_first_call_needs(tmp_path: Path) -> None:
+    """If programs are missing: python -m benchmarks.programs_of_calls intel."""
+    alone = first_call(tmp_path / "alone", 0)
+    assert alone["by_helpers"] == 0
+    with all_ended(tmp_path / "helped"):
+        helped = first_call(tmp_path / "helped", 2)
+    assert helped["labels"] == alone["labels"]
+    assert helped["late"] == []
+    assert helped["by_helpers"] > 0
+    assert helped["refused"] == alone["refused"] == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="it looks for processes there")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+def test_no_helper_outlives_its_parent(tmp_path: Path, number: signal.Signals) -> None:
+    environment = {**os.environ, "CLMST_CACHE": str(tmp_path), "CLMST_HELPERS": "2"}
+    with subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM], env=environment, cwd=_ROOT, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        until = time.monotonic() + 60
+        while len(list(processes_of(tmp_path))) < 3:
+            assert time.monotonic() < until, "helpers have not started"
+            time.sleep(0.05)
+        with all_ended(tmp_path):
+            process.send_signal(number)
+            process.stdout.read()
+    assert first_call(tmp_path, 0)["refused"] == []
+
+
+def test_one_process_has_helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clmst.runtime.child import _taken_turn
+
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "new"))
+    turn = _taken_turn()
+    assert turn is not None
+    assert _taken_turn() is None
+    os.close(turn)
+    again = _taken_turn()
+    assert again is not None
+    os.close(again)
+
+
+def test_number_of_helpers(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ahead.VARIABLE, raising=False)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 12)
+    monkeypatch.setattr(ahead, "physical_memory", lambda: 1 << 36)
+    cpu = with_capabilities(any_device, kind="cpu")
+    gpu = with_capabilities(any_device, kind="gpu", global_memory=1 << 36)
+    assert ahead.n_helpers(cpu) == 0
+    assert ahead.n_helpers(gpu) == 6
+    assert ahead.n_helpers(with_capabilities(gpu, global_memory=5 << 30)) == 2
+    assert ahead.n_helpers(with_capabilities(gpu, global_memory=3 << 30)) == 0
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 64)
+    assert ahead.n_helpers(gpu) == ahead.MOST_HELPERS
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 2)
+    assert ahead.n_helpers(gpu) == 0
+    monkeypatch.setenv(ahead.VARIABLE, "3")
+    assert ahead.n_helpers(cpu) == 3
+    monkeypatch.setattr(ahead, "may_start", lambda: False)
+    assert ahead.n_helpers(gpu) == 0
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+@pytest.mark.parametrize("writable", [True, False])
+def test_nvidias_cache_may_be_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, disabled: str, writable: bool
+) -> None:
+    from clmst.runtime.program import is_shared
+
+    monkeypatch.setattr("pyopencl.characterize.has_src_build_cache", lambda _: True)
+    (file := tmp_path / "file").touch()
+    monkeypatch.setenv("CUDA_CACHE_DISABLE", disabled)
+    monkeypatch.setenv("CUDA_CACHE_PATH", str((tmp_path if writable else file) / "cache"))
+    platform = SimpleNamespace(name="NVIDIA CUDA", vendor="NVIDIA Corporation")
+    assert is_shared(SimpleNamespace(platform=platform)) == (disabled == "0" and writable)
+
+
+def test_table_of_programs() -> None:
+    """The table names families, sources and policies that exist."""
+    table = ahead._table()
+    assert set(table["calls"]) <= {policy.name_of(one) for one in (policy.CPU, policy.NVIDIA)}
+    for source, _, defines in table["programs"]:
+        assert compose(source)
+        assert all(type(value) is int for value in defines.values())
+    for calls in table["calls"].values():
+        for test, listed in calls.items():
+            assert test.split(": ")[0] in BY_NAME
+            assert listed == list(dict.fromkeys(listed))
+            assert max(listed) < len(table["programs"])
