@@ -131,7 +131,7 @@ def record(name: str) -> dict[str, Any]:
     tests: list[str] = []
     program, tested = Device.program, Trust._tested
 
-    def noted_program(self: Any, source: Any, prelude: Any = None, /, **defines: Any) -> Any:
+    def seen_program(self: Any, source: Any, prelude: Any = None, /, **defines: Any) -> Any:
         if tests:
             own = prelude and (prelude.name, prelude.text, prelude.records)
             checked = specialisation.check_request(source, prelude, defines)
@@ -139,12 +139,12 @@ def record(name: str) -> dict[str, Any]:
             programs.append((source, own, numbers))
         return program(self, source, prelude, **defines)
 
-    def noted_test(self: Any, family: Any, case: Any, **how: Any) -> Any:
+    def seen_test(self: Any, family: Any, case: Any, **how: Any) -> Any:
         tests.append(f"{family.name}: {case}")
         return tested(self, family, case, **how)
 
     call = CALLS[name]()
-    with patch.object(Device, "program", noted_program), patch.object(Trust, "_tested", noted_test):
+    with patch.object(Device, "program", seen_program), patch.object(Trust, "_tested", seen_test):
         call()
     return {"test": tests[0] if tests else None, "programs": programs}
 

@@ -28,7 +28,8 @@
 #define EXPRESSION (x)
 #endif
 
-// The arguments: SCALAR(type, name) or ARRAY(type, name) for each. A kernel with a function has
+// The arguments: SCALAR(type, name) or ARRAY(type, name) for each. The host also defines a macro
+// AT_name(at) for each array of records, by which EXPRESSION reads its elements. A kernel with a function has
 // GIVEN_PARAMETERS after its own parameters, and creates a given_t from them by GIVEN.
 #ifndef ARGUMENTS
 #define ARGUMENTS(SCALAR, ARRAY)

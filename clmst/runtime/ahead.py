@@ -31,8 +31,14 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
-MOST_HELPERS = 8
+# With eight, the first calls of docs/experiments.md take as long: each helper opens the device, for
+# which the driver lets one process wait for the other.
+MOST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each helper
+
+# If no program has taken so many seconds, all came from a cache. On an H200 a small program takes
+# 0.08 to 0.15 s to build, and 0.003 s to load.
+_BUILT_SECONDS = 0.04
 
 # The programs of a device that helpers are building or have built.
 Builds = dict[Specialisation, "Future[object]"]
@@ -42,7 +48,7 @@ def n_helpers(device: Device) -> int:
     """Return the maximum number of helpers for a device, or 0 if helpers would not save time.
 
     The environment variable ``CLMST_HELPERS`` sets the number. By default only GPUs have helpers:
-    half as many as there are cores, at most 8, and at most one for each 2 GiB of memory of the
+    half as many as there are cores, at most 4, and at most one for each 2 GiB of memory of the
     machine and of the GPU. On two cores helpers take as long to start as they save.
     """
     if not may_start() or not program.is_shared(device.cl_device):
@@ -57,11 +63,13 @@ def n_helpers(device: Device) -> int:
 
 
 def start(device: Device) -> None:
-    """Start the helpers if this is the first use of a device with this version of clmst.
+    """Start the helpers if this seems to be the first use of a device.
 
-    They need half a second until they can build, while this process opens the device.
+    It seems so if there are no verdicts on the device, and if its trial had to be built. Helpers
+    need about a second until they can build, so they start before it is known what to build.
     """
-    if _listed(device) and not device.trust.store.folder.exists() and (n := n_helpers(device)):
+    is_first = device.longest_build > _BUILT_SECONDS and not device.trust.store.folder.exists()
+    if is_first and _listed(device) and (n := n_helpers(device)):
         from clmst.runtime import child
 
         child.start_helpers(device, n)
@@ -69,7 +77,8 @@ def start(device: Device) -> None:
 
 def begin(device: Device, family: str, case: Hashable) -> None:
     """Begin to build the programs of a call whose first self-test is that of a family in a case."""
-    if not (listed := _listed(device).get(f"{family}: {case}")) or not (n := n_helpers(device)):
+    listed = _listed(device).get(f"{family}: {case}")
+    if device.longest_build < _BUILT_SECONDS or not listed or not (n := n_helpers(device)):
         return
     from clmst.runtime import child
 

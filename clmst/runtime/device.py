@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any, cast
 
 from clmst.core.arguments import check_bool, check_integer, check_kind, check_texts
@@ -65,6 +66,7 @@ class Device(forking.OfOneProcess):
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self.builds: ahead.Builds = {}  # by helpers
+        self.longest_build = 0.0  # seconds of a program that this process has built or loaded
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
         self.times_renewed = 0
@@ -323,7 +325,10 @@ class Device(forking.OfOneProcess):
     def build(self, key: Specialisation) -> Any:
         """Build a program from its specialisation, without keeping it."""
         ahead.wait(self, key)
-        return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
+        began = time.perf_counter()
+        built = program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
+        self.longest_build = max(self.longest_build, time.perf_counter() - began)
+        return built
 
     def program(
         self, source_name: str, prelude: Prelude | None = None, /, **defines: int | bool
@@ -363,8 +368,9 @@ class Device(forking.OfOneProcess):
         The trial runs when this is first read. If only lanes or 64-bit atomics are wrong, they are
         turned off and the device can be used.
         """
+        reason = trial.failure(self)
         ahead.start(self)
-        return trial.failure(self)
+        return reason
 
     def check_usable(self) -> None:
         """Raise :class:`UnsupportedDeviceError` if the device fails its trial, run on first use."""

@@ -117,12 +117,12 @@ def test_one_process_has_helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_number_of_helpers(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ahead.VARIABLE, raising=False)
-    monkeypatch.setattr(ahead, "usable_cores", lambda: 12)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 6)
     monkeypatch.setattr(ahead, "physical_memory", lambda: 1 << 36)
     cpu = with_capabilities(any_device, kind="cpu")
     gpu = with_capabilities(any_device, kind="gpu", global_memory=1 << 36)
     assert ahead.n_helpers(cpu) == 0
-    assert ahead.n_helpers(gpu) == 6
+    assert ahead.n_helpers(gpu) == 3
     assert ahead.n_helpers(with_capabilities(gpu, global_memory=5 << 30)) == 2
     assert ahead.n_helpers(with_capabilities(gpu, global_memory=3 << 30)) == 0
     monkeypatch.setattr(ahead, "usable_cores", lambda: 64)
