@@ -14,11 +14,13 @@
 #define R uint
 #endif
 
-// Element number `at` of an array of T, and the statement that makes a value element `at` of an array
-// of R. For records they are macros of fields.cl.
+// Element number `at` of an array of T. For records it is a macro of fields.cl.
 #ifndef T_AT
 #define T_AT(array, at) ((array)[at])
 #endif
+
+// The statement that makes a value element number `at` of an array of R. For records it is a macro of
+// fields.cl.
 #ifndef R_PUT
 #define R_PUT(array, at, value) (array)[at] = (value)
 #endif
