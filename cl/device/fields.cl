@@ -18,8 +18,8 @@
 //     Record_PUT(array, at, record)   a statement that writes a struct to such an element
 //
 // In global memory a record is an array of integers of type Record_unit_t, the longest type that
-// the alignment of the record allows. Kernels read and write it only so (quirk:
-// nvidia-packed-doubles).
+// the alignment of the record allows. Kernels read and write it only so
+// (quirk: nvidia-packed-doubles).
 
 #define RECORD_FIELD(type, name) type name;
 

@@ -107,7 +107,7 @@ MUTATIONS = [
     Mutation("split", "primitives/split_serial.cl", "first); i < end;", "first); i + 1 < end;"),
     Mutation("compact", "primitives/compact_serial.cl", "flags[i] != 0;", "flags[i] == 0;"),
     Mutation("permute", "primitives/permute.cl", "indices[i], out", "indices[i] & ~1u, out"),
-    Mutation("map", "primitives/map.cl", "in[i], (uint)i,", "in[i], (uint)i | 1,"),
+    Mutation("map", "primitives/map.cl", "T_AT(in, i), (uint)i,", "T_AT(in, i), (uint)i | 1,"),
 ]  # fmt: skip
 
 
