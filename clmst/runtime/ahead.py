@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
-# With eight, the first calls of docs/experiments.md take as long: each helper opens the device, for
-# which the driver lets one process wait for the other.
+# First calls take as long with eight, because each helper opens the device, and the driver lets one
+# process wait for another meanwhile (docs/performance_log.md, "First calls with helpers").
 MOST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each helper
 

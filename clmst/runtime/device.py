@@ -369,7 +369,8 @@ class Device(forking.OfOneProcess):
         turned off and the device can be used.
         """
         reason = trial.failure(self)
-        ahead.start(self)
+        if reason is None:
+            ahead.start(self)
         return reason
 
     def check_usable(self) -> None:
