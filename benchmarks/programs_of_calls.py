@@ -3,9 +3,11 @@
     python -m benchmarks.programs_of_calls nvidia
     python -m benchmarks.programs_of_calls intel
 
-Each call runs in a process of its own with an empty cache of clmst, so all of its self-tests run.
-The programs of calls with the same first self-test are joined. Only the lists of the device's
-policy are replaced; the lists of other policies stay.
+Each call runs in a process of its own without the caches of clmst and of the driver, so all of its
+self-tests run and all of its programs are built. The programs of calls with the same first
+self-test are joined: first those that all of these calls need, then the others, and of both those
+first that took longest to build. Only the lists of the device's policy are replaced; the lists of
+other policies stay.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -122,22 +125,28 @@ CALLS["validity index"] = partial(_validity, 2_000, 8)
 
 
 def record(name: str) -> dict[str, Any]:
-    """Run a call in this process, and return its first self-test and the programs it asks for."""
+    """Run a call in this process.
+
+    Returns its first self-test, and the programs that it asks for with the seconds of their builds.
+    """
     from clmst.runtime import specialisation
     from clmst.runtime.device import Device
     from clmst.runtime.trust import Trust
 
-    programs: list[Any] = []
+    programs: dict[str, float] = {}
     tests: list[str] = []
     program, tested = Device.program, Trust._tested
 
     def seen_program(self: Any, source: Any, prelude: Any = None, /, **defines: Any) -> Any:
+        began = time.perf_counter()
+        made = program(self, source, prelude, **defines)
         if tests:
             own = prelude and (prelude.name, prelude.text, prelude.records)
             checked = specialisation.check_request(source, prelude, defines)
             numbers = {macro: int(value) for macro, value in checked.items()}
-            programs.append((source, own, numbers))
-        return program(self, source, prelude, **defines)
+            asked = json.dumps((source, own, numbers), sort_keys=True)
+            programs.setdefault(asked, time.perf_counter() - began)
+        return made
 
     def seen_test(self: Any, family: Any, case: Any, **how: Any) -> Any:
         tests.append(f"{family.name}: {case}")
@@ -152,7 +161,10 @@ def record(name: str) -> dict[str, Any]:
 def _recorded(device: str, name: str) -> dict[str, Any]:
     """Record a call in a process of its own."""
     with tempfile.TemporaryDirectory() as cache:
-        settings = {"CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0"}
+        settings = {
+            "CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0",
+            "CUDA_CACHE_DISABLE": "1",
+        }  # fmt: skip
         ran = subprocess.run(
             [sys.executable, "-m", "benchmarks.programs_of_calls", "--call", name],
             env=os.environ | settings, cwd=_ROOT, stdout=subprocess.PIPE, check=True, text=True,
@@ -169,32 +181,38 @@ def main(device: str) -> None:
     kind = policy.name_of(clmst.get_device(device).policy)
     table = json.loads(TABLE.read_text(encoding="utf-8"))
     known = [json.dumps(one, sort_keys=True) for one in table["programs"]]
-    calls: dict[str, list[str]] = {}
-
-    def join(found: dict[str, Any]) -> None:
-        if found["test"] is not None:
-            listed = calls.setdefault(found["test"], [])
-            texts = (json.dumps(one, sort_keys=True) for one in found["programs"])
-            listed += [text for text in dict.fromkeys(texts) if text not in listed]
+    calls: dict[str, list[dict[str, float]]] = {}
 
     with ThreadPoolExecutor(max(usable_cores() // 2, 1)) as threads:
         records = threads.map(partial(_recorded, device), CALLS)
         for name, found in zip(CALLS, records, strict=True):
             print(f"{name}: {found['test']}, {len(found['programs'])} programs", flush=True)
-            join(found)
-    others = {name: lists for name, lists in table["calls"].items() if name != kind}
-    texts_of_others = {known[k] for lists in others.values() for one in lists.values() for k in one}
-    programs = sorted(texts_of_others.union(*calls.values()))
+            if found["test"] is not None:
+                calls.setdefault(found["test"], []).append(found["programs"])
+    lists = {test: _ordered(one) for test, one in calls.items()}
+    others = {name: one for name, one in table["calls"].items() if name != kind}
+    texts_of_others = {known[k] for tests in others.values() for one in tests.values() for k in one}
+    programs = sorted(texts_of_others.union(*lists.values()))
     place = {text: number for number, text in enumerate(programs)}
     kept = {
-        name: {test: [place[known[k]] for k in one] for test, one in lists.items()}
-        for name, lists in others.items()
+        name: {test: [place[known[k]] for k in one] for test, one in tests.items()}
+        for name, tests in others.items()
     }
-    kept[kind] = {test: [place[text] for text in one] for test, one in sorted(calls.items())}
+    kept[kind] = {test: [place[text] for text in one] for test, one in sorted(lists.items())}
     rows = ",\n".join(programs)
     groups = ",\n".join(f'"{name}": {{\n{_lines(one)}\n}}' for name, one in sorted(kept.items()))
     text = f'{{"programs": [\n{rows}\n],\n"calls": {{\n{groups}\n}}}}\n'
     TABLE.write_text(text, encoding="utf-8")
+
+
+def _ordered(records: list[dict[str, float]]) -> list[str]:
+    """Join the programs of calls: those of all calls first, then by the seconds of their builds."""
+    seconds: dict[str, float] = {}
+    for record in records:
+        for text, time_taken in record.items():
+            seconds[text] = max(seconds.get(text, 0.0), time_taken)
+    shared = set(seconds).intersection(*records)
+    return sorted(seconds, key=lambda text: (text not in shared, -seconds[text]))
 
 
 def _lines(calls: dict[str, list[int]]) -> str:

@@ -18,14 +18,18 @@ import json
 import os
 from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmst.core.errors import KernelBuildError
 from clmst.core.machine import physical_memory, usable_cores
 from clmst.runtime import policy, program
 from clmst.runtime.child_process import may_start
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
+from clmst.runtime.verdicts import verdicts_folder
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -35,6 +39,8 @@ VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number o
 # process wait for another meanwhile (docs/performance_log.md, "First calls with helpers").
 MOST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each helper
+
+_NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVIDIA's
 
 # If no program has taken so many seconds, all came from a cache. On an H200 a small program takes
 # 0.08 to 0.15 s to build, and 0.003 s to load.
@@ -53,39 +59,72 @@ def n_helpers(device: Device) -> int:
     """
     if not may_start() or not program.is_shared(device.cl_device):
         return 0
-    if (given := os.environ.get(VARIABLE, "")).isdecimal():
-        return int(given)
+    if (given := _given()) is not None:
+        return given
     if device.capabilities.kind != "gpu":
         return 0
-    memory = min(physical_memory() or 0, device.capabilities.global_memory)
+    return _most_helpers(min(physical_memory() or 0, device.capabilities.global_memory))
+
+
+def _given() -> int | None:
+    """Return the number of helpers that the environment variable gives, or None without it."""
+    given = os.environ.get(VARIABLE, "")
+    return int(given) if given.isdecimal() else None
+
+
+def _most_helpers(memory: int) -> int:
+    """Return the maximum number of helpers for the cores of the machine and bytes of memory."""
     n = min(usable_cores() // 2, MOST_HELPERS, memory // _BYTES_OF_HELPER)
     return n if n > 1 else 0
 
 
-def start(device: Device) -> None:
-    """Start the helpers if this seems to be the first use of a device.
+def prepare() -> None:
+    """Start the helpers if this seems to be the first use of an NVIDIA GPU by this user.
 
-    It seems so if there are no verdicts on the device, and if its trial had to be built. Helpers
-    need about a second until they can build, so they start before it is known what to build.
+    It seems so if there are no verdicts on any device. The imports of a helper take half a second,
+    so helpers start before this process has found its devices. They open none yet.
+    """
+    if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
+        given = _given()
+        if n := _most_helpers(physical_memory() or 0) if given is None else given:
+            from clmst.runtime import child
+
+            child.start_helpers(n)
+
+
+def start(device: Device) -> None:
+    """Let the helpers open a device if this seems to be its first use.
+
+    It seems so if there are no verdicts on the device, and if its trial had to be built. Until
+    helpers can build, half a second passes, so they open the device before it is known what to
+    build.
     """
     is_first = device.longest_build > _BUILT_SECONDS and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
         from clmst.runtime import child
 
-        child.start_helpers(device, n)
+        child.open_in_helpers(device, n)
 
 
 def begin(device: Device, family: str, case: Hashable) -> None:
-    """Begin to build the programs of a call whose first self-test is that of a family in a case."""
+    """Begin to build the programs of a call whose first self-test is that of a family in a case.
+
+    The programs that take longest are begun first. This process would have to wait for the first of
+    them, so it builds that one itself.
+    """
     listed = _listed(device).get(f"{family}: {case}")
     if device.longest_build < _BUILT_SECONDS or not listed or not (n := n_helpers(device)):
         return
     from clmst.runtime import child
 
-    child.start_helpers(device, n)
-    for one in _specialisations(device, listed):
+    child.start_helpers(n)
+    first, *others = _specialisations(device, listed)
+    for one in others:
         if one not in device.builds:
             device.builds[one] = child.build(device, one)
+    if first not in device.builds:
+        with suppress(KernelBuildError):  # which is raised again when the program is needed
+            device.build(first)
 
 
 def wait(device: Device, wanted: Specialisation) -> None:
@@ -98,7 +137,7 @@ def wait(device: Device, wanted: Specialisation) -> None:
 def _specialisations(device: Device, listed: list[int]) -> Iterator[Specialisation]:
     programs = _table()["programs"]
     for number in listed:
-        source, prelude, defines = programs[number]
+        source, prelude, defines = programs[number][:3]
         own = None if prelude is None else Prelude(*prelude)
         made = specialise(source, device.capabilities, device.policy, own, **defines)
         yield made.within_said_limit()

@@ -175,6 +175,11 @@ class Child:
         if self._process is not None:
             self._process.end()
 
+    def start(self) -> None:
+        """Start the child, so that it has imported its modules when the first request comes."""
+        with self._lock:
+            self._running()
+
     def close(self) -> None:
         """Kill the child, and start no other."""
         self._can_start = False
@@ -238,16 +243,14 @@ class Helpers:
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
         self._n_threads, self._turn = 0, -1
 
-    def start(self, first: bytes, n: int) -> None:
-        """Start up to `n` helpers, counting those that run already, each with a first request."""
+    def start(self, n: int) -> None:
+        """Start up to `n` helpers, counting those that run already."""
         with self._lock:
             if self._turn < 0 and (turn := _taken_turn()) is not None:
                 self._turn = turn
             for _ in range(self._n_threads, n if self._turn >= 0 else 0):
                 with suppress(RuntimeError):  # too many threads
-                    threading.Thread(
-                        target=self._serve, args=(first,), name="clmst-helper", daemon=True
-                    ).start()
+                    threading.Thread(target=self._serve, name="clmst-helper", daemon=True).start()
                     self._n_threads += 1
 
     def ask(self, request: bytes) -> Future[object]:
@@ -260,11 +263,10 @@ class Helpers:
         self._requests.put((request, future))
         return future
 
-    def _serve(self, first: bytes) -> None:
+    def _serve(self) -> None:
         """Let one helper do requests until there has been none for a while."""
         child = Child()
-        with suppress(Exception):
-            child.tested(first)
+        child.start()
         while True:
             try:
                 request, future = self._requests.get(timeout=IDLE_SECONDS)
@@ -305,9 +307,16 @@ _child = Child()
 _helpers = Helpers()
 
 
-def start_helpers(device: Device, n: int) -> None:
-    """Start up to `n` helpers, counting those that run already. They open the device."""
-    _helpers.start(encoded(DeviceSpec.of(device), BUILD_NAME, None), n)
+def start_helpers(n: int) -> None:
+    """Start up to `n` helpers, counting those that run already."""
+    _helpers.start(n)
+
+
+def open_in_helpers(device: Device, n: int) -> None:
+    """Let up to `n` helpers open a device, counting those that run already."""
+    _helpers.start(n)
+    for _ in range(n):
+        _helpers.ask(encoded(DeviceSpec.of(device), BUILD_NAME, None))
 
 
 def build(device: Device, program: Specialisation) -> Future[object]:

@@ -25,6 +25,7 @@ from clmst.runtime.child import IDLE_SECONDS, LIMIT_SECONDS, MARK
 from clmst.runtime.child_request import DeviceSpec, decoded
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import KernelFamily
+from clmst.runtime.listing import opencl_devices
 from clmst.runtime.trial import TRIAL
 from clmst.runtime.trust import BUILD
 
@@ -118,6 +119,8 @@ def serve(table: str) -> None:
     _dump_no_core()
     server, lines = ChildServer(table), SimpleQueue[bytes]()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    with suppress(Exception):
+        opencl_devices()  # takes a tenth of a second, often before the first request comes
     while True:
         try:
             line = lines.get(timeout=IDLE_SECONDS)

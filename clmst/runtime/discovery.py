@@ -16,7 +16,7 @@ from clmst.core.errors import (
     logger,
     warn_of_fallback,
 )
-from clmst.runtime import embedded, forking, listing
+from clmst.runtime import ahead, embedded, forking, listing
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Queue
@@ -295,6 +295,8 @@ def _left_out() -> str:
 
 
 def _first_usable(name: str | None) -> Device:
+    if (name or "gpu").strip().lower() in ("gpu", "nvidia"):
+        ahead.prepare()
     every = enumerate_devices()
     if not every:
         raise UnsupportedDeviceError(_lacking())

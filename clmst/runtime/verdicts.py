@@ -65,6 +65,11 @@ class Verdict:
         return self.reason is None
 
 
+def verdicts_folder() -> Path:
+    """Return the folder of the verdicts on all devices, which may not exist yet."""
+    return cache_folder() / "trust"
+
+
 class VerdictStore:
     """The stored verdicts on one device with one policy.
 
@@ -75,7 +80,7 @@ class VerdictStore:
         self._identity = {**identity, "kernels": source.digest(), "edition": str(EDITION)}
         text = json.dumps(self._identity, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.folder = cache_folder() / "trust" / digest[:_NAME_LENGTH]
+        self.folder = verdicts_folder() / digest[:_NAME_LENGTH]
         self._is_marked = False  # whether the use of the folder has been recorded on the disk
 
     def find(self, family: str, case: str) -> Verdict | None:

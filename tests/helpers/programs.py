@@ -194,6 +194,7 @@ _GENERATED = tuple(
 _ALGORITHMS: dict[str, Rule] = {
     "bvh_boruvka/build": lambda c, _: ({},) if c.doubles else (),
     "bvh_boruvka/bvh_boruvka": _searches,
+    "bvh_boruvka/searches": _searches,
     "bvh_boruvka/neighbours": lambda c, tuning: (
         one | {"NEIGHBOURS": capacity} | listed
         for one in _searches(c, tuning)

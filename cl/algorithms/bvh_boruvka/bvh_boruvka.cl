@@ -17,9 +17,9 @@
 // The best edge of a component is found as in dense, one word after the other (winners.cl). Edges
 // are ordered by (weight, lesser, greater), where lesser and greater are the caller's numbers of
 // the ends.
-#include "algorithms/bvh_boruvka/clear.cl"
+//
+// Searches have a program of their own (searches.cl), so that two processes can build one each.
 #include "algorithms/bvh_boruvka/components.cl"
-#include "algorithms/bvh_boruvka/lightest.cl"
 #include "device/winners.cl"
 
 // The maximum number of parents that a root follows in one launch.

@@ -24,6 +24,7 @@ from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
+SEARCHES_SOURCE = "algorithms/bvh_boruvka/searches.cl"
 
 # The number of counters of a solve. Each launch has its own, for active points, searches, hooked
 # components, roots or pending parents. There are at most 32 rounds, and with _MOST_JUMPS launches
@@ -80,6 +81,7 @@ class _Run:
     def __init__(self, tree: BoxTree, launch: Launcher) -> None:
         self.tree, self.launch, self.n = tree, launch, tree.n
         self.program = tree.device.program(SOURCE, **tree.defines)
+        self.searches_program = tree.device.program(SEARCHES_SOURCE, **tree.defines)
         self.short_ids = int(self.n <= _SHORT_IDS)
         self.bits = max(self.n.bit_length(), 1)
         self.n_words = 2 + (1 if self.short_ids else 2)
@@ -110,6 +112,9 @@ class _Run:
 
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"bvh_boruvka_{kernel}", n_items, *arguments)
+
+    def _search(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
+        self.launch.for_each(self.searches_program, f"bvh_boruvka_{kernel}", n_items, *arguments)
 
     def stats(self) -> dict[str, Any]:
         return {
@@ -234,31 +239,31 @@ class _Run:
         known = self.candidate, self.keys, self.cursor
         components = self.component, self.labels
         if near.k or not is_apart:
-            self._for_each(
+            self._search(
                 "lightest_propose", self.n_active, *tree.arguments, near.lists, *components,
                 self.active, self.next_active, *known, self.winners, self.state, active,
                 self.n_active, n, tree.top, near.k, self.short_ids,
             )  # fmt: skip
         if not (is_apart and (near.k or tree.device.policy.work_group_size == 1)):
-            self._for_each(
+            self._search(
                 "lightest_bound", tree.n_leaves, *tree.arguments, *components, self.winners, n,
                 tree.top, self.short_ids,
             )  # fmt: skip
         if not is_apart:
-            self._for_each(
+            self._search(
                 "clear_leaves", tree.n_leaves, *tree.arguments, *components, near.lower,
                 self.leaf_lower, self.winners, n, tree.top,
             )  # fmt: skip
-        self._for_each(
+        self._search(
             "lightest_collect", tree.n_leaves, *components, self.candidate, self.cursor, near.lower,
             self.leaf_lower, self.winners, self.list, self.state, searches, n,
         )  # fmt: skip
-        self._for_each(
+        self._search(
             "search_listed", n, *tree.arguments, *components, *known, near.lower, self.winners,
             self.list, self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
         for word in range(self.pass_words, self.n_words, self.pass_words):
-            self._for_each(
+            self._search(
                 "lightest_reserve_word", n, tree.ids, *components, self.candidate, self.keys,
                 self.winners, self.next_active, self.state, active, n, self.short_ids, word,
             )  # fmt: skip
