@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst.core.arguments import check_bool, unchecked
 from clmst.core.canonical import lightest, stable_order
@@ -168,6 +167,8 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
     The data of an entry must be its rank + 0.5, so that no datum is 0, which SciPy would drop.
     Entries with negative data are not returned.
     """
+    from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
+
     joined = sparse.csr_array((data, columns, starts), shape=(n, n))
     found = minimum_spanning_tree(joined, overwrite=True).data
     ranks: Array = found[found > 0].astype(np.int64)

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from clmst.core.weight_keys import Array
 
 
 def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
     """Return the number of connected components, and the component of each of `n` vertices."""
+    from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
+
     matrix = sparse.coo_array((np.ones(u.size, np.int32), (u, v)), shape=(n, n)).tocsr()
     count, labels = connected_components(matrix, directed=False)
     return int(count), labels
@@ -37,6 +38,8 @@ class RootedForest:
 
         `labels` are the trees of vertices. O(n).
         """
+        from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
+
         roots = np.zeros(int(labels.max(initial=-1)) + 1, np.int32)
         # in descending order, so that the least vertex is stored last
         roots[labels[::-1]] = np.arange(n, dtype=np.int32)[::-1]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.spatial.distance import squareform
 
 from clmst import route
 from clmst.algorithms import complete
@@ -201,6 +200,8 @@ def reachability_graph(graph: Any, min_samples: int, *, alpha: float = 1.0) -> D
     memory, unless `graph` lists its edges. Raises InvalidGraphError if a point of a graph that
     lists its edges has too few neighbours.
     """
+    from scipy.spatial.distance import squareform  # takes a tenth of a second
+
     if isinstance(graph, Points):
         u, v = np.triu_indices(graph.n_vertices, 1)
         return _of_matrix(squareform(graph.weights_of(u, v)), min_samples, alpha)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from clmst import route
 from clmst.algorithms import families
@@ -202,6 +201,8 @@ def _labels(n: int, edges: Array, merged: Array) -> Labels:
     cut before it and merges only the further edges. Clusters stay numbered by their least vertex,
     because merged clusters are numbered by their least cluster.
     """
+    from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
+
     labels = np.empty((merged.size, n), np.int32)
     row, count, before = np.arange(n, dtype=np.int32), n, 0
     for position in np.argsort(merged, kind="stable").tolist():

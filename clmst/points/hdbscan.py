@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
@@ -390,6 +389,8 @@ def medoids_of(
 
 def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
     """Compute the distances of the rows of `some` to the rows of `every`, shape (m, n)."""
+    from scipy.spatial.distance import cdist  # takes a tenth of a second
+
     name = usual_name(metric)
     if name in ("haversine", "great-circle", "rounded-euclidean"):
         both = Points(np.concatenate([some, every]), name)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.spatial import distance
 
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
@@ -230,6 +229,8 @@ def precomputed(array: Array) -> DenseGraph:
     InvalidGraphError if they differ by more, or if a distance is negative or NaN.
     """
     if array.ndim == 1 and array.size:
+        from scipy.spatial import distance  # takes a tenth of a second
+
         try:
             array = distance.squareform(array)
         except ValueError as error:

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
-from scipy.spatial import distance
 
 from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
@@ -67,6 +66,8 @@ def check_metric_name(name: str) -> None:
     """
     if name == "precomputed" or usual_name(name) in get_args(Metric):
         return
+    from scipy.spatial import distance  # takes a tenth of a second
+
     function = getattr(distance, scipys_name(name), None)
     if not callable(function) or [*signature(function).parameters][:2] != ["u", "v"]:
         raise InvalidArgumentError(
@@ -117,6 +118,8 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     with 0. Raises InvalidArgumentError if the metric is unknown or the function raises, and
     InvalidGraphError if a distance is negative or NaN.
     """
+    from scipy.spatial import distance  # takes a tenth of a second
+
     check_rows(array)
     rows = array.astype(np.float64)
     check_finite(rows)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.arguments import check_bool, check_kind
@@ -330,6 +329,8 @@ class _Boxes:
     """A search for nearest points with SciPy's k-d tree."""
 
     def __init__(self, points: Points) -> None:
+        from scipy.spatial import cKDTree  # takes a tenth of a second
+
         # Boxes are halved at their middle, not at the median of points: the tree is built sooner,
         # and a search is as quick.
         self.tree = cKDTree(np.ascontiguousarray(points.planes.T), balanced_tree=False)
