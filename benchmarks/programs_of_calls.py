@@ -111,7 +111,7 @@ def _validity(n: int, d: int) -> Call:
 CALLS: dict[str, Callable[[], Call]] = {
     f"{name}, {n} vertices, {dtype}": partial(_graph, name, n, dtype)
     for name, n, dtype in product(
-        ("matrix", "sparse matrix", "edges", "rounds"), (1_000, 200_000), _DTYPES
+        ("matrix", "sparse matrix", "edges", "rounds"), (1_000, 50_000, 200_000), _DTYPES
     )
 }
 for _name, _call in (("HDBSCAN", _clusters), ("single linkage", _linkage)):

@@ -18,13 +18,11 @@ import json
 import os
 from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmst.core.errors import KernelBuildError
 from clmst.core.machine import physical_memory, usable_cores
 from clmst.runtime import policy, program
 from clmst.runtime.child_process import may_start
@@ -109,8 +107,7 @@ def start(device: Device) -> None:
 def begin(device: Device, family: str, case: Hashable) -> None:
     """Begin to build the programs of a call whose first self-test is that of a family in a case.
 
-    The programs that take longest are begun first. This process would have to wait for the first of
-    them, so it builds that one itself.
+    The programs that take longest are begun first.
     """
     listed = _listed(device).get(f"{family}: {case}")
     if device.longest_build < _BUILT_SECONDS or not listed or not (n := n_helpers(device)):
@@ -118,13 +115,9 @@ def begin(device: Device, family: str, case: Hashable) -> None:
     from clmst.runtime import child
 
     child.start_helpers(n)
-    first, *others = _specialisations(device, listed)
-    for one in others:
+    for one in _specialisations(device, listed):
         if one not in device.builds:
             device.builds[one] = child.build(device, one)
-    if first not in device.builds:
-        with suppress(KernelBuildError):  # which is raised again when the program is needed
-            device.build(first)
 
 
 def wait(device: Device, wanted: Specialisation) -> None:
@@ -137,7 +130,7 @@ def wait(device: Device, wanted: Specialisation) -> None:
 def _specialisations(device: Device, listed: list[int]) -> Iterator[Specialisation]:
     programs = _table()["programs"]
     for number in listed:
-        source, prelude, defines = programs[number][:3]
+        source, prelude, defines = programs[number]
         own = None if prelude is None else Prelude(*prelude)
         made = specialise(source, device.capabilities, device.policy, own, **defines)
         yield made.within_said_limit()
