@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import Array
 from clmst.runtime.handles import Event, Kernel, KernelArgument, Memory, Queue
 from clmst.runtime.program import Program
@@ -206,6 +207,16 @@ class Launcher:
         """Return the first 32-bit word of `buffer`. Blocks."""
         return self.read_words(buffer, 1)[0]
 
+    def read_count(self, buffer: Memory, most: int) -> int:
+        """Return the first 32-bit word of `buffer`, a count of at most `most` things. Blocks.
+
+        Raises DeviceError if it is greater: kernels that go through so many things would leave the
+        arrays that hold them.
+        """
+        count = self.read_word(buffer)
+        check_count(self.device, count, most)
+        return count
+
     def read_all(self, *transfers: Transfer) -> None:
         """Copy from the device into several host arrays. Blocks until all are complete."""
         with self.device.lock:
@@ -278,6 +289,15 @@ class Launcher:
                 least = max(least, before - 1e-9 * event.profile.start)
                 most = min(most, after - 1e-9 * event.profile.end)
         return (least + most) / 2
+
+
+def check_count(device: Device, count: int, most: int) -> None:
+    """Raise DeviceError if a device has counted more than there can be."""
+    if count > most:
+        raise DeviceError(
+            f"{device.description} has counted {count} of at most {most}; the device or its driver "
+            "is at fault, or clmst is: please report it"
+        )
 
 
 def _memory_of(argument: KernelArgument) -> KernelArgument:

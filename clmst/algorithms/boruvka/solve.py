@@ -112,7 +112,7 @@ class BoruvkaRun:
         total, supervertices = new(1, np.uint32), new(n, np.uint32)
         inclusive_scan(counts, out=counts, total=total, launch=launch)
         launch.for_each(program, "boruvka_split_number", n, pairs, counts, supervertices, n)
-        return supervertices, launch.read_word(total.memory)
+        return supervertices, launch.read_count(total.memory, n)
 
     def _remove_duplicates(self, level: Level) -> Level:
         """Remove parallel edges if the options say so, and sort by source (lines 12 and 13)."""

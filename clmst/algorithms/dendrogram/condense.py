@@ -200,7 +200,8 @@ class _Result:
             launch.queue.finish()
         else:
             if words.nbytes > _MOST_UNKNOWN:
-                words = words[: behind + _CLUSTER_WORDS * launch.read_word(self.memory)]
+                most = (words.size - behind) // _CLUSTER_WORDS
+                words = words[: behind + _CLUSTER_WORDS * launch.read_count(self.memory, most)]
             launch.read(self.memory, words)
         found = words[behind:].view(_CLUSTER)[: int(words[0])]
         order = np.argsort(found["place"])

@@ -196,7 +196,7 @@ class ParallelMerge:
         """
         total = self._new(1)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)
-        return numbers, self.launch.read_word(total.memory)
+        return numbers, self.launch.read_count(total.memory, flags.size)
 
     def _link(self) -> None:
         """Enqueue linking every merge to the merge above it, and summing sizes level by level."""

@@ -305,7 +305,7 @@ class EdgeKernels(ABC):
         fault = self._launch.read_word(self._word.memory)
         if fault != NO_FAULT:
             raise FaultyEdgeError(fault)
-        return positions, self._launch.read_word(count.memory)
+        return positions, self._launch.read_count(count.memory, chunk.size)
 
 
 def defines(dtype: np.dtype[Any], *, maximum: bool) -> dict[str, int]:

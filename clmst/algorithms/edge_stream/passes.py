@@ -142,7 +142,7 @@ class EdgePasses(EdgeKernels):
         flags = new_flags(count, device)
         self._each("flag_joined", count, targets, flags, begin, count)
         positions, found = positions_of(flags, at_most=count, launch=launch)
-        k = launch.read_word(found.memory)
+        k = launch.read_count(found.memory, count)
         dtypes = (WORD, WORD, LONG, self.dtype)
         u, v, ids, weights = (DeviceArray.unchecked(k, dtype, device) for dtype in dtypes)
         self._each(

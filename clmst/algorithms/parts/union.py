@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared.progress import check_n_edges
 from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import Solution, most_edges, words_on_device
 from clmst.core.weight_keys import Encoding
@@ -118,8 +117,7 @@ def part_forest(
     graph = solution.graph
     bound = most_edges(graph)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
-    k = launch.read_word(total.memory)
-    check_n_edges(algorithm, graph.device, k, bound)
+    k = launch.read_count(total.memory, bound)
     if original is not None:
         original = gather_words(original.memory, _WORD, slots, k, launch)
     return PartForest(

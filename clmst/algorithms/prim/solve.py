@@ -250,7 +250,9 @@ class _Growing:
         heads = self._new(n, np.uint8)
         launch.for_each(program, "prim_components_mark_heads", n, roots, heads, n)
         offsets, count = positions(heads, launch=launch)
-        return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
+        return _Patches(
+            count=launch.read_count(count.memory, n), vertices=vertices, offsets=offsets
+        )
 
     def grow(self, patches: _Patches) -> int:
         """Grow the trees of all patches, and return the number of launches.

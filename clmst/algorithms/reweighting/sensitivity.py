@@ -212,7 +212,7 @@ class _Classification:
         flags = self._new(self.m, np.uint8)
         self._each("flag_candidates", self.m, self.records, flags, self.m)
         slots, total = positions(flags, launch=self.launch)
-        k = self.launch.read_word(total.memory)
+        k = self.launch.read_count(total.memory, self.m)
         ends, edges = self._new(k, _PAIR), self._new(k, _PAIR)
         self._each(
             "list", k, self.records, self.graph.rows, self.graph.indices, slots, ends, edges, k
@@ -241,7 +241,7 @@ class _Classification:
             stays = self._new(before, np.uint8)
             self._each("contract", before, ends, edges, self.parent, self.records, stays, before)
             ends, edges, total = compact(ends, stays, values=edges, launch=self.launch)
-            remaining = self.launch.read_word(total.memory)
+            remaining = self.launch.read_count(total.memory, before)
             ends, edges = ends[:remaining], edges[:remaining]
             if before - remaining < _LEAST_GAIN * before:
                 break
@@ -257,7 +257,7 @@ class _Classification:
         self.launch.fill(flags.memory, 0, self.n, np.uint8)
         self._each("flag_components", k, ends, flags, k)
         components, total = positions(flags, launch=self.launch)
-        count = self.launch.read_word(total.memory)
+        count = self.launch.read_count(total.memory, self.n)
         self._each("number", count, components, numbers, count)
         own = DeviceArray.empty(k, _PAIR, self.graph.device)
         self._each("finish", k, ends, edges, numbers, own, slots, k)

@@ -130,7 +130,7 @@ class _ContractionSteps:
         self.launch.fill(kept, 0, n_words)
         self._each("flag_heads", m + 1, firsts, slots, heads, kept, m)
         starts, total = positions(heads, launch=self.launch)
-        k = self.launch.read_word(total.memory) - 1
+        k = self.launch.read_count(total.memory, m + 1) - 1
         starts = starts[: k + 1]
         numbers, n_ends = self._number_ends()
         ends = self._new(k, _PAIR)
@@ -165,4 +165,4 @@ class _ContractionSteps:
         flags, total = self._new(self.n), self._new(1)
         self._each("flag_ends", self.n, self.degrees, flags, self.n)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)
-        return numbers, self.launch.read_word(total.memory)
+        return numbers, self.launch.read_count(total.memory, self.n)

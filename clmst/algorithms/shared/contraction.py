@@ -137,7 +137,7 @@ class Contraction:
         flags = self.new(n_slots, np.uint8)
         self._for_each("mark_upper", n_slots, rows, self.graph.indices, flags, n_slots)
         slots, count = positions(flags, launch=self.launch)
-        return slots[: self.launch.read_word(count.memory)]
+        return slots[: self.launch.read_count(count.memory, n_slots)]
 
     def _has_parallel(self, rows: DeviceArray, run: int) -> bool:
         """Return whether `run` or more edges join the same two vertices anywhere.
@@ -267,7 +267,7 @@ class Contraction:
         exclusive_scan(numbers, out=numbers, total=total, launch=self.launch)
         supervertices = self.new(n, np.uint32)
         self._for_each("number_vertices", n, representatives, numbers, supervertices, n)
-        return supervertices, self.launch.read_word(total.memory)
+        return supervertices, self.launch.read_count(total.memory, n)
 
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Return the edges between different supervertices, unsorted (lines 10 and 11).
@@ -287,7 +287,7 @@ class Contraction:
                 relabelled, predicate=_JOINS_TWO, values=level.ranks, out=level.pairs,
                 launch=launch,
             )  # fmt: skip
-            entries = self.launch.read_word(count.memory)
+            entries = self.launch.read_count(count.memory, entries)
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
@@ -317,5 +317,5 @@ class Contraction:
                 )
                 flags = end_flags(flags, launch=launch)
             pairs, ranks, count = compact(level.pairs, flags, values=level.ranks, launch=launch)
-            kept = self.launch.read_word(count.memory)
+            kept = self.launch.read_count(count.memory, level.entries)
         return Level(level.n, pairs[:kept], ranks[:kept], is_simple=True)

@@ -222,9 +222,7 @@ class DeviceForest:
         if self.weights is None and k and not look_up:
             is_deferred = known(self, "edges") is None and stored.rows is None
             if read_back.can_pack(stored, k):
-                found, _ = read_back.read_packed(
-                    stored, self.slots, None, k, launch, algorithm=self.stats["algorithm"]
-                )
+                found, _ = read_back.read_packed(stored, self.slots, None, k, launch)
             elif is_deferred and read_back.can_write_out(stored.device):
                 found = read_back.write_out(stored, self.slots, k, launch)
         if found is None:

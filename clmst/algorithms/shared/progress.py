@@ -1,10 +1,9 @@
-"""Bounds on what a device reports to the host: how often a loop repeats, and how large a count is.
+"""Bounds on how often a loop on the host repeats.
 
 Some loops on the host continue until the device reports that it is done. Each has a bound on its
-rounds, levels or launches that no graph exceeds. A count of a forest's edges has a bound, too. A
-faulty device or driver could otherwise keep the host in a loop for ever, or return counts that lead
-kernels beyond the end of arrays. With the bounds, the solve ends with an error that says how far it
-had come.
+rounds, levels or launches that no graph exceeds. A faulty device or driver could otherwise keep the
+host in a loop for ever. With the bounds, the solve ends with an error that says how far it had
+come. Counts that size a launch have bounds of their own (``Launcher.read_count``).
 """
 
 from __future__ import annotations
@@ -54,10 +53,3 @@ def check_halved(
             vertices=vertices[1], edges=edges[1],
         )  # fmt: skip
     check_rounds(algorithm, device, done, vertices=vertices[1], edges=edges[1])
-
-
-def check_n_edges(algorithm: str, device: Device, n_edges: int, most: int) -> None:
-    """Raise :class:`DeviceError` if a forest has more than the `most` edges that it can have."""
-    if n_edges > most:
-        rule = f"the forest has {most} edges at most"
-        raise no_progress(algorithm, device, rule, edges=n_edges)

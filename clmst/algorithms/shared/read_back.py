@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.shared.progress import check_n_edges
 from clmst.core.arguments import unchecked
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
@@ -25,7 +24,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_memory import result_in_place
 from clmst.runtime.handles import Memory
-from clmst.runtime.launcher import Launcher
+from clmst.runtime.launcher import Launcher, check_count
 
 SOURCE = "algorithms/shared/forest.cl"
 
@@ -96,7 +95,6 @@ def read_packed(
     bound: int,
     launch: Launcher,
     *,
-    algorithm: str,
     report: Memory | None = None,
     report_words: int = 0,
 ) -> tuple[EdgeArrays, Array]:
@@ -112,8 +110,6 @@ def read_packed(
         A word with the number of edges. If None, there are `bound` edges.
     bound : int
         Maximum number of edges.
-    algorithm : str
-        Name of the algorithm that has found the edges, for the error.
     report : device buffer, optional
         Words that are read along with the edges; there are `report_words` of them.
 
@@ -141,7 +137,7 @@ def read_packed(
     )  # fmt: skip
     launch.read(packed, found)
     k = int(found[0])
-    check_n_edges(algorithm, graph.device, k, bound)
+    check_count(graph.device, k, bound)
     weights = np.frombuffer(found, graph.graph.weight_dtype, k, 4 * _HEAD)
     ends = found[begin + bound : begin + bound + 2 * k].reshape(k, 2)
     return (found[begin : begin + k], ends, weights), found[end:]

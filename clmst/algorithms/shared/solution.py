@@ -11,7 +11,6 @@ import numpy as np
 
 from clmst.algorithms.shared import read_back
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
-from clmst.algorithms.shared.progress import check_n_edges
 from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words, words_at
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
@@ -119,8 +118,7 @@ def forest_of(
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     k = graph.plans.get(_FOREST_EDGES) if own_weights else None
     if k is None:
-        k = launch.read_word(total.memory)
-        check_n_edges(algorithm, graph.device, k, bound)
+        k = launch.read_count(total.memory, bound)
         if own_weights:
             graph.plans[_FOREST_EDGES] = k
     return forest_of_slots(
@@ -148,7 +146,7 @@ def forest_at_once(
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     found, words = read_back.read_packed(
-        graph, slots.memory, total.memory, bound, launch, algorithm=algorithm,
+        graph, slots.memory, total.memory, bound, launch,
         report=None if report is None else report.words,
         report_words=0 if report is None else report.count,
     )  # fmt: skip

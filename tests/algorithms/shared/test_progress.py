@@ -126,7 +126,6 @@ LIES: list[tuple[str, Any, Lie | None, str]] = [
     ("ecl", None, edges_grow, r"edges \d+, edges left \d+; a worklist holds"),
     ("dense", None, set_words(1), r"round 1, pending 1; jumps at least double"),
     ("dense", None, too_many_hooked, r"hooked 400, vertices 300; a forest has"),
-    ("edge-parallel", None, too_many_edges, "edges 400; the forest has 299 edges at most"),
     ("edge-parallel", None, set_words(1, slice(1, None)), r"round 33, vertices 300, merged 33; ev"),
     ("prim", ONE_TREE, set_words(2**31, largest=1), r"launches \d+, patches 1, .*64 a launch"),
     ("core numbers", None, remaining(40), r"remaining 40; every second"),
@@ -165,8 +164,42 @@ def test_number_of_edges_is_checked_wherever_it_is_read(
         assert right == clmst.kruskal(graph())
         with monkeypatch.context() as patch:
             lying(patch, too_many_edges)
-            with pytest.raises(DeviceError, match=r"edge-parallel .* at edges 400; the"):
+            with pytest.raises(DeviceError, match=r"has counted 400 of at most 299; the device"):
                 clmst.minimum_spanning_forest(graph(), algorithm="edge-parallel", **where)
+
+
+def weighed_again(device: Device) -> Any:
+    """Return the forest of weights that begin where the last ones lay, and move a little."""
+    solver = clmst.RepeatedSolver(graph(), device=device)
+    weights = np.arange(1.0, len(solver.edges) + 1)
+    solver.solve(weights)
+    for _ in range(3):
+        found = solver.solve(weights := weights * 1.0001)
+    return found
+
+
+COUNTING: dict[str, Callable[[Device], Any]] = {
+    "boruvka": lambda device: solve(device, "boruvka"),
+    "prim": lambda device: solve(device, "prim", PrimOptions(components="apart")),
+    "weights that move": weighed_again,
+}
+
+
+@pytest.mark.parametrize("call", COUNTING)
+def test_counts_that_size_a_launch_have_bounds(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """A count beyond its array ends the call before a kernel goes through so many things."""
+
+    def far_more(out: Array, _: int) -> None:
+        if out.size == 1 and out.dtype == np.uint32 and out[0] > 2:
+            out[0] = 1 << 30
+
+    COUNTING[call](any_device)
+    with monkeypatch.context() as patch:
+        lying(patch, far_more)
+        with pytest.raises(DeviceError, match="has counted 1073741824 of at most"):
+            COUNTING[call](any_device)
 
 
 def test_bounds() -> None:
