@@ -35,7 +35,8 @@ from clmst.bench.results import Results, merged
 DOCS = Path(__file__).parents[2] / "docs"
 KIND = "record"
 MARK = "†"
-PAGES = ("performance.md", "performance_log.md", "papers/*.md")
+PAGES = ("performance.md", "papers/*.md")
+LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
 # Tables with these headings say how things differ, not what was measured.
 _NOT_MEASURED = {
@@ -166,9 +167,11 @@ def made(name: str, page: Path, docs: Path = DOCS) -> str:
 
 
 def pages(docs: Path = DOCS) -> Iterator[Path]:
-    """Yield the pages that have tables of measurements."""
+    """Yield the pages that have tables of measurements, then the log if it is beside `docs`."""
     for pattern in PAGES:
         yield from sorted(docs.glob(pattern))
+    if (log := docs.parent / LOG).exists():
+        yield log
 
 
 def rendered(page: Path, docs: Path = DOCS) -> str:

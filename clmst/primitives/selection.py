@@ -44,7 +44,7 @@ BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)
 _BYTES_ALONE = 64
 
 
-# For a single pass (docs/performance_log.md): the parts into which a lane group's section of a tile
+# For a single pass (benchmarks/log.md): the parts into which a lane group's section of a tile
 # is divided.
 _SECTION_PARTS = 4
 

@@ -31,7 +31,7 @@ SOURCE = "algorithms/dense/pack.cl"
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
 # Registers per work-item. With this limit two work-groups fit on a multiprocessor of NVIDIA's GPUs
-# (docs/performance_log.md).
+# (benchmarks/log.md).
 _REGISTERS = 128
 _GROUPS_PER_UNIT = 3
 # Rows of a work-item in a tile, each with 8 columns: as many as fit the registers of NVIDIA's GPUs,
