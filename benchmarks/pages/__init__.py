@@ -8,7 +8,7 @@ in ``docs/images/data``. Between a line ``<!-- record: NAME -->`` of a page and 
 table, and sentences with numbers. Below it stand a link to each record and the record's SHA-256, so
 that a record cannot change without its pages.
 
-Numbers of the papers are those of :mod:`benchmarks.stated`. A table that a person writes has the
+Numbers of the papers come from :mod:`benchmarks.stated`. A table that a person writes has the
 mark ``†`` in the heading of each column, or in the first cell of each row, whose numbers were
 measured and have no record; in its first heading, if that holds for all of them.
 """
@@ -64,7 +64,7 @@ class Record:
         return list(self.content["points"])
 
     def row(self, **cells: Any) -> Row:
-        """Return the row that has some cells; raise KeyError unless it is exactly one."""
+        """Return the row that has some cells. Raise KeyError unless there is exactly one."""
         found = [row for row in self.rows if cells.items() <= row.items()]
         if len(found) != 1:
             raise KeyError(f"{self.path.name} has {len(found)} rows with {cells}")

@@ -74,7 +74,7 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
     min_samples bytes for each point.
 
-    The host compares all pairs in these cases: the device has no arithmetic on doubles, the metric
+    The host compares all pairs in these cases: the device lacks arithmetic on doubles, the metric
     is "great-circle", "haversine" or "rounded-euclidean", or `min_samples` is above 257 and the
     device is trusted with hierarchies only. The host also computes the core distances of matrices
     and graphs.

@@ -160,7 +160,7 @@ class Selection:
             check_length("values", values, source.size)
             record_words("values", values.dtype)
         elif values_out is not None:
-            raise InvalidArgumentError("there is a values_out but no values; give both or neither")
+            raise InvalidArgumentError("values_out is given without values; give both or neither")
         bound = source.size
         if at_most is not None:
             bound = min(bound, check_integer("at_most", at_most, low=0))

@@ -197,8 +197,8 @@ class Staging:
         except (cl.Error, MemoryError) as error:
             self.failure = str(error).splitlines()[0]
             warnings.warn(
-                f"{self._queue.device.name.strip()} gives no {self.n_bytes} bytes of pinned host "
-                f"memory ({self.failure}); transfers are slower without",
+                f"{self._queue.device.name.strip()} did not provide {self.n_bytes} bytes of "
+                f"pinned host memory ({self.failure}); transfers are slower without it",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -124,7 +124,7 @@ def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(suite: RunOf
     results.add([replace(one, contestant="peer", scope="solve", ours=False)])
     before = dict(results.measurements)
     with pytest.raises(
-        InvalidArgumentError, match=r"peer 'peer' on one, .*name it with its command"
+        InvalidArgumentError, match=r"peer 'peer' on one, .*give the peer with its command"
     ):
         suite(suite.graphs[:1], results, repetitions=3)
     assert results.measurements == before

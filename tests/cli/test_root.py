@@ -109,7 +109,7 @@ def test_colours_on_a_terminal() -> None:
 
 
 def offered(words: str) -> list[str]:
-    """Return what is offered for the last of some words."""
+    """Return the completions of the last of some words."""
     asked = {"_CLMST_COMPLETE": "bash_complete", "COMP_WORDS": words}
     environment = os.environ | asked | {"COMP_CWORD": str(words.count(" "))}
     program = "from clmst.cli import main; main(prog_name='clmst')"

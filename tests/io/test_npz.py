@@ -104,8 +104,8 @@ class _Bomb:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"no archive", "the file is no whole zip archive"),
-        (pickle.dumps(_Bomb()), "the file is no whole zip archive"),
+        (b"no archive", "the file is not a complete zip archive"),
+        (pickle.dumps(_Bomb()), "the file is not a complete zip archive"),
         (archive(data=np.array([_Bomb()] * 4, object)), "Object arrays cannot be loaded"),
         (archive(format=None), "scipy.sparse.save_npz"),
         (archive(format=b"xyz"), "the format is 'xyz'; it must be one of csr"),

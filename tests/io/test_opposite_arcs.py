@@ -58,7 +58,7 @@ def assert_same(found: Graph, right: Graph) -> None:
 def test_half_of_the_arcs_give_the_same_graph(
     tmp_path: Path, kind: str, order: str, size: int
 ) -> None:
-    """As many rows are kept as there are edges, fewer only by loops; or those of a whole file."""
+    """Rows are kept for all edges except loops, or for a whole file."""
     arcs = arcs_of(kind, order=order)
     with bounds(text_block=size):
         found = read(text_of(*arcs), tmp_path)

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="installed without the
 
 
 def anchors(page: Path) -> set[str]:
-    """Return what links may name behind '#', as MkDocs and GitHub make it of headings."""
+    """Return the anchors that MkDocs and GitHub make from the headings of a page."""
     headings = HEADING.findall(re.sub(BLOCK, "", page.read_text(encoding="utf-8")))
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()).strip() for heading in headings)
     return {re.sub(r" +", "-", heading) for heading in plain}

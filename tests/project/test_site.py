@@ -71,7 +71,7 @@ def pages(site: Path) -> dict[Path, Read]:
     return {
         page: Read(page.read_text(encoding="utf-8"))
         for page in site.rglob("*.html")
-        if page.name != "404.html"  # its links are those of the root of a server
+        if page.name != "404.html"  # its links start at the root of a server
     }
 
 

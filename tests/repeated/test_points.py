@@ -1,4 +1,4 @@
-"""Solvers of points: forests are those of the points anew, and what has no meaning is refused."""
+"""Solvers of points return the forests of fresh solves, and refuse calls for edges."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_what_points_do_not_have_is_refused(any_device: Device) -> None:
     solver.close()
     with pytest.raises(clmst.InvalidArgumentError, match="the solver is closed"):
         solver.solve(points)
-    with pytest.raises(clmst.InvalidArgumentError, match="only 'dense' takes"):
+    with pytest.raises(clmst.InvalidArgumentError, match="only 'dense' solves"):
         RepeatedSolver(points, devices=any_device, algorithm="boruvka")
     with pytest.raises(clmst.InvalidArgumentError, match="2 devices are given for points"):
         RepeatedSolver(points, devices=[any_device, any_device.forcing_off("int64-atomics")])

@@ -90,7 +90,7 @@ def test_a_host_array_is_the_callers_again(any_device: Device) -> None:
 @on_every_device
 @every_order
 def test_a_wrong_change_changes_nothing(variant: Device, make: Any) -> None:
-    """One of arrays on the device; those of the host are checked before."""
+    """Only device arrays are tested here, because host arrays are checked before."""
     solver = RepeatedSolver(make(), devices=variant)
     weights = np.random.default_rng(2).random(solver.n_edges, np.float32)
     check(solver, weights)

@@ -284,7 +284,7 @@ def test_processes_keep_verdicts_at_once() -> None:
 
 
 def test_verdicts_that_nobody_uses_are_removed(new: Device, cache: Path) -> None:
-    """As those of an older clmst, of another driver or of other kernels; what is in use stays."""
+    """Verdicts of an older clmst, driver or kernels are stale; what is in use stays."""
     trust, now = cache / "trust", time.time()
     old = trust / ("0" * 24)  # one small file a case, as edition 2 had them
     old.mkdir(parents=True)

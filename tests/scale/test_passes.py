@@ -181,7 +181,7 @@ def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool, wa
     assert found == right
     np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
     assert stats["edges"] == M_MADE
-    assert stats["edges_on_device"] == M_MADE * stats["passes"]  # the last chunk has no more
+    assert stats["edges_on_device"] == M_MADE * stats["passes"]  # the last chunk is not larger
     assert (stats["reductions"] > 1) == (way == "reductions")
     assert (stats["passes"] > 1) == (way == "passes")
     if way == "reductions":

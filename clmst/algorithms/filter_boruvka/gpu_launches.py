@@ -50,9 +50,9 @@ def new_run(
     """
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(
-            f"launches is {options.launches!r}, for which work-groups wait for one another; the "
-            f"compiler of {graph.device.description} fails on such kernels: launches must be "
-            "'auto' or 'separate' there"
+            f"launches is {options.launches!r}, which needs work-groups that wait for one "
+            f"another; the compiler of {graph.device.description} fails on such kernels, so "
+            "launches must be 'auto' or 'separate' on this device"
         )
     key = ("filter-boruvka", maximum, options)
     workspace = graph.plans.get(key)

@@ -351,8 +351,9 @@ class Workspace:
         self.clear_state(launch)
         if self.device.groups_may_wait:
             warnings.warn(
-                f"work-groups of {self.device.description} waited for one another in vain; solves "
-                "do without, which takes longer for small graphs",
+                f"work-groups of {self.device.description} waited too long for one another; from "
+                "now on this process solves with separate launches there, which takes longer for "
+                "small graphs",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -63,7 +63,7 @@ def test_rows_that_rise(any_device: Device, index: Any) -> None:
         dense = np.triu(rng.random((n, n)) < 3 / n, k=seed % 2)
         dense[0, n - 1] = True
         below = dense.T & (rng.random((n, n)) < seed % 3 / 2)
-        if seed % 4 == 0:  # then some have no mirror
+        if seed % 4 == 0:  # then some lack a mirror slot
             below |= np.tril(rng.random((n, n)) < 1 / n, k=-1)
         A = sparse.csr_array(dense | below)
         assert_right(of(A.indptr, A.indices, n, index=index), any_device)
