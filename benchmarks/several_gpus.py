@@ -85,7 +85,7 @@ class OneDevice:
 
     def __call__(self) -> None:
         """Solve."""
-        self.forests.clear()  # whose memory the next one takes
+        self.forests.clear()  # so that the next forest takes the memory of this one
         self.forests.append(clmst.minimum_spanning_forest(self.graph, keep_on_device=True))
         self.graph.device.queue.finish()
 

@@ -100,7 +100,7 @@ def _objects(owner: griffe.Object) -> Iterator[griffe.Object]:
 
 
 def _mend_docstring(obj: griffe.Object) -> None:
-    """Make links of roles and pages, and one entry of each name, before a docstring is parsed."""
+    """Turn roles and pages into links, and give each name of a group its own entry."""
     if obj.docstring is not None:
         text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
         text = PAGE.sub(r'<a href="../../\1/">docs/\1.md</a>', text)

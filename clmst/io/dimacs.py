@@ -238,7 +238,11 @@ class _OppositeArcs:
         return self._balance % (1 << _BITS) == 0
 
     def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
-        """Yield the arcs of a block that are kept. The last arc may be held back."""
+        """Yield the arcs of a block that are kept.
+
+        An arc and its opposite usually stand in two rows, an even one and the next. If a block ends
+        in an even row, its arc is held back until the next block, which may have the opposite.
+        """
         if self._held and u.size:
             following = u[:1], v[:1], None if w is None else w[:1]
             yield from self._kept_across(self._held.pop(), following)

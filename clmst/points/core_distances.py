@@ -127,7 +127,8 @@ def core_by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64
     if min_samples == 1:
         return np.zeros(n)
     everyone = np.arange(n)
-    # With -1 each point is its own nearest point, even if a cosine distance is a little below 0.
+    # The diagonal is set to -1, so that each point is its own nearest point even if
+    # rounding makes a cosine distance slightly negative.
     return _by_rows(n, lambda at: points.weights_of(at[:, None], everyone), -1, min_samples)
 
 

@@ -89,8 +89,8 @@ class Case:
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
     """Return the case for weights stored as numbers of a dtype, from a cache if it exists.
 
-    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if the dtype lacks
-    sort keys.
+    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if there
+    are no sort keys for the dtype.
     """
     kind = weight_kind_or_none(dtype)
     if kind is None:

@@ -256,7 +256,7 @@ class Staging:
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
     def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
-        """Fill this thread's blocks in turn, each after the device has copied what it held."""
+        """Fill the blocks of this thread in turn, each after the device has copied it."""
         import pyopencl as cl
 
         for block, staged, piece in self._turns(thread, pieces):

@@ -141,7 +141,7 @@ class PackedPoints:
 
     @property
     def by(self) -> Literal["differences", "products"]:
-        """How filter values are computed; see :class:`clmst.DenseOptions`."""
+        """How filter values (approximate distances in float32) are computed, as in DenseOptions."""
         return "products" if _PRODUCTS in self.defines else "differences"
 
     def _may_take_products(self, metric: str) -> bool:
