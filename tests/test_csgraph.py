@@ -153,7 +153,7 @@ def test_signature_is_scipys() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_random_matrices_agree_with_scipy(dtype: str, kind: str) -> None:
-    """Eight matrices each, 384 in all: layout, dtypes, and which of equal weights is taken."""
+    """384 matrices agree with SciPy in layout, dtypes, and the choice among equal weights."""
     for seed in range(8):
         matrix = random_matrix(seed, dtype=dtype, kind=kind)
         before = matrix.copy()
@@ -189,7 +189,7 @@ def test_large_matrices_agree_with_scipy(kind: str) -> None:
 @pytest.mark.parametrize("container", ["array", "matrix"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_sparse_format(kind: str, container: str) -> None:
-    """Sparse arrays give what SciPy gives for arrays, matrices what it gives for matrices."""
+    """The result has SciPy's class: one for sparse arrays, another for sparse matrices."""
     make = getattr(sparse, f"{kind}_{container}")
     agree(make(np.array(TRIANGLE, float)))
     agree(make(np.array([[0, 4, 0, 1], [4, 0, 2, 0], [0, 7, 5, 0], [1, 0, 0, 0]])))

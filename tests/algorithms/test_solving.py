@@ -83,7 +83,7 @@ def test_unsound_matrix_is_arranged(copying: Device, spoil: Callable[[Any], None
 def test_faults_are_found_behind_the_check(
     copying: Device, message: str, spoil: Callable[[Any], None]
 ) -> None:
-    """Kernels must not follow columns that are not vertices."""
+    """Kernels do not follow columns that are not vertices, and the host names the fault."""
     A = matrix(600)
     spoil(A)
     with pytest.raises(InvalidGraphError, match=message):

@@ -45,7 +45,7 @@ def test_help_names_every_command(run: Run, flag: str) -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """Help must come at once: without the seconds that numerical packages take to import.
+    """Help appears at once, because it does not import numerical packages, which takes seconds.
 
     Only generate needs them, to list its families.
     """

@@ -130,7 +130,7 @@ def test_one_column_of_names_and_one_of_integers(door: Door) -> None:
 
 @either_door
 def test_ids_far_apart_are_quick(door: Door) -> None:
-    """Ids near 10**9 are labels, not sizes: no array is as long as the greatest of them."""
+    """Ids near 10**9 become labels, so no array needs as many entries as the greatest id."""
     ids = np.random.default_rng(1).integers(10**9, 2 * 10**9, (2, 300_000))
     given = pd.DataFrame({"source": ids[0], "target": ids[1], "weight": np.arange(300_000)})
     graph = door(given)

@@ -144,7 +144,7 @@ def test_work_that_is_not_to_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_work_that_fails_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line left there would stand before the message."""
+    """The line is erased. Otherwise it would stand before the error message."""
     stream = Stream(is_terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
 

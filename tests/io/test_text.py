@@ -45,7 +45,7 @@ def test_a_byte_order_mark_is_no_text_and_zeros_are_refused() -> None:
 
 @pytest.mark.parametrize("line", ["1,,2", ",1,2", "1,2,", "1, ,2", "1,2,\r", " ,1", "1,\t"])
 def test_an_empty_field_is_refused(tmp_path: Path, line: str) -> None:
-    """A missing endpoint would make the weight one."""
+    """The weight must not be taken for an endpoint that is missing."""
     for text in (f"0,1,5\n{line}\n3,4,5\n", f"0,1,5\n{line}"):
         refuses(tmp_path, ".txt", text, "line 2: a field is empty")
 

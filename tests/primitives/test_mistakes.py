@@ -109,7 +109,7 @@ def refused(call: Call, given: dict[str, Any], message: str) -> None:
 
 
 def of_every_array(name: str, call: Call, device: Device) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield what each array may be by mistake, and the message."""
+    """Yield wrong values for each array, with the message of the error."""
     first, other = next(iter(call.arrays)), Device(device.cl_device)  # of another context
     for array, dtype in call.arrays.items():
         yield {array: np.zeros(N, dtype)}, f"{array} is a ndarray; {NO_ARRAY}"

@@ -662,7 +662,7 @@ def test_round_in_which_preparing_is_repaid() -> None:
 
 
 def test_rush_hour(tmp_path: Path) -> None:
-    """All come to the middle, by roads that exist; both pictures are there."""
+    """All cars reach the middle by roads that exist, and both pictures are drawn."""
     roads = rush_hour.load(None)
     middle = rush_hour.middle_of(roads)
     cars = rush_hour.cars_by_road(roads, middle)
@@ -779,7 +779,7 @@ def test_streams_in_chunks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @bounds(stream_blocks=3, stream_rows=1 << 18)  # which the case changes
 def test_rates_of_a_stream(file: Path, tmp_path: Path) -> None:
-    """The bus, the stream by each way, and its steps; each in a row."""
+    """There is a row for the bus, for the stream by each way, and for each step."""
     folder = tmp_path / "edges"
     folder.mkdir()
     small = ["stream_rates", "--vertices", "1e3", "--repetitions", "1"]

@@ -87,7 +87,10 @@ class Place:
         return self.devices[-1]
 
     def graph(self, *, is_sorted: bool = False) -> Graph:
-        """Return a graph that all devices have a part of, perhaps in the canonical order."""
+        """Return a graph of which all devices get a part.
+
+        If `is_sorted`, its edges are in canonical order.
+        """
         if len(self.devices) == 1:
             return sorted_graph() if is_sorted else random_graph()
         return in_canonical_order(clustered_graph()) if is_sorted else clustered_graph()

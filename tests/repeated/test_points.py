@@ -89,7 +89,7 @@ def test_many_rounds_from_one_array(any_device: Device) -> None:
 
 
 def test_a_forest_on_the_device_stays_right(any_device: Device) -> None:
-    """Later rounds overwrite what a solver keeps, and nothing of the forest's own graph."""
+    """Later rounds overwrite the solver's arrays, but not the graph that belongs to the forest."""
     coordinates = np.random.default_rng(8).random((N, 2))
     with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
         kept = solver.solve(coordinates, keep_on_device=True)

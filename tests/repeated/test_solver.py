@@ -333,7 +333,7 @@ def test_graph_on_a_device_brings_it(any_device: Device) -> None:
 
 @every_place("two")
 def test_closed(place: Place) -> None:
-    """Forests outlive the solver; asking it for more is an error that says so; no thread stays."""
+    """After close, forests stay valid, calls raise a clear error, and threads have ended."""
     before = own_threads("clmst-device")
     with place.solver(place.graph()) as solver:
         m = solver.n_edges

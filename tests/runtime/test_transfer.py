@@ -283,7 +283,7 @@ def test_driver_without_pinned_memory(copying: Device, monkeypatch: pytest.Monke
 
 
 def test_errors_of_threads_are_the_callers(copying: Device) -> None:
-    """A transfer that failed in a thread must not look done; the next one works."""
+    """If a transfer fails in a thread, the caller gets the error. The next transfer works."""
     array = numbers(30 * PAGE)
     buffer = cl.Buffer(copying.context, cl.mem_flags.READ_WRITE, 15 * PAGE)
     with pytest.raises(cl.LogicError):

@@ -84,7 +84,7 @@ def test_paid_once(new: Device, answer: str | None) -> None:
 
 
 def test_family_that_is_not_for_a_device(new: Device) -> None:
-    """It is refused without a test, which could end the process, and nothing of that is kept."""
+    """The family is refused without a test, which could end the process. No verdict is stored."""
     counted = Counted()
     family = replace(counted.family, suits=lambda device: device is not new)
     with pytest.raises(UnsupportedDeviceError, match="not trusted with sums: its kernels are not"):

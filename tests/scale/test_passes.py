@@ -219,7 +219,7 @@ def test_graphs_without_edges(any_device: Device) -> None:
 def test_faulty_edges_are_named(
     any_device: Device, tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
-    """A call that finds the checkpoint goes on from what came before, to the same error."""
+    """A call with the checkpoint continues after the earlier edges, and raises the same error."""
     edges, file = random_graph(**changed), tmp_path / "edges.checkpoint"
     few = limit_for_passes(N_MADE, 300, str(edges.weight_dtype))
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=message):

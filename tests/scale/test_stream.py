@@ -1,6 +1,6 @@
-"""Streams: what holds of all ways of their rows, on the host, on the device, and by passes.
+"""Streams: rules that hold for rows on the host, on the device, and by passes.
 
-Then small graphs, bad input, and who has the edges when.
+The file also tests small graphs, bad input, and whether host or device has the edges.
 """
 
 from __future__ import annotations

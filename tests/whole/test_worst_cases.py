@@ -1,7 +1,7 @@
 """Structured graphs take a bounded multiple of a random graph's work, counted, not timed.
 
-Times are what ``python -m benchmarks worst_cases`` measures; the counts here do not depend on what
-else the machine does.
+``python -m benchmarks worst_cases`` measures times. The counts here do not depend on other work of
+the machine.
 """
 
 from __future__ import annotations

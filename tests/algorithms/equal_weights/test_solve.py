@@ -56,7 +56,7 @@ def test_any_entries(any_device: Device, index: Any) -> None:
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_rows_that_rise(any_device: Device, index: Any) -> None:
-    """With both entries of an edge, that above the diagonal, or some of either."""
+    """Rows may have both entries of each edge, the entry above the diagonal, or either one."""
     for seed in range(200):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 40))

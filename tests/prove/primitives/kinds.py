@@ -70,7 +70,7 @@ def records(size: int) -> str:
 
 
 def pairs(*, every: bool = False) -> list[tuple[str, str]]:
-    """Return dtypes of a record and of its value, which is empty where there is none.
+    """Return dtypes of a record and of its value. The value's dtype is empty if there is none.
 
     Each size comes up as a record's and as a value's; with `every`, every pair of sizes.
     """
