@@ -159,7 +159,7 @@ def too_large() -> Any:
     ("changes", "remark"),
     [
         ({"load": too_large}, "a buffer of 9 bytes is needed; it allocates 8"),
-        ({"total_weight": 1}, "recorded is 1"),
+        ({"total_weight": 1}, "recorded weight is 1"),
     ],
 )
 def test_graph_that_fails_does_not_stop_the_others(suite: RunOf, changes: Any, remark: str) -> None:

@@ -114,7 +114,7 @@ def test_arguments_are_not_forgotten(any_device: Device) -> None:
         ({"expression": "x", "scalars": {"a": "u4,u4"}}, "records are given in arrays"),
         ({"expression": "x", "scalars": {"a": "f2"}}, "elements are float16"),
         ({"expression": "x", "scalars": 3}, "scalars is 3; it must be a mapping"),
-        ({"expression": "f(a)", "scalars": {"f": "u4", "a": "u4"}}, "no function"),
+        ({"expression": "f(a)", "scalars": {"f": "u4", "a": "u4"}}, "not a function"),
     ],
 )
 def test_wrong_functions(parts: dict[str, Any], message: str) -> None:

@@ -208,7 +208,7 @@ OWN_MISTAKES: dict[str, list[tuple[Any, ...]]] = {
         ({}, "the predicate is of uint32, the elements are of float32",
          {"records": "f4", "out": "f4"}),
     ],
-    "gather": [({}, f"there are {N} indices but no values", {}, {"values": 0})],
+    "gather": [({}, f"there are {N} indices, but values is empty", {}, {"values": 0})],
     "split": [
         ({"key_bits": 0}, "key_bits is 0; a key has 1 to 64 bits"),
         ({"key_bits": 65}, "key_bits is 65; a key has 1 to 64 bits"),
