@@ -187,7 +187,7 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
       for greatest in (1e308,) for metric in ("euclidean", "manhattan", "chebyshev")),
     (Points, {"coordinates": [[1e200, 0], [1e-200, 0], [0, 0]]}, "points 1 and 2 differ by at "
      r"most 1e-200 .* up to 1e\+200; .* points must be equal or differ by at least 1.4e-104 in"),
-    (Points, {"coordinates": TINY}, "points 0 and 1 differ by at most 9.88e-324 in .* least 2.23e-308"),
+    (Points, {"coordinates": TINY}, "0 and 1 differ by at most 9.88e-324 in .* least 2.23e-308"),
     (Points, {"coordinates": [[1e200, 0], [0, 0]], "core_distances": [1e200, 1e-300]},
      r"core distance 1 is 1e-300, and .* go up to 1e\+200; .* or from .*e-258 to 1.8e\+308"),
     *((single_linkage, {"X": FOUR * factor, "metric": metric, "metric_params": given},
