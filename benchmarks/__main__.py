@@ -53,7 +53,7 @@ class Runner(click.Group):
         return [*CASES]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return the command of a case, or None if there is no case with that name."""
+        """Return the command of a case, or None if the name is unknown."""
         del context
         known = name.replace("-", "_")
         if known not in CASES:

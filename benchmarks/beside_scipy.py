@@ -7,7 +7,7 @@
     python -m benchmarks beside_scipy graphs --points 300 --points 1000
 
 ``usual`` times the matrices that people have (``usual_matrices.py``): by scikit-learn, by SciPy,
-and those of real files beside the clone, as they are. ``small`` times small ones, by every way: as
+and those of real files beside the clone, unchanged. ``small`` times small ones, by every way: as
 it is, on a named device, on the host. ``edges`` times arrays of edges: ``Graph.from_edges`` and the
 forest beside ``csr_array((w, (u, v)))`` and the tree. ``graphs`` times graphs named as for ``clmst
 bench``, its group "small" without names, on the device and by ``clmst.csgraph``, each in six forms:

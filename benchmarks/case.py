@@ -214,7 +214,7 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
 
 
 def _repetitions(harness: Harness, times: Times[object]) -> int:
-    """Return how often to time a method, after setting how many calls are timed together."""
+    """Set how many calls are timed together, and return the number of times to time a method."""
     for _ in range(_TRIALS):
         harness.time(times)
         if times.status != "ok":

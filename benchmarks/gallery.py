@@ -47,7 +47,7 @@ def maze(path: Path, device: clmst.Device) -> None:
 
 
 def clusters(path: Path, device: clmst.Device) -> None:
-    """Draw the forest of points that are joined if they are near, with one tree per cluster."""
+    """Draw clusters of points. Near points are joined, so the forest has one tree per cluster."""
     random = np.random.default_rng(3)
     middles = random.uniform(0, 100, (12, 2))
     points = (middles[:, None] + random.normal(0, 3, (12, 120, 2))).reshape(-1, 2)

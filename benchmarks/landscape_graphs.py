@@ -58,8 +58,8 @@ ulong hashed(ulong seed, ulong k) {
   return e ^ (e >> 31);
 }
 """
-# The ends of edge k as a word, the lesser one high; what is no vertex makes a loop. Numbers of b
-# bits are renamed by a bijection.
+# The ends of edge k as a word, whose upper half is the lesser end. A number that is not a vertex
+# makes a loop. Numbers of b bits are renamed by a bijection.
 _PAIR = """
 ulong renamed(ulong a, ulong b) {
   ulong mask = ((ulong)1 << b) - 1;
@@ -188,7 +188,7 @@ def _of_grid(ends: str, dimensions: int, least: int, *, is_renamed: bool = False
 
 
 def _of_hubs(stars: int) -> Family:
-    """Return stars of h hubs each; their hubs come first, in a path."""
+    """Return stars with h hubs each. The hubs come first and are joined in a path."""
     return Family(
         edges=lambda n, h: n * h + stars * h - 1,
         ends=f"""
@@ -270,7 +270,7 @@ class Cell:
 def _mapped(
     values: DeviceArray, expression: str, result: str, preamble: str = "", **given: Any
 ) -> DeviceArray:
-    """Return an expression of each value; the numbers that are given are words of 64 bits."""
+    """Return an expression for each value. Numbers that are given are words of 64 bits."""
     arrays = {name: one.dtype for name, one in given.items() if isinstance(one, DeviceArray)}
     scalars = {name: "u8" for name in given if name not in arrays}
     function = Map(
@@ -330,7 +330,10 @@ ulong weight(ulong w, ulong b, ulong seed) {{
 
 
 def _row_starts(words: DeviceArray, b: int) -> DeviceArray:
-    """Return where rows begin, and the end: a row ends where the last one did, or later."""
+    """Return the beginning of every row, and the end of the last row.
+
+    No row ends before the row above it.
+    """
     rows = _mapped(words, "x >> b", "u4", b=b)
     ends = Predicate(
         dtype=np.dtype("u4"), expression="i + 1 == size || rows[min(i + 1, size - 1)] != x",

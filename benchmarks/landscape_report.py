@@ -92,7 +92,7 @@ class Landscape:
         self.to_best = np.array([_to_best(row) for row in self.rows])
 
     def values(self, what: str) -> Array:
-        """Return what a map shows of each cell: its time to the model, or to the best target."""
+        """Return each cell's time divided by the model's time, or by the best target's time."""
         return self.to_model if what == "model" else self.to_best
 
     def chosen(self, *, held_out: bool) -> list[int]:

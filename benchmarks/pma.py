@@ -79,7 +79,7 @@ def table_graphs(share: float) -> Mapping[str, Make]:
 
 
 def from_file_or(name: str, make: Make) -> Make:
-    """Return a function that reads the file called `name`, or `make` if there is no such file."""
+    """Return a function that reads the file called `name`, or `make` if the file does not exist."""
     file = real_file(name)
     return make if file is None else partial(Graph.read, file)
 
@@ -150,7 +150,7 @@ def over_degrees(
 
 
 def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
-    """Return how many vertices the first level of Bader and Cong's MST-BC unites, in per cent.
+    """Return the percentage of vertices that the first level of Bader and Cong's MST-BC unites.
 
     Each of `processors` processors grows trees as Prim's algorithm does, each from another vertex.
     A processor that meets a vertex of another tree leaves its own tree, without an edge between the
@@ -171,7 +171,7 @@ def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
 
 
 def united(forest: DeviceForest) -> float:
-    """Return how many vertices the first level of a solve unites with others, in per cent."""
+    """Return the percentage of vertices that the first level of a solve unites with others."""
     vertices: Sequence[int] = forest.stats["vertices"]
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 

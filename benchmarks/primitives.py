@@ -130,7 +130,7 @@ def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _copy_bytes(space: Workspace, elements: int | None) -> int:
-    """Return how large a buffer the limit copies: 1 GiB where that is a quarter of the memory."""
+    """Return the size of the copied buffer: 1 GiB, or less if that is over a quarter of memory."""
     capabilities = space.device.capabilities
     most = min(_COPY_BYTES, capabilities.global_memory // 4, capabilities.max_allocation)
     return most if elements is None else min(most, max(64 * elements, 2**20))

@@ -41,7 +41,7 @@ def graph_of(name: str) -> Graph:
 
 
 def refuted(found: Any) -> str:
-    """Return "the forest is refuted" if a proof says so, else ""."""
+    """Return "the forest is refuted" if the result of a proof is not ok, otherwise ""."""
     return "" if getattr(found, "ok", True) else "the forest is refuted"
 
 

@@ -203,7 +203,7 @@ def accumulated(row: Row) -> list[float]:
 def repaid(row: Row, other: Row) -> int | None:
     """Return the first round after which one contestant has taken at most as long as another.
 
-    Returns None if there is no such round.
+    Returns None if that never happens.
     """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)

@@ -91,7 +91,7 @@ class Run:
         return min(times) if self.least else median(times)
 
     def ratio(self, row: Row, slower: str, faster: str) -> float:
-        """Return how many times as fast as `slower` the contestant `faster` is, in a row."""
+        """Return the time of the contestant `slower` divided by the time of `faster` in a row."""
         return self.of(row[slower]) / self.of(row[faster])
 
     def cell(self, value: Any) -> str:
@@ -279,7 +279,10 @@ def sizes_up_to(largest: int, least: int = 512) -> list[int]:
 
 
 def median_and_range(milliseconds: Sequence[float]) -> str:
-    """Return a median, and in brackets the least and the greatest; "" for no times."""
+    """Format a median, with the least and the greatest time in brackets.
+
+    Returns "" if there are no times.
+    """
     if len(milliseconds) < 2:
         return digits(milliseconds[0]) if milliseconds else ""
     return f"{digits(median(milliseconds))} ({spread(milliseconds)})"

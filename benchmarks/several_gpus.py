@@ -10,7 +10,7 @@ first device. It also solves the same graph with both directions of edges stored
 its memory: ratios are to the better time of one device. *From the host*: a smaller graph in the
 host's memory, pinned or not; the time is that to a `Forest`. Contestants take turns. Before that
 their forests are compared edge by edge, and of a small graph of the same kind with Kruskal's
-algorithm on the host. Steps are those of the last solve; the rest of the time is for uploads, for
+algorithm on the host. Steps are taken from the last solve; the rest of the time is for uploads, for
 waiting, and for the way to the host.
 
 `--one-context` opens all devices in one OpenCL context.
@@ -85,7 +85,7 @@ class OneDevice:
 
     def __call__(self) -> None:
         """Solve."""
-        self.forests.clear()  # whose memory the next one takes
+        self.forests.clear()  # so that the next forest takes the memory of this one
         self.forests.append(clmst.minimum_spanning_forest(self.graph, keep_on_device=True))
         self.graph.device.queue.finish()
 
@@ -134,7 +134,10 @@ def _run(part: Any) -> None:
 
 
 def both_directions(run: Run, one: OneDevice) -> dict[str, list[float]]:
-    """Return the times of one device with both directions stored; none if it does not fit."""
+    """Return the times of one device that stores both directions.
+
+    The list is empty if the graph does not fit.
+    """
     try:
         both = OneDevice(mirrored(one.graph))
         times = run.turns({BOTH: both})

@@ -24,6 +24,8 @@ ENTRY = re.compile(r"^::: clmst\.(\S+)$", re.MULTILINE)
 # Of docstrings: a role, a page, and several names of one type with one description.
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
 PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
+# Of pages: a link to a file of the repository that is not a page.
+OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(benchmarks/[^)\s]+)\)")
 GROUP = re.compile(
     r"^( *)(\w+(?:, \w+)+)((?: : .*)?\n(?:\1 {4}.*\n?)(?:(?:\1 {4}.*)?\n(?=\1 {4}))*)", re.MULTILINE
 )
@@ -48,9 +50,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put a table of all names that the reference has on its first page."""
+    """Put a table of all names on the first page of the reference, and mend links of other pages.
+
+    A link to the log of experiments leads to the repository, because the log is not on the site.
+    Without a repository, only the words of the link stay.
+    """
     if page.file.src_uri != "reference/index.md":
-        return markdown
+        at = f"{config.repo_url}/blob/main/" if config.repo_url else None
+        return OUTSIDE.sub(
+            lambda found: f"[{found[1]}]({at}{found[2]})" if at else found[1], markdown
+        )
     rows = ["| group | names |", "|---|---|"]
     group = page.parent.children if page.parent else []
     for one in (child for child in group if isinstance(child, Page) and child is not page):
@@ -91,7 +100,7 @@ def _objects(owner: griffe.Object) -> Iterator[griffe.Object]:
 
 
 def _mend_docstring(obj: griffe.Object) -> None:
-    """Make links of roles and pages, and one entry of each name, before a docstring is parsed."""
+    """Turn roles and pages into links, and give each name of a group its own entry."""
     if obj.docstring is not None:
         text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
         text = PAGE.sub(r'<a href="../../\1/">docs/\1.md</a>', text)

@@ -3,7 +3,7 @@
     python -m benchmarks.structure
     python -m benchmarks.structure --before 62c08af --json sizes.json
 
-A table has the files and lines of each package; with ``--before`` also those of an earlier commit.
+A table has the files and lines of each package; with ``--before`` also of an earlier commit.
 A class is named in a file whose text has its name as a word. The path of a solve is traced, not
 read: the second solve of a matrix of SciPy's, on the default device. A door is a place where a
 function of one file calls one of another; a step back is a door to a file that the path has been in

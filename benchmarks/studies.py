@@ -102,7 +102,10 @@ FAMILIES: Mapping[str, Callable[[int, float], Make]] = {
 
 
 def road(place: str, share: float) -> tuple[str, Make]:
-    """Return a road map's file, or "surrogate", and its maker; a share is of surrogates alone."""
+    """Return the file of a road map, or "surrogate", and a function that makes the graph.
+
+    Only surrogates can be made smaller.
+    """
     name, vertices, edges, _ = ROADS[place]
     file = real_file(name)
     if file is not None:

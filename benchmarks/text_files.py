@@ -83,7 +83,7 @@ def main(context: click.Context, edges: int) -> None:
     if context.invoked_subcommand is not None:
         return
     with tempfile.TemporaryDirectory(prefix="clmst-text-") as folder:
-        # Not in this process, because the peak of a child begins with the memory of its parent.
+        # In another process, because the peak of a child begins with its parent's memory.
         own_process("write", folder, edges)
         rows = (
             {"file": suffix, "parser": way, **json.loads(own_process("read", folder, suffix, way))}

@@ -222,7 +222,7 @@ def hash_of(found: Any) -> str:
 def serve() -> None:
     """Answer requests until standard input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a driver prints is no answer
+    os.dup2(2, 1)  # text that a driver prints is not an answer
     prepared: dict[str, Call] = {}
     for line in sys.stdin:
         word, _, name = line.strip().partition(" ")

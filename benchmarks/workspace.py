@@ -78,7 +78,7 @@ class Workspace:
         return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:
-        """Release memory of the device that is no longer used."""
+        """Release memory of the device that is not used any more."""
         self.finish()
         self.pool.free_held()
         self.device.release_memory()

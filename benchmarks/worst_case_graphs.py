@@ -81,7 +81,10 @@ def _bit_reversed(m: int) -> Ints:
 
 
 def _ruler(m: int) -> Ints:
-    """Return how often 2 divides 1, 2, ..., m. With these weights components merge in pairs."""
+    """Return the exponent of 2 in each of 1, 2, ..., m.
+
+    With these weights components merge in pairs.
+    """
     at = np.arange(1, m + 1)
     ruler: Ints = np.log2(at & -at).astype(np.int64)
     return ruler

@@ -115,7 +115,8 @@ def check_takes_complete(algorithm: str) -> None:
     """Raise unless an algorithm solves complete graphs, which store no list of edges."""
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
-            f"the graph is a complete one, which only 'dense' takes as it is; {algorithm!r} takes "
+            "the graph is complete (a matrix or points), which only 'dense' solves as it is; "
+            f"{algorithm!r} takes "
             "edges: to_graph() of a DenseGraph or of Points lists them"
         )
 
@@ -125,5 +126,5 @@ def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
     if device is not None and get_device(device) is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "
-            "graph itself"
+            "host's graph"
         )

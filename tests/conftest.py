@@ -143,7 +143,7 @@ def _device_of(item: pytest.Item) -> Device | None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep collections of garbage quick: what tests are made of is no garbage."""
+    """Keep garbage collections quick by leaving out the objects of the tests themselves."""
     _take_for_lasting()
 
 

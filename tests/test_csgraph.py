@@ -153,7 +153,7 @@ def test_signature_is_scipys() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_random_matrices_agree_with_scipy(dtype: str, kind: str) -> None:
-    """Eight matrices each, 384 in all: layout, dtypes, and which of equal weights is taken."""
+    """384 matrices agree with SciPy in layout, dtypes, and the choice among equal weights."""
     for seed in range(8):
         matrix = random_matrix(seed, dtype=dtype, kind=kind)
         before = matrix.copy()
@@ -189,7 +189,7 @@ def test_large_matrices_agree_with_scipy(kind: str) -> None:
 @pytest.mark.parametrize("container", ["array", "matrix"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_sparse_format(kind: str, container: str) -> None:
-    """Sparse arrays give what SciPy gives for arrays, matrices what it gives for matrices."""
+    """The result has SciPy's class: one for sparse arrays, another for sparse matrices."""
     make = getattr(sparse, f"{kind}_{container}")
     agree(make(np.array(TRIANGLE, float)))
     agree(make(np.array([[0, 4, 0, 1], [4, 0, 2, 0], [0, 7, 5, 0], [1, 0, 0, 0]])))
@@ -227,7 +227,7 @@ CELLS: dict[str, Callable[[], Any]] = {
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("name", CELLS)
 def test_cells(name: str) -> None:
-    """Zeros, NaN and infinities are no edges, nor are masked cells; large integers are doubles."""
+    """Zeros, NaN, infinities and masked cells are not edges; large integers are doubles."""
     agree(CELLS[name]())
 
 
@@ -301,7 +301,7 @@ def test_padding_of_blocks_is_no_edge() -> None:
 
 
 def test_scipy_11391_small_weights_of_dense_input_are_kept() -> None:
-    """SciPy takes what is below 1e-8 for 0, which is no edge there."""
+    """SciPy takes a weight below 1e-8 for 0, which is not an edge there."""
     cells = np.full((3, 3), 1e-9)
     tree = minimum_spanning_tree(cells)
     assert tree.data.tolist() == [1e-9, 1e-9]
@@ -375,7 +375,7 @@ def test_scipy_18494_equal_weights_give_one_tree(any_device: Device) -> None:
         (sparse.csr_array(np.ones((2, 2), complex)), "complex"),
         (sparse.eye_array(2, dtype=np.longdouble), "longdouble|float128|float96"),
         (np.array([[0, "a"], [1, 0]], object), "object"),
-        ([[1, 2], [3]], "makes no array"),
+        ([[1, 2], [3]], "cannot convert to an array"),
         (sparse.csr_array(np.array([[0, np.nan], [0, 0]])), "NaN"),
         (np.ma.masked_equal([[0, np.nan], [0, 0]], 0), "NaN"),
         ([[0, 2**53 + 1], [0.5, 0]], "would round it"),

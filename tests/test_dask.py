@@ -139,7 +139,7 @@ def test_bad_names() -> None:
     numbers = PARTS[0]
     for parts in ([whole[:5], numbers], [numbers, whole[:5]]):
         for n_vertices in (None, N):
-            message = "partition 1 has numbers for vertices beside names; all ids .* strings, or"
+            message = "partition 1 has vertex numbers where others are names; all ids .* strings"
             with pytest.raises(InvalidGraphError, match=message):
                 clmst.dask.minimum_spanning_forest([*map(dask.delayed, parts)], n_vertices)
     with pytest.raises(InvalidGraphError, match="have 60 names of vertices; there may be n_vertic"):

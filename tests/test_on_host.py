@@ -96,7 +96,7 @@ def lacking(request: pytest.FixtureRequest) -> str:
 
 
 def run(program: str, lacking: str, folder: Path, device: str = "") -> Any:
-    """Return what a program prints where something is lacking."""
+    """Return the output of a program that runs without some package or device."""
     environment = {"CLMST_CACHE": str(folder / "cache"), "CLMST_DEVICE": device}
     if lacking == "no driver":
         (folder / "vendors").mkdir()

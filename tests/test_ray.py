@@ -105,7 +105,7 @@ def test_dataset(cluster: None) -> None:
 def test_a_dataset_that_is_read_in_any_order(cluster: None, tmp_path: Path) -> None:
     """Ray distributes the files of 40 blocks by turns, so rows come in another order than in files.
 
-    Positions of rows are no ids then, unless the dataset is held in a fixed order.
+    Positions of rows are not ids then, unless the dataset is held in a fixed order.
     """
     table = pandas.DataFrame(dict(zip(("source", "target", "weight"), EDGES, strict=True)))
     table["row"] = range(len(table))

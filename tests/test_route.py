@@ -301,7 +301,7 @@ def test_numbers_of_the_router_have_no_double() -> None:
 
 
 def test_the_dendrogram_of_one_work_item_fits_its_kernel() -> None:
-    """The kernel has local memory for so many vertices, and no more."""
+    """The router's limit equals the number of vertices that fit the kernel's local memory."""
     text = source.root().joinpath("algorithms/dendrogram/serial.cl").read_text(encoding="utf-8")
     assert f"#define SERIAL_VERTICES {LIMITS.serial_dendrogram}\n" in text
 
@@ -335,7 +335,7 @@ def test_the_last_rule_passed_over_is_followed_by_the_answer() -> None:
 
 
 def test_limits_are_divided_among_compute_units() -> None:
-    """More compute units make the steps quicker, so one work-item is given less."""
+    """With more compute units the steps are quicker, so one work-item gets smaller graphs."""
     for units, most in ((1, 1), (2, 1), (4, 2), (16, 8), (128, 8)):
         device = replace(CPU, compute_units=units)
         m = LIMITS.small_matrix // most

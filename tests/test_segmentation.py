@@ -52,7 +52,7 @@ def test_other_seeds_with_the_same_forest(any_device: Device) -> None:
             seeds = np.where(random.random(300) < 0.03, random.integers(1, 5, 300), 0)
             labels = clmst.seeded_segmentation(forest, seeds, device=any_device)
             np.testing.assert_array_equal(labels, by_kruskal(graph, seeds, maximum=forest.maximum))
-            assert not labels.all()  # in some component there is no seed
+            assert not labels.all()  # some component lacks a seed
 
 
 def test_gradient_graphs_of_other_libraries(any_device: Device) -> None:

@@ -22,7 +22,7 @@ class Entry:
     cpu: int = 2**24
 
     def elements(self, space: Workspace) -> int:
-        """Return how many elements the device of `space` gets."""
+        """Return the number of elements for the device of `space`."""
         return self.cpu if space.is_cpu else self.gpu
 
 

@@ -8,7 +8,7 @@ in ``docs/images/data``. Between a line ``<!-- record: NAME -->`` of a page and 
 table, and sentences with numbers. Below it stand a link to each record and the record's SHA-256, so
 that a record cannot change without its pages.
 
-Numbers of the papers are those of :mod:`benchmarks.stated`. A table that a person writes has the
+Numbers of the papers come from :mod:`benchmarks.stated`. A table that a person writes has the
 mark ``†`` in the heading of each column, or in the first cell of each row, whose numbers were
 measured and have no record; in its first heading, if that holds for all of them.
 """
@@ -35,7 +35,8 @@ from clmst.bench.results import Results, merged
 DOCS = Path(__file__).parents[2] / "docs"
 KIND = "record"
 MARK = "†"
-PAGES = ("performance.md", "performance_log.md", "papers/*.md")
+PAGES = ("performance.md", "papers/*.md")
+LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
 # Tables with these headings say how things differ, not what was measured.
 _NOT_MEASURED = {
@@ -63,7 +64,7 @@ class Record:
         return list(self.content["points"])
 
     def row(self, **cells: Any) -> Row:
-        """Return the row that has some cells; raise KeyError unless it is exactly one."""
+        """Return the row that has some cells. Raise KeyError unless there is exactly one."""
         found = [row for row in self.rows if cells.items() <= row.items()]
         if len(found) != 1:
             raise KeyError(f"{self.path.name} has {len(found)} rows with {cells}")
@@ -166,9 +167,11 @@ def made(name: str, page: Path, docs: Path = DOCS) -> str:
 
 
 def pages(docs: Path = DOCS) -> Iterator[Path]:
-    """Yield the pages that have tables of measurements."""
+    """Yield the pages that have tables of measurements, then the log if it is beside `docs`."""
     for pattern in PAGES:
         yield from sorted(docs.glob(pattern))
+    if (log := docs.parent / LOG).exists():
+        yield log
 
 
 def rendered(page: Path, docs: Path = DOCS) -> str:

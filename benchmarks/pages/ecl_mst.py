@@ -52,7 +52,7 @@ def _milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
 
 @part("ecl times", "bench/h100", "bench/h100_more")
 def times(*records: Record) -> str:
-    """Put the times of Tables 3 and 4 beside those of the surrogates on one GPU."""
+    """Compare the times of Tables 3 and 4 with times of the surrogates on one GPU."""
     ms = _milliseconds(*records)
     solve = [(name, "solve") for name in (PEER, ECL, DEFAULT)]
     copies = [(name, "transfers") for name in (PEER, DEFAULT)]

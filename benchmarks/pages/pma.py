@@ -22,7 +22,7 @@ def _best(row: Row, variants: Sequence[str]) -> str:
 
 
 def _gain(row: Row, variants: Sequence[str]) -> float:
-    """Return how many times as long `boruvka` takes as the best variant."""
+    """Return the time of `boruvka` divided by the time of the best variant."""
     return of(row, BORUVKA) / of(row, _best(row, variants))
 
 
@@ -35,7 +35,7 @@ def _counted(rows: Sequence[Row], variants: dict[str, str]) -> str:
 
 @part("pma table", "pma_table")
 def table_1(record: Record) -> str:
-    """Make Table 1: the paper's times beside those of surrogates at a quarter of the vertices."""
+    """Make Table 1: the paper's times beside times of surrogates at a quarter of the vertices."""
     ours = [BORUVKA, *VARIANTS, "ecl"]
     headings = ["graph", "paper: Prim, Kruskal, Borůvka on a CPU"]
     headings += ["Vineet, paper", "MinPMA, paper", "SortPMA, paper", "HybridPMA, paper"]

@@ -148,7 +148,7 @@ def steps_summary(record: Record) -> str:
 
 @part("steps", "boruvka_steps")
 def steps(record: Record) -> str:
-    """Make the table of Figures 10 to 14: finding minima beside the other steps."""
+    """Make the table of Figures 10 to 14: the times of finding minima and of the other steps."""
     columns = {
         "finding ms": "finding minima", "other steps ms": "other steps",
         "NumPy's first minima ms": FIRST_MINIMA, "wall ms": "solve", "Kruskal ms": KRUSKAL,

@@ -40,8 +40,8 @@ def options_of(name: str, texts: Iterable[str]) -> object:
         return None
     if name == "auto":
         raise InvalidArgumentError(
-            f"{next(iter(values))} is an option of an algorithm, but the algorithm is 'auto'; name "
-            "the one that shall take it"
+            f"{next(iter(values))} is an option of an algorithm, but the algorithm is 'auto'; "
+            "name the algorithm that it is for"
         )
     kind = ALGORITHMS[name].options
     for option in values:

@@ -262,7 +262,11 @@ def forest_by(
     name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None,
     wait: bool = True,
 ) -> DeviceForest:  # fmt: skip
-    """Solve a graph by the algorithm that `name` stands for; `wait` is as in :func:`forest_of`."""
+    """Solve a graph by the named algorithm, which "auto" chooses, and return the forest.
+
+    The forest stays on the device. If `wait` is false, the call does not wait until its arrays are
+    complete, as in :func:`forest_of`.
+    """
     name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
     return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
 

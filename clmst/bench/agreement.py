@@ -111,7 +111,9 @@ def _of_recorded_weight(
         if _same(found[name], recorded):
             return _reference(forest, n_slots, "the recorded weight")
     weights = ", ".join(f"{weight} by {name}" for name, weight in found.items())
-    raise InvalidForestError(f"the forest weighs {weights}; recorded is {recorded}")
+    raise InvalidForestError(
+        f"the forest has the total weight {weights}; the recorded weight is {recorded}"
+    )
 
 
 def _reference(forest: Forest, n_slots: int, how: str) -> Reference:

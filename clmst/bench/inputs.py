@@ -111,7 +111,7 @@ def _meant(name: str, cache: Path) -> list[Input]:
         return [_of_surrogate(surrogates.find(name), cache)]
     except InvalidArgumentError as error:
         raise InvalidArgumentError(
-            f"{name} is no file, and {error}; or one of the groups {', '.join(GROUPS)}"
+            f"{name} is not a file, and {error}; or one of the groups {', '.join(GROUPS)}"
         ) from error
 
 

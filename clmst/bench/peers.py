@@ -72,7 +72,7 @@ class Peer:
             return cls(name=text, command=(sys.executable, "-m", "clmst.bench.peers", text))
         if "=" not in text:
             raise InvalidArgumentError(
-                f"{text!r} is no NAME=COMMAND, nor one of {', '.join(OWN_PEERS)}"
+                f"{text!r} is neither NAME=COMMAND nor one of {', '.join(OWN_PEERS)}"
             )
         name, command = named_command(text)
         return cls(name=name, command=command)
@@ -115,7 +115,7 @@ def judge(output: str, repetitions: int, total_weight: int | float) -> PeerOutco
         if len(seconds) != repetitions and (seconds or name == "solve_ms"):
             return _broken(f"{len(seconds)} lines of {name} for {repetitions} repetitions")
         if not all(each > 0 for each in seconds):
-            return _broken(f"a {name} is no positive number")
+            return _broken(f"a {name} is not a positive number")
     if not found["weight"]:
         return _broken("it tells no weight")
     for weight in found["weight"]:
@@ -200,7 +200,7 @@ def named_command(text: str) -> tuple[str, tuple[str, ...]]:
     name, separator, command = text.partition("=")
     words = tuple(shlex.split(command))
     if not (separator and name.strip() and words):
-        raise InvalidArgumentError(f"{text!r} is no NAME=COMMAND")
+        raise InvalidArgumentError(f"{text!r} is not of the form NAME=COMMAND")
     return name.strip(), words
 
 

@@ -93,8 +93,8 @@ class Measurement:
             raise FileFormatError(f"a measurement lacks {error}; it must have all fields") from None
         if not legal or made.is_ok != bool(made.seconds):
             raise FileFormatError(
-                f"the measurement {texts[:5]} has values that do not fit; "
-                "one that is 'ok' has positive seconds, any other has none"
+                f"the measurement {texts[:5]} contradicts itself; a measurement with the status "
+                "'ok' must have positive times, and any other must have none"
             )
         return made
 
@@ -183,14 +183,19 @@ class Results:
     @classmethod
     def _from_json(cls, value: Any) -> Results:
         if not isinstance(value, dict) or value.get("format") != FORMAT:
-            raise FileFormatError(f"no results of `clmst bench`; they have format {FORMAT!r}")
+            raise FileFormatError(
+                f"the file does not hold results of `clmst bench`; these have format {FORMAT!r}"
+            )
         if value.get("version") != VERSION:
             raise FileFormatError(
-                f"results of version {value.get('version')!r}; this clmst reads version {VERSION}"
+                f"the results have version {value.get('version')!r}; this clmst reads version "
+                f"{VERSION}"
             )
         parts: list[Any] = [value.get(name) for name in ("machines", "graphs", "measurements")]
         if [type(part) for part in parts] != [dict, dict, list]:
-            raise FileFormatError("machines, graphs or measurements are missing")
+            raise FileFormatError(
+                "machines, graphs or measurements are missing; results must have all three"
+            )
         machines, graphs, listed = parts
         measurements = [Measurement.from_json(one) for one in listed]
         for one in measurements:
@@ -270,7 +275,8 @@ def merged(parts: Mapping[str, Results]) -> Results:
             if key in owners:
                 raise InvalidArgumentError(
                     f"{owners[key]} and {file} both hold {one.contestant} on {one.graph} "
-                    f"({one.experiment}, {one.scope}) of {one.machine}; a merge takes each once"
+                    f"({one.experiment}, {one.scope}) of {one.machine}; each measurement may be "
+                    "in one file only"
                 )
             owners[key] = file
             whole.measurements[key] = one
@@ -296,7 +302,7 @@ def _check_same_graph(
         if one[fact] != other[fact]:
             raise InvalidArgumentError(
                 f"{where} mean different graphs by {name}: {fact} is {one[fact]} and "
-                f"{other[fact]}; results stand side by side only for equal graphs"
+                f"{other[fact]}; results can be compared only if the graphs are equal"
             )
 
 

@@ -132,9 +132,10 @@ class Suite:
                 for one in self._earlier(experiment, each.name):
                     if not one.ours and one.contestant not in named:
                         raise InvalidArgumentError(
-                            f"the results hold times of the peer {one.contestant!r} on {each.name},"
-                            " of turns that are to be taken anew; name it with its command again, "
-                            "or other results"
+                            f"the results hold times of the peer {one.contestant!r} on "
+                            f"{each.name}, and that graph is measured again with all "
+                            "contestants; give the peer with its command again, or name another "
+                            "file of results"
                         )
 
     def _earlier(self, experiment: str, graph: str) -> list[Measurement]:

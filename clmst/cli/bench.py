@@ -38,15 +38,16 @@ if TYPE_CHECKING:
 
 
 _EPILOG = """\b
-Outside peers: COMMAND is run once a graph, its words {file} and {repetitions}
-replaced by an ECL graph (.egr) and a number; without either both stand behind it.
-It warms up, times itself so often, ends with status 0 and prints, one a line,
-    solve_ms X      for each repetition: graph and result where it works
-    transfer_ms X   for each repetition, or not at all: with both transfers
+Other programs (--peer): COMMAND runs once for each graph. In it, {file} is replaced
+by the name of an ECL graph (.egr), and {repetitions} by a number. If COMMAND has
+neither, both are appended. The program warms up, solves the graph this many times,
+prints the following lines, and ends with status 0.
+    solve_ms X      one for each repetition: the time without transfers
+    transfer_ms X   one for each repetition, or none: the time with both transfers
     weight W        the total weight of its forest, which clmst checks
-    # ...           remarks
-A peer that is wrong, late or fails is reported and has no times.
-clmst brings two peers: --peer scipy and --peer networkx.
+    # ...           a remark
+A program that fails, takes too long or gives a wrong weight is reported without times.
+clmst includes two peers: --peer scipy and --peer networkx.
 """
 
 
@@ -62,73 +63,82 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
 
 @click.command(epilog=_EPILOG)
 @click.argument("graphs", metavar="[GRAPH]...", nargs=-1, shell_complete=complete_graphs)
-@click.option("--list", "listed", is_flag=True, help="List the named graphs, and do nothing else.")
+@click.option("--list", "listed", is_flag=True, help="List the named graphs, and exit.")
 @device_option
 @click.option(
     "--what", "experiments", metavar="NAME,...", callback=words_of(EXPERIMENTS), default="times",
     show_default=True, help=f"Experiments: {', '.join(EXPERIMENTS)}.",
 )  # fmt: skip
 @algorithm_option(
-    "algorithms", text="What to time; ratios refer to the first. May be repeated. One of {names}.",
+    "algorithms", text="The algorithm to time. Ratios are relative to the first one. May be "
+                       "repeated. One of {names}.",
     multiple=True, default=ALGORITHMS,
 )  # fmt: skip
 @options_option
 @click.option(
     "--repeat", "repetitions", metavar="N", type=click.IntRange(min=1), default=LEAST_REPETITIONS,
     show_default=True,
-    help=f"Timed calls of each contestant; fewer than {LEAST_REPETITIONS} only with --quick.",
+    help=f"Number of timed calls of each contestant. Fewer than {LEAST_REPETITIONS} need --quick.",
 )  # fmt: skip
 @click.option("--quick", is_flag=True, help=f"Allow fewer than {LEAST_REPETITIONS} repetitions.")
 @click.option(
     "--transfers/--no-transfers", default=True, show_default=True,
-    help="Time solves from the host to the host as well.",
+    help="Also time solves whose graph and forest are on the host, transfers included.",
 )  # fmt: skip
 @click.option(
     "--peer", "peers", metavar="NAME[=COMMAND]", callback=_peers, multiple=True,
-    help="Time an outside program on the same graphs; see below. May be repeated.",
+    help="Also time another program on the same graphs (see below). May be repeated.",
 )  # fmt: skip
 @click.option(
     "--peer-timeout", "peer_seconds", metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True), default=PEER_SECONDS, show_default=True,
-    help="When a peer is ended.",
+    help="Stop a peer that runs longer than this.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep everything in a file, as JSON, written anew after every graph.",
+    help="Keep all results in this file, as JSON. It is written again after every graph.",
 )  # fmt: skip
 @click.option(
-    "--resume", is_flag=True, help="Go on with --output FILE; what has times is not done again."
+    "--resume",
+    is_flag=True,
+    help="Continue with the results in --output FILE, and measure only what has no times yet.",
 )
 @json_option
 @click.option("--tables", "markdown", is_flag=True, help="Print the tables as Markdown.")
 @click.option(
     "--plot", "folder", type=click.Path(file_okay=False, path_type=Path),
-    help="Draw figures into a folder.",
+    help="Draw the figures into this folder.",
 )  # fmt: skip
 @click.option(
     "--merge",
     is_flag=True,
-    help="The arguments are files that --output wrote: lay them side by side, measure nothing.",
+    help="Measure nothing. The arguments are files that --output wrote; show their results side "
+    "by side.",
 )
 @click.option(
     "--cache", type=click.Path(file_okay=False, path_type=Path), default=default_cache,
-    help="Where generated graphs are kept; a folder of the user's when left out.",
+    help="The folder in which generated graphs are kept. By default it is in the user's cache "
+         "folder.",
 )  # fmt: skip
 @click.option(
     "--seeds", metavar="N", type=click.IntRange(min=1), default=SEEDS, show_default=True,
-    help="How many seeds the experiment of that name tries.",
+    help="Number of seeds, for the experiment seeds.",
 )  # fmt: skip
 @click.option(
-    "--vertices", metavar="N,...", callback=numbers, default="", help="Sizes that scaling takes."
+    "--vertices",
+    metavar="N,...",
+    callback=numbers,
+    default="",
+    help="Numbers of vertices, for the experiment scaling.",
 )
 @click.option(
     "--degrees", metavar="N,...", callback=numbers, default=",".join(map(str, DEGREES)),
-    show_default=True, help="Average degrees that degree takes.",
+    show_default=True, help="Average degrees, for the experiment degree.",
 )  # fmt: skip
 @click.option(
     "--degree-vertices", metavar="N", type=click.IntRange(min=1),
     callback=lambda _context, _option, number: number or 0,
-    help="Number of vertices of the graphs that degree takes.",
+    help="Number of vertices of each graph, for the experiment degree.",
 )  # fmt: skip
 @quiet_option
 def bench(
@@ -168,9 +178,11 @@ def bench(
         optional_import("matplotlib", extra="plot")  # checked before the work
     # In earlier versions --json took the name of a file.
     if output == STREAM or (as_json and not merge and any(one.endswith(".json") for one in graphs)):
-        raise click.UsageError("--output names the file that keeps everything; --json is stdout")
+        raise click.UsageError(
+            "--json prints to stdout and takes no file name; --output must name a file"
+        )
     if as_json and markdown:
-        raise click.UsageError("--json and --tables both want stdout; give one of them")
+        raise click.UsageError("--json and --tables both write to stdout; give only one of them")
     if merge:
         _refuse_to_measure(graphs, output, resume=resume)
         from clmst.bench.results import Results, merged
@@ -211,11 +223,11 @@ def _named_graphs() -> Table:
 
 def _refuse_to_measure(graphs: tuple[str, ...], output: Path | None, *, resume: bool) -> None:
     if not graphs:
-        raise click.UsageError("--merge takes files that --output wrote; name one at least")
+        raise click.UsageError("--merge has no files; name at least one that --output wrote")
     if resume:
-        raise click.UsageError("--merge measures nothing, so there is nothing to --resume")
+        raise click.UsageError("--merge measures nothing, so it cannot be combined with --resume")
     if output is not None and output.exists():
-        raise click.UsageError(f"{output} is there already; --merge writes a new file")
+        raise click.UsageError(f"{output} exists already; --merge must write a new file")
 
 
 def _refuse_contradictions(
@@ -225,19 +237,22 @@ def _refuse_contradictions(
 
     if settings.repetitions < LEAST_REPETITIONS and not quick:
         raise click.UsageError(
-            f"--repeat {settings.repetitions} is fewer than {LEAST_REPETITIONS}; with --quick it "
-            "may be"
+            f"--repeat {settings.repetitions} is below {LEAST_REPETITIONS}; this is allowed only "
+            "with --quick"
         )
     if twice := duplicates(settings.peers):
         raise click.UsageError(f"several peers are called {twice[0]}; names must differ")
     for peer in settings.peers:
         if peer.name.startswith("clmst"):
-            raise click.UsageError(f"a peer is called {peer.name!r}; such names are clmst's own")
+            raise click.UsageError(
+                f"a peer is called {peer.name!r}; this name belongs to clmst "
+                "itself, so choose another one"
+            )
     if resume and output is None:
-        raise click.UsageError("--resume goes on with the file of --output; name it")
+        raise click.UsageError("--resume continues the file of --output; give --output as well")
     if output is not None and output.exists() and not resume:
         raise click.UsageError(
-            f"{output} is there already; --resume goes on with it, or name another file"
+            f"{output} exists already; continue it with --resume, or name another file"
         )
 
 
@@ -266,7 +281,7 @@ def _measure(
     chosen, left_out = choose(names, device, settings.cache)
     tell(f"{device.description}, driver {device.driver}")
     if left_out:
-        tell(f"left out, as they need more memory: {', '.join(left_out)}")
+        tell(f"left out because they need more memory: {', '.join(left_out)}")
     suite = Suite(device=device, settings=settings, results=results, tell=tell)
     suite.run(chosen)
     return results, suite.machine
@@ -301,7 +316,7 @@ def _raise_for_failures(results: Results, machine: str) -> None:
     if failed:
         first = failed[0]
         raise CommandFailure(
-            f"{len(failed)} of {len(own)} measurements have no times; the first: "
+            f"{len(failed)} of {len(own)} measurements have no times; the first is "
             f"{first.graph}, {first.experiment}, {first.contestant}, {first.scope}: "
             f"{first.status}: {first.remark}"
         )

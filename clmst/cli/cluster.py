@@ -58,7 +58,7 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
             found[name.strip()] = json.loads(value)
         except ValueError:
             raise click.BadParameter(
-                f"{text!r} is not NAME=VALUE; it must be as p=3, or w=[1,2] of a list"
+                f"{text!r} is not NAME=VALUE; write p=3, for example, or w=[1,2] for a list"
             ) from None
     return found or None
 
@@ -67,59 +67,83 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
 @click.argument("file", type=click.Path(path_type=Path))
 @_hdbscan_option(
     "--min-cluster-size", type=click.IntRange(min=2), default=5, show_default=True,
-    text="fewest points of a cluster.",
+    text="minimum number of points in a cluster.",
 )  # fmt: skip
 @_hdbscan_option(
     "--min-samples", type=click.IntRange(min=1),
-    text="how many points must be near a dense one; as --min-cluster-size by default.",
+    text="the core distance of a point is its distance to the nearest point of this number, "
+         "counting itself. More samples make more points noise. The default is the value of "
+         "--min-cluster-size.",
 )  # fmt: skip
 @_hdbscan_option(
     "--cluster-selection-epsilon", "--epsilon", type=click.FloatRange(min=0), default=0.0,
-    show_default=True, text="clusters less than this apart stay one.",
+    show_default=True, text="merge clusters that are less than this distance apart.",
 )  # fmt: skip
 @_hdbscan_option(
-    "--max-cluster-size", type=click.IntRange(min=1), text="most points of a cluster, for eom."
+    "--max-cluster-size",
+    type=click.IntRange(min=1),
+    text="maximum number of points in a cluster; only for eom.",
 )
 @_hdbscan_option(
     "--cluster-selection-method", type=click.Choice(["eom", "leaf"]), default="eom",
-    show_default=True, text="choose the most stable clusters (eom), or the smallest ones (leaf).",
+    show_default=True, text="choose the most stable clusters of the tree (eom), or its leaves, "
+                            "which are the smallest clusters (leaf).",
 )  # fmt: skip
-@_hdbscan_option("--allow-single-cluster", is_flag=True, text="all points may be one cluster.")
+@_hdbscan_option(
+    "--allow-single-cluster",
+    is_flag=True,
+    text="accept a result in which all points form one cluster.",
+)
 @_hdbscan_option(
     "--alpha", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
-    text="divide distances by this; core distances of points are not divided.",
+    text="divide distances by this number before clustering. Core distances of points are not "
+         "divided.",
 )  # fmt: skip
 @_hdbscan_option(
     "--algorithm", type=click.Choice(["auto", "brute", "kd_tree", "ball_tree"]), default="auto",
     show_default=True,
-    text="refuse the metrics that this algorithm of scikit-learn refuses; the result is the same.",
+    text="accept only the metrics that this algorithm of scikit-learn accepts. The result does "
+         "not depend on it.",
 )  # fmt: skip
 @_hdbscan_option(
     "--store-centers", type=click.Choice(["centroid", "medoid", "both"]),
-    text="show the weighted mean of each cluster, its most central point, or both.",
+    text="print the weighted mean of each cluster (centroid), its most central point (medoid), "
+         "or both.",
 )  # fmt: skip
-@click.option("-k", "--clusters", "k", type=click.IntRange(min=1), help="Single linkage: how many.")
-@click.option("--height", type=float, help="Single linkage: join what is up to this far apart.")
+@click.option(
+    "-k",
+    "--clusters",
+    "k",
+    type=click.IntRange(min=1),
+    help="Use single linkage, and cut the tree into this number of clusters.",
+)
+@click.option(
+    "--height",
+    type=float,
+    help="Use single linkage, and join all points that are at most this distance apart.",
+)
 @format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
 @coordinates_option
 @click.option(
     "--metric", metavar="NAME",
-    help="As euclidean, manhattan, cosine; the file's, or euclidean. If FILE has a matrix of "
-    "distances, precomputed.",
+    help="The metric, for example euclidean, manhattan or cosine. The default is the metric that "
+         "FILE names, or euclidean. precomputed means that FILE contains a matrix of distances.",
 )  # fmt: skip
 @click.option(
     "--metric-param", "metric_params", metavar="NAME=VALUE", multiple=True, callback=_parameters,
-    help="An argument of the metric, as p=3 of minkowski, or w=[1,2]. May be repeated.",
+    help="An argument of the metric, for example p=3 for minkowski, or w=[1,2]. May be repeated.",
 )  # fmt: skip
 @device_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path),
-    help="Write the labels: .npy, or else one a line; - is stdout.",
+    help="Write the labels to this file: an array if it ends in .npy, otherwise text with one "
+         "label per line. - is stdout.",
 )  # fmt: skip
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),
-    help="Draw a picture: .png, .svg, .pdf; .html to explore.",
+    help="Draw a picture into this file (.png, .svg or .pdf). With .html, the picture can be "
+    "explored in a browser.",
 )
 @click.option(
     "--picture", type=click.Choice(PICTURES), default="clusters", show_default=True,
@@ -164,12 +188,12 @@ def cluster(
     from clmst.points.metrics import check_metric_name
 
     if k is not None and height is not None:
-        raise click.UsageError("-k and --height are two ways of one cut; give one of them")
+        raise click.UsageError("-k and --height both say where to cut; give only one of them")
     by_linkage = k is not None or height is not None
     if by_linkage:
         _refuse_of_hdbscan(context)
     if as_json and output == STREAM:
-        raise click.UsageError("--json and --output - both want stdout; give one of them")
+        raise click.UsageError("--json and --output - both write to stdout; give only one of them")
     chosen = metric or "euclidean"
     model = HDBSCAN(
         **of_hdbscan, metric=chosen, metric_params=metric_params, device=device_name
@@ -208,8 +232,8 @@ def _refuse_of_hdbscan(context: click.Context) -> None:
         is_given = context.get_parameter_source(option.name or "") != ParameterSource.DEFAULT
         if isinstance(option, HdbscanOption) and is_given:
             raise click.UsageError(
-                f"{option.opts[0]} is HDBSCAN's, and -k and --height are single linkage, which "
-                "would ignore it; leave one of them out"
+                f"{option.opts[0]} belongs to HDBSCAN, but -k and --height choose single "
+                "linkage; leave one of them out"
             )
 
 
@@ -249,9 +273,14 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
     package, extra = ("plotly", "plotly") if is_page else ("matplotlib", "plot")
     optional_import(package, extra=extra)
     if picture == "condensed-tree" and by_linkage:
-        raise click.UsageError("a condensed tree is HDBSCAN's; leave out -k and --height")
+        raise click.UsageError(
+            "a condensed tree belongs to HDBSCAN, but -k and --height choose "
+            "single linkage; leave them out"
+        )
     if picture == "condensed-tree" and is_page:
-        raise click.UsageError("a condensed tree is drawn as .png, .svg or .pdf")
+        raise click.UsageError(
+            "a condensed tree cannot be drawn as .html; the suffix must be .png, .svg or .pdf"
+        )
 
 
 class _Clustering(NamedTuple):
@@ -274,7 +303,9 @@ def _draw(picture: str, path: Path, found: _Clustering, device: str | None) -> N
             found.model.condensed_tree_, path, selected=found.model.selected_clusters_
         )
     elif found.forest.n_vertices != found.labels.size:
-        raise InvalidArgumentError("some rows are not finite; a picture needs all of them finite")
+        raise InvalidArgumentError(
+            "some rows are not finite; for a picture, all rows must be finite"
+        )
     elif picture == "dendrogram":
         linkage = found.forest.linkage(join_components=True, device=device)
         draw_tree = drawing.explore_dendrogram if is_page else drawing.draw_dendrogram

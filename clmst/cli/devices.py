@@ -32,7 +32,9 @@ _PIPED_WIDTH = 100  # columns at which long names and reasons are folded
 
 
 @click.command()
-@click.option("--test", "tests", is_flag=True, help="Test all families of kernels anew.")
+@click.option(
+    "--test", "tests", is_flag=True, help="Run all self-tests again, and forget earlier results."
+)
 @device_option
 @json_option
 def devices(tests: bool, device_name: str | None, as_json: bool) -> None:

@@ -42,13 +42,16 @@ _FACTS = {
 @click.argument("file", metavar="GRAPH", type=click.Path(path_type=Path))
 @click.option(
     "--points", is_flag=True, is_eager=True,  # --columns needs it
-    help="GRAPH is a table of points, whose coordinates --columns names; all when left out.",
+    help="GRAPH is a table of points. --columns names their coordinates; by default, all columns "
+         "are coordinates.",
 )  # fmt: skip
 @click.option(
     "--metric", metavar="NAME", is_eager=True,
-    help="Of points: a metric instead of the file's, or of euclidean.",
+    help="For points: use this metric instead of the one that the file names, or of euclidean.",
 )  # fmt: skip
-@click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
+@click.option(
+    "--maximum", is_flag=True, help="Find the maximum instead of the minimum spanning forest."
+)
 @device_option
 @format_option("--format", "format_name", text="The format of GRAPH, whatever its suffix.")
 @columns_option

@@ -69,8 +69,8 @@ def _command(family: Family) -> click.Command:
 
 _output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True,
-    help="Where the graph goes; the suffix says in which format, and one more, as .gz, that it is "
-    "compressed. - is stdout, whose format --output-format names.",
+    help="The file to write. Its suffix chooses the format, and a further suffix such as .gz the "
+         "compression. - is stdout; --output-format then names the format.",
 )  # fmt: skip
 _format_option = format_option(
     "--output-format", text="The format of the output, whatever its suffix."

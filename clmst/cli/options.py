@@ -66,16 +66,19 @@ def graphs(context: object, parameter: object, incomplete: str) -> list[Completi
     return [*named, CompletionItem(incomplete, type="file")]
 
 
-_DEVICE = '"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.'
+_DEVICE = '"gpu", "cpu" or part of a name that `clmst devices` prints. By default, the best device.'
 device_option: Callable[[_Command], _Command] = click.option(
     "--device", "device_name", metavar="NAME", shell_complete=_devices, help=_DEVICE
 )
 devices_option: Callable[[_Command], _Command] = click.option(
     "--device", "device_names", metavar="NAME", shell_complete=_devices, multiple=True,
-    help=f"{_DEVICE} Repeated, it names several, each of which solves a part of the graph.",
+    help=f"{_DEVICE} If it is given several times, each device solves a part of the graph.",
 )  # fmt: skip
 quiet_option: Callable[[_Command], _Command] = click.option(
-    "-q", "--quiet", is_flag=True, help="No summary and no progress; the exit status tells."
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Print neither a summary nor progress. The exit status shows success.",
 )
 json_option: Callable[[_Command], _Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON value on stdout instead of tables."
@@ -85,19 +88,20 @@ columns_option: Callable[..., Any] = click.option(
     "--columns", metavar="NAMES", callback=lambda context, _option, text: (
         _names(text) if _are_points(context) else _ends(_names(text))
     ),
-    help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
-    "these, with commas between.",
+    help="For a CSV or Parquet file: the columns of the two ends of the edges, and of the "
+         "weights if there are any, separated by commas.",
 )  # fmt: skip
 
 coordinates_option: Callable[..., Any] = click.option(
     "--columns", metavar="NAMES", callback=lambda _context, _option, text: _names(text),
-    help="Of a table: the columns of coordinates, with commas between; all when left out.",
+    help="The columns of the coordinates, separated by commas. By default, all columns of the "
+         "table.",
 )  # fmt: skip
 
 options_option: Callable[[_Command], _Command] = click.option(
     "--option", "option_texts", metavar="NAME=VALUE", multiple=True,
-    help="An option of the algorithm, as gamma=64 of pma; docs/algorithms.md lists their classes. "
-    "May be repeated.",
+    help="Set an option of the algorithm, such as gamma=64 for pma. docs/algorithms.md lists the "
+         "classes of options. May be repeated.",
 )  # fmt: skip
 
 
@@ -124,7 +128,7 @@ def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
     def parse(_context: object, _option: object, text: str) -> tuple[str, ...]:
         words = {word.strip() for word in text.split(",")}
         for word in sorted(words - {*choices}):
-            raise click.BadParameter(f"{word!r} is none of {', '.join(choices)}")
+            raise click.BadParameter(f"{word!r} is not one of {', '.join(choices)}")
         return tuple(word for word in choices if word in words)
 
     return parse
@@ -135,7 +139,7 @@ def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")] if text else []
     for word in words:
         if not word.isdecimal() or int(word) == 0:
-            raise click.BadParameter(f"{word!r} is no positive number")
+            raise click.BadParameter(f"{word!r} is not a positive number")
     return tuple(dict.fromkeys(map(int, words)))
 
 
@@ -154,7 +158,7 @@ def _names(text: str | None) -> tuple[str, ...] | None:
     names = tuple(next(csv.reader([text]), ()))
     if not names or not all(names):
         raise click.BadParameter(
-            f"{text!r} has an empty name; it must be names with commas between"
+            f"{text!r} has an empty name; names must be separated by single commas"
         )
     return names
 

@@ -51,7 +51,7 @@ def _show_versions(context: click.Context, _: click.Parameter, wanted: bool) -> 
 )
 @click.option(
     "--versions", is_flag=True, is_eager=True, expose_value=False, callback=_show_versions,
-    help="Show what a report of a fault should have, and exit.",
+    help="Print the versions and devices that a bug report needs, and exit.",
 )  # fmt: skip
 @click.version_option(__version__, prog_name="clmst", message="%(prog)s %(version)s")
 def main() -> None:

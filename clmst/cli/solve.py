@@ -52,12 +52,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@algorithm_option(text="How to solve; the forest is the same. One of {names}.", default="auto")
+@algorithm_option(
+    text="The algorithm. It changes the time, not the forest. One of {names}.", default="auto"
+)
 @options_option
 @devices_option
 @click.option(
     "--without", metavar="CAPABILITY", multiple=True,
-    help="Do as if the device lacked int64-atomics or lanes. May be repeated.",
+    help="Act as if the device had no 64-bit atomics (int64-atomics) or no lanes (lanes). May be "
+         "repeated.",
 )  # fmt: skip
 @format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
 @columns_option
@@ -65,30 +68,39 @@ if TYPE_CHECKING:
     "--metric",
     metavar="NAME",
     is_eager=True,  # the callback of --columns reads it
-    help="Of points, whose coordinates --columns names: a metric instead of the file's, as "
-    "haversine for decimal degrees.",
+    help="FILE contains points; --columns names their coordinates. Use this metric instead of "
+    "the file's, for example haversine for decimal degrees.",
 )
-@click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
+@click.option(
+    "--maximum", is_flag=True, help="Find the maximum instead of the minimum spanning forest."
+)
 @click.option(
     "--verify", "verified", is_flag=True,
-    help="Prove the result: on the device where that is quicker, else on the host.",
+    help="Prove that the result is right, on the device or on the host, whichever is faster.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True,
-    help="Write the forest: an edge list, .csv, .mtx, .npz, .parquet, or a summary as .json; - is "
-    "stdout. May be repeated.",
+    help="Write the forest to this file. The suffix chooses the format: .csv, .mtx, .npz or "
+         ".parquet; .json is a summary, any other suffix an edge list. - is stdout. May be "
+         "repeated.",
 )  # fmt: skip
 @format_option(
     "--output-format",
-    text="The format of all outputs, whatever their suffixes; an edge list on stdout when left "
-    "out.",
+    text="The format of all outputs, whatever their suffixes. By default, stdout gets an edge "
+    "list.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Draw the forest into this file (.png, .svg or .pdf).",
+)
 @force_option
-@click.option("--profile", is_flag=True, help="Time every kernel.")
+@click.option(
+    "--profile", is_flag=True, help="Measure the time of every kernel, and print a table."
+)
 @click.option(
     "--repeat", metavar="N", type=click.IntRange(min=0), default=0,
-    help="Solve N times more, graph and forest staying on the device, and tell the median.",
+    help="Solve N more times, with graph and forest on the device, and print the median time.",
 )  # fmt: skip
 @stream_options
 @json_option
@@ -124,7 +136,7 @@ def solve(
     from clmst.io import write_forest
 
     if as_json and STREAM in outputs:
-        raise click.UsageError("--json and --output - both want stdout; give one of them")
+        raise click.UsageError("--json and --output - both write to stdout; give only one of them")
     stages = Stages(quiet=quiet)
     algorithm, options = _named(algorithm, option_texts, metric)
     formats = _refuse_early(outputs, output_format, plot)
@@ -225,8 +237,8 @@ def _refuse_several(names: tuple[str, ...], **others: object) -> None:
     for name, value in others.items():
         if value and len(names) > 1:
             raise click.UsageError(
-                f"--device is given several times, and --{name}, which is for one device; leave "
-                "one of them out"
+                f"--device is given several times, but --{name} works with one device; leave one "
+                "of them out"
             )
 
 
@@ -275,8 +287,8 @@ def _read(
     )
     if chosen.rows_reader and not chosen.reader and not are_points:
         raise click.UsageError(
-            f"{path} holds points, which --metric joins, or edges, which --stream reads; give one "
-            "of them"
+            f"{path} cannot hold both points, which --metric needs, and edges, which --stream "
+            "reads; give only one of the two"
         )
     opened = reading(stages, "read", path, format_name, points=are_points, columns=columns)
     with opened as file:

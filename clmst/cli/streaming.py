@@ -55,8 +55,8 @@ class StreamRequest:
         for name, value in others.items():
             if value:
                 raise click.UsageError(
-                    f"--{name.replace('_', '-')} does not go with a solve in parts (--stream, "
-                    "--memory-limit, --checkpoint); leave one of them out"
+                    f"--{name.replace('_', '-')} cannot be combined with a solve in parts "
+                    "(--stream, --memory-limit, --checkpoint); leave one of them out"
                 )
 
     def solve_file(
@@ -113,21 +113,25 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option(
         "--stream", "is_stream", is_flag=True,
-        help="Solve in parts. FILE may be larger than memory if it is Parquet, an .npy of a "
-        "structured array, a folder of such, or a pattern.",
+        help="Solve in parts. FILE may then be larger than memory if it is a Parquet file, an "
+             ".npy file with a structured array, a folder of such files, or a pattern such as "
+             "'edges/*.parquet'.",
     )  # fmt: skip
     @click.option(
         "--memory-limit", metavar="SIZE", callback=lambda _context, _option, text: n_bytes(text),
-        help="Solve in parts of so much of the device's memory, as 500MB or 2GB.",
+        help="Solve in parts, and use at most this much memory of the device, for example 500MB "
+             "or 2GB.",
     )  # fmt: skip
     @click.option(
         "--checkpoint",
         type=click.Path(path_type=Path),
-        help="Solve in parts, keep the state in this file, and go on from it if it is there.",
+        help="Solve in parts, and keep the state in this file. If the file exists, continue from "
+        "it.",
     )
     @click.option(
         "--vertices", metavar="N", type=click.IntRange(min=0),
-        help="The number of vertices of a file that is read in parts; by default they are counted.",
+        help="The number of vertices, for a file that is read in parts. By default clmst reads "
+             "the file once more to count them.",
     )  # fmt: skip
     @wraps(command)
     def packed(
@@ -140,7 +144,10 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 memory_limit=memory_limit, checkpoint=checkpoint, vertices=vertices
             )
         elif vertices is not None:
-            raise click.UsageError("--vertices is for --stream; other files tell it themselves")
+            raise click.UsageError(
+                "--vertices is given without --stream; other files contain "
+                "the number of vertices, so leave it out"
+            )
         return command(parts=parts, **others)
 
     return packed
@@ -153,5 +160,5 @@ def n_bytes(text: str | None) -> int | None:
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *([kmgt]?)b?", text.strip().lower())
     size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
     if size < 1:
-        raise click.BadParameter(f"{text!r} is no size; it must be as 500MB or 2GB")
+        raise click.BadParameter(f"{text!r} is not a size; write 500MB or 2GB, for example")
     return size

@@ -243,7 +243,7 @@ def will_write(path: Path, format_name: str | None, ability: str, action: str) -
 
 
 force_option: Callable[..., Any] = click.option(
-    "--force", is_flag=True, help="Let an output replace the file that was read."
+    "--force", is_flag=True, help="Allow an output to replace the file that was read."
 )
 
 
@@ -261,7 +261,7 @@ def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force:
     for k, output in enumerate(files):
         real = os.path.realpath(output)
         if any(os.path.realpath(other) == real for other in files[:k]):
-            raise click.UsageError(f"{output} is to be written twice; outputs must be two files")
+            raise click.UsageError(f"{output} would be written twice; two outputs need two files")
         with suppress(OSError, ValueError):
             found = output.stat()
             for one, path in known:
@@ -269,7 +269,7 @@ def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force:
                     also = "" if path == output else f", as {name_of(path, 'stdin')}"
                     raise click.UsageError(
                         f"{output} is the file that is read{also}; the output would replace it: "
-                        "name another one, or --force"
+                        "name another file, or give --force"
                     )
 
 
@@ -278,8 +278,8 @@ def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
     if not chosen.keeps(labels):
         kind = "no such" if chosen.takes_text is not None else "no"
         click.echo(
-            f"clmst: warning: format {chosen.name} holds {kind} vertex labels; its vertices are "
-            "the numbers of the input's in their order",
+            f"clmst: warning: format {chosen.name} holds {kind} vertex labels; so its vertices "
+            "are numbered in the order of the input's",
             err=True,
         )
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @click.option(
     "--maximum/--minimum",
     default=None,
-    help="Which forest it has to be. When left out: what FOREST says, else the minimum.",
+    help="Whether FOREST must be the maximum or the minimum spanning forest. By default this is "
+    "read from FOREST, and is the minimum if FOREST does not say.",
 )
 @format_option("--format", "format_name", text="The format of GRAPH, whatever its suffix.")
 @format_option("--forest-format", text="The format of FOREST, whatever its suffix.")
@@ -53,7 +54,7 @@ def verify(
     from clmst.io import read_forest, read_graph
 
     if graph_file == forest_file == STREAM:
-        raise click.UsageError("GRAPH and FOREST are both -; stdin holds one file")
+        raise click.UsageError("GRAPH and FOREST are both -; only one of them can come from stdin")
     stages = Stages(quiet=quiet)
     _find_forest_format(forest_file, forest_format)
     with reading(stages, "graph", graph_file, format_name, columns=columns) as file:

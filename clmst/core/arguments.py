@@ -112,7 +112,7 @@ def items_of(values: Any) -> list[Any]:
     Raise TypeError for a SciPy sparse matrix, because iterating over a damaged one can crash SciPy.
     """
     if has(values, "tocsr"):
-        raise TypeError("a sparse matrix is no sequence")
+        raise TypeError("a sparse matrix is not a sequence")
     return list(values)
 
 
@@ -236,7 +236,7 @@ def check_path(name: str, value: Any) -> Path:
     if not isinstance(given, str):
         raise _no_path(name, value)
     if "\0" in given:
-        raise InvalidArgumentError(f"{name} is {shown(given)}; a path has no zero byte")
+        raise InvalidArgumentError(f"{name} is {shown(given)}; a path must not contain a zero byte")
     return Path(given)
 
 
@@ -273,7 +273,8 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
         dtype: np.dtype[Any] = np.dtype("None" if value is None else value)
     except Exception as error:
         raise InvalidArgumentError(
-            f"{name} is {shown(value)}; it must be a NumPy dtype or what NumPy makes one of"
+            f"{name} is {shown(value)}; it must be a NumPy dtype, or something that NumPy "
+            "converts to one"
         ) from error
     return dtype
 
@@ -303,8 +304,8 @@ def as_array(
         raise
     except Exception as cause:
         raise error(
-            f"{name} is {shown(values)}, of which NumPy makes no array ({_said(cause)}); "
-            "it must be an array, or a list that is one"
+            f"{name} is {shown(values)}, which NumPy cannot convert to an array "
+            f"({_said(cause)}); it must be an array, or lists of equal lengths"
         ) from cause
 
 

@@ -128,9 +128,9 @@ def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable
     columns, names = check_columns(columns), list(frame.columns)
     if columns is None and 0 < len(names) == len(frame) and names == list(frame.index):
         raise InvalidGraphError(
-            "the frame has the same names for rows and columns, as a matrix has; of a frame of "
-            "edges columns=(source, target, weight) names the columns, and a matrix is taken as an "
-            "array (frame.to_numpy())"
+            "the frame has the same names for rows and columns, so it looks like a matrix; if it "
+            "lists edges, name its columns by columns=(source, target, weight), and if it is a "
+            "matrix, give the array frame.to_numpy()"
         )
     chosen = choose(names, columns, weight=weight, door=" of Graph.from_pandas")
     return numbered_frame(frame, chosen).graph(cls)
@@ -302,8 +302,8 @@ def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
         if not fits:
             raise InvalidGraphError(
                 f"row {row} of column {name!r} is {value}, and its type {column.type}; a decimal "
-                f"weight must be one that {limits} can tell from others: cast the column to a "
-                "float, which rounds (CAST(... AS DOUBLE) in SQL, .cast(pyarrow.float64()) in "
+                f"weight must fit into {limits} without rounding: cast the column to a float, "
+                "which rounds (CAST(... AS DOUBLE) in SQL, .cast(pyarrow.float64()) in "
                 "Arrow)"
             )
     return np.array([float(one) if scale > 0 else int(one) for one in listed], kind)

@@ -61,7 +61,7 @@ class DenseGraph:
     def __post_init__(self, symmetrize: bool) -> None:
         if isinstance(self.weights, np.ma.MaskedArray):
             raise InvalidGraphError(
-                "the matrix is masked, so not every pair is an edge; Graph.from_masked takes such"
+                "the matrix is masked, so not every pair is an edge; give Graph.from_masked(matrix)"
             )
         weights = check_square(self.weights)
         pairs.check_count(weights.shape[0])

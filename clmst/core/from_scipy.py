@@ -124,7 +124,7 @@ def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
         if data.ndim != 3 or 0 in data.shape[1:] or any(np.remainder(shape, data.shape[1:])):
             raise InvalidGraphError(
                 f"the blocks have shape {data.shape} in a matrix of shape {shape}; they must be "
-                "(k, rows, columns), of which rows and columns divide the shape"
+                "(k, rows, columns), where rows and columns divide the shape of the matrix"
             )
         rows, columns = shape[0] // data.shape[1], shape[1] // data.shape[2]
         _check_compressed(rows, columns, parts, data, dimensions=3)
@@ -173,7 +173,7 @@ def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
             "each offset"
         )
     if np.unique(offsets).size != offsets.size:
-        raise InvalidGraphError("an offset is there twice; offsets must be distinct")
+        raise InvalidGraphError("an offset occurs twice; offsets must be distinct")
 
 
 def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
@@ -208,7 +208,8 @@ def _from_lists(A: Any) -> Any:
     lengths, of_values = (np.fromiter(map(len, lists), np.int64, n) for lists in (A.rows, A.data))
     if not np.array_equal(lengths, of_values):
         raise InvalidGraphError(
-            "a row of the lil matrix has more columns than values, or fewer; it must have as many"
+            "a row of the LIL matrix has different numbers of columns and of values; they must "
+            "be equal"
         )
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     columns = np.fromiter(chain.from_iterable(A.rows), np.int64, indptr[-1])

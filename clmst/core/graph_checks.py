@@ -36,10 +36,10 @@ def check_implied(n_vertices: int, n_edges: int) -> None:
         needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
         raise InvalidGraphError(
             f"the greatest vertex number is {n_vertices - 1} among {n_edges} edges, so the graph "
-            f"would have {n_vertices} vertices and take at least {needed} bytes; beyond "
-            f"{FREE_VERTICES} vertices, and {VERTICES_PER_EDGE} for each edge, say "
-            f"n_vertices={n_vertices} if that is meant, or relabel=True to number only the "
-            "vertices that occur"
+            f"would have {n_vertices} vertices and take at least {needed} bytes; if this is "
+            f"intended, give n_vertices={n_vertices}, or relabel=True to number only the "
+            f"vertices that occur (one of the two is needed beyond {FREE_VERTICES} vertices and "
+            f"{VERTICES_PER_EDGE} for each edge)"
         )
 
 
@@ -114,8 +114,8 @@ def check_contents(graph: Graph) -> None:
     if graph.edge_ids is None:
         if graph.n_input < indices.size:
             raise InvalidGraphError(
-                f"n_input is {graph.n_input} for {indices.size} slots, which are the edge ids; it "
-                "must be as many at least"
+                f"n_input is {graph.n_input} for {indices.size} slots, whose numbers are the "
+                "edge ids; it must be at least the number of slots"
             )
         return
     low, high = int(graph.edge_ids.min(initial=0)), int(graph.edge_ids.max(initial=0))

@@ -130,8 +130,8 @@ def forest_positions(
     m = columns.size
     if n + 2 * m > _SCIPY_LIMIT:
         raise InvalidArgumentError(
-            f"the graph has {n} vertices and {m} edges; on the host, vertices and twice the edges "
-            f"may be 2**31 - 1 = {_SCIPY_LIMIT} together"
+            f"the graph has {n} vertices and {m} edges; on the host, the number of vertices plus "
+            f"twice the number of edges may be at most 2**31 - 1 = {_SCIPY_LIMIT}"
         )
     if m == 0:
         return np.zeros(0, np.int64)

@@ -142,9 +142,10 @@ def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None
         u, v = sorted(rows[wrong[0] : wrong[0] + 2].tolist())
         apart = np.abs(coordinates[u] - coordinates[v]).max()
         raise InvalidGraphError(
-            f"points {u} and {v} differ by {apart:.3g} at most, and coordinates go up to "
-            f"{greatest:.3g}; among such coordinates, points must be equal or differ by "
-            f"{least:.3g} in one (round all to multiples of it, or solve near points apart)"
+            f"points {u} and {v} differ by at most {apart:.3g} in each coordinate, and coordinates "
+            f"go up to {greatest:.3g}; with such coordinates, two points must be equal or differ "
+            f"by at least {least:.3g} in some coordinate (round all coordinates to multiples of "
+            "that, or solve groups of near points separately)"
         )
 
 

@@ -271,7 +271,7 @@ def to_networkx(self: Forest, weight: str | None = None) -> Any:
     except KeyError as error:
         raise InvalidArgumentError(
             f"the NetworkX graph has no {shown(error.args[0])} any more, which is in the forest; "
-            "it must keep the nodes and edges that it had"
+            "nodes and edges of the forest must not be removed from the graph"
         ) from error
     return tree
 

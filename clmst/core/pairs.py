@@ -47,7 +47,7 @@ def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
         np.broadcast(*ends)
     except ValueError:
         raise InvalidGraphError(
-            f"u has shape {ends[0].shape} but v has {ends[1].shape}; one must be like the other"
+            f"u has shape {ends[0].shape} but v has {ends[1].shape}; the shapes must be equal"
         ) from None
     return ends[0], ends[1]
 

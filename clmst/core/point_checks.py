@@ -154,5 +154,5 @@ def check_divided_core(
         low, high = magnitude.multiplied_range(exponent)
         raise InvalidGraphError(
             f"core distance {point} is {core[point]:.3g}, and coordinates go up to "
-            f"{greatest:.3g}; beside these it must be 0, or from {low:.3g} to {high:.3g}"
+            f"{greatest:.3g}; with such coordinates it must be 0, or from {low:.3g} to {high:.3g}"
         )

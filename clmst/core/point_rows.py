@@ -148,7 +148,7 @@ def _numbers(name: str, array: Array, table: Any = None) -> Array:
     except Exception as error:  # an object of the caller's may raise anything
         wrong = _column_without_numbers(array, table)
         raise InvalidGraphError(
-            f"{name}: dtype is object, and not all of it are numbers ({wrong or shown(error)}); "
+            f"{name}: dtype is object, and some values are not numbers ({wrong or shown(error)}); "
             "points are rows of real numbers"
         ) from error
 

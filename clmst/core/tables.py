@@ -94,6 +94,6 @@ def _column(data: Any, column: Any, name: str) -> Array:
                 array = values.to_numpy()
     if missing is not None and missing.any():
         raise InvalidGraphError(
-            f"{name}: row {missing.argmax()} of column {column!r} is missing; each needs a value"
+            f"{name}: row {missing.argmax()} of column {column!r} is missing; every row needs one"
         )
     return array

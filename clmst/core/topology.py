@@ -100,7 +100,7 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
     if graph.n_vertices != edges.n_vertices:
         raise InvalidGraphError(
             f"the matrix has {graph.n_vertices} rows for {edges.n_vertices} vertices; "
-            "it must have the pattern of the one that the solver was made of"
+            "it must have the same pattern as the one from which the solver was made"
         )
     u, v, weights, _ = graph.edges()
     _check_same(u, v, edges.rows, edges.indices)
@@ -154,4 +154,6 @@ def _check_same(u: Array, v: Array, rows: Array, columns: Array) -> None:
         fact = f"the matrix has an entry for the edge {given}, which the solver does not know"
     else:
         fact = f"the matrix has no entry for edge {at} {known}"
-    raise InvalidGraphError(f"{fact}; it must have the pattern of the one the solver was made of")
+    raise InvalidGraphError(
+        f"{fact}; it must have the same pattern as the one from which the solver was made"
+    )

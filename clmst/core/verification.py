@@ -64,7 +64,9 @@ class Verification:
         count = check_integer("n_problems", self.n_problems, low=least)
         object.__setattr__(self, "n_problems", count)
         if self.n_problems and not self.problems:
-            raise InvalidArgumentError("there are problems, but none is described; one must be")
+            raise InvalidArgumentError(
+                f"n_problems is {count}, but problems is empty; it must describe at least one"
+            )
 
     @property
     def ok(self) -> bool:

@@ -226,7 +226,7 @@ class EncodedWeights:
 
     @property
     def bits(self) -> Array:
-        """The words of all slots. It may read them from a device."""
+        """The words of all slots. If they are on a device, they are read, which blocks."""
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:

@@ -119,8 +119,8 @@ def _checked(tree: Any) -> Array:
     below = rows["child"][rows["child"] >= root]
     if root < 1 or (rows["parent"][rows["child"] >= root] >= below).any():
         raise InvalidArgumentError(
-            "a cluster of the tree comes from a later one; a cluster's number is greater than that "
-            "of the one that it comes from"
+            "a cluster of the tree has a smaller number than its parent; a cluster's number must "
+            "be greater than its parent's"
         )
     return rows
 

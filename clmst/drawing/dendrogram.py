@@ -170,8 +170,8 @@ def checked_linkage(linkage: Any) -> Array:
     is_node = np.isfinite(nodes) & (nodes >= 0) & (nodes < made) & (nodes == np.floor(nodes))
     if not is_node.all() or np.unique(nodes).size != nodes.size or np.isnan(matrix).any():
         raise InvalidArgumentError(
-            "linkage merges a node twice, or before it is made, or has a NaN; it must be a linkage "
-            "matrix as of SciPy"
+            "linkage merges a node twice, or before it exists, or contains NaN; it must be a "
+            "linkage matrix in SciPy's format"
         )
     return matrix.astype(np.float64)
 
@@ -186,7 +186,7 @@ def checked_names(names: Any, n: int) -> tuple[str, ...]:
     try:
         return tuple(map(str, array.tolist()))
     except Exception as error:
-        raise InvalidArgumentError("a name has no text; str() of each must work") from error
+        raise InvalidArgumentError("str() fails for a name; it must work for every name") from error
 
 
 def _order(children: Array) -> Array:

@@ -217,7 +217,9 @@ def names_of(graph: Graph) -> list[str]:
     try:
         return [str(label) for label in labels]
     except Exception as error:
-        raise InvalidArgumentError("a vertex label has no text; str() of each must work") from error
+        raise InvalidArgumentError(
+            "str() fails for a vertex label; it must work for every label"
+        ) from error
 
 
 def kind_of(forest: Forest) -> str:

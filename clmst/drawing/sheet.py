@@ -47,7 +47,7 @@ class Target:
             kind = optional_import("matplotlib.axes", extra="plot").Axes
             if not isinstance(ax, kind) or ax.name != "rectilinear":
                 raise InvalidArgumentError(
-                    f"ax is {shown(ax)}; it must be Axes of Matplotlib, of a plane"
+                    f"ax is {shown(ax)}; it must be two-dimensional Axes of Matplotlib"
                 )
         return cls(path=path, axes=ax)
 

@@ -168,8 +168,8 @@ class Family:
         missing = [p.name for p in known.values() if p.required and p.name not in parameters]
         if missing:
             raise InvalidArgumentError(
-                f"{self.name} was given no {' and no '.join(missing)}; "
-                "it has no default, so it must be given"
+                f"{self.name} needs {' and '.join(missing)}; a parameter without a default must "
+                "be given"
             )
         return self.function(**parameters)
 

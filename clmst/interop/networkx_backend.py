@@ -143,13 +143,13 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
         if G.is_directed():
             raise UnsupportedGraphError(
                 "not implemented for directed type; a spanning tree needs an undirected graph "
-                "(G.to_undirected() makes it)"
+                "(G.to_undirected() makes one)"
             )
         graph = convert_from_nx(G).read()
         weighted = graph.weighted(weight)
         if algorithm != "kruskal" and not _is_unique(weighted):
             raise NotImplementedError(
-                f"weights are equal, not finite or no numbers, and algorithm={algorithm!r} breaks "
+                f"weights are equal, not finite or not numbers, and algorithm={algorithm!r} breaks "
                 "ties in its own way; clmst breaks them as 'kruskal' does"
             )
         return graph.with_edges(_positions(graph, weighted, ignore_nan, device, maximum))
@@ -292,8 +292,8 @@ def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
         labels, u, v = edges.labels, edges.u, edges.v
     if bool(np.any(u == v)):
         raise UnsupportedGraphError(
-            "Input graph has self loops; core numbers are of graphs without, which "
-            "G.remove_edges_from(nx.selfloop_edges(G)) makes it"
+            "Input graph has self loops; core numbers are defined only without self loops "
+            "(G.remove_edges_from(nx.selfloop_edges(G)) removes them)"
         )
     graph = Graph.from_edges(u, v, n_vertices=len(labels))
     numbers = peeling.core_numbers(graph, device=_device(device))

@@ -50,8 +50,8 @@ class _Arcs(EdgeText):
         if words[0] != "p" or len(words) != 4:
             raise line_error(
                 line,
-                f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must "
-                "be 'p sp n m'",
+                f"{' '.join(words)[:40]!r} is not a p line; the first line that is not a comment "
+                "must be 'p sp n m'",
             )
         self.declare(line, *words[2:])
         self.opposite.leaves_out = self.may_leave_out and words[1] == _BOTH_WAYS
@@ -61,9 +61,12 @@ class _Arcs(EdgeText):
         if words[0] in self.letters:
             return words[1:]
         if words[0] == "p":
-            raise word_error((line, "p"), "starts a second problem; a file holds one")
+            raise word_error((line, "p"), "starts a second problem; a file must hold one problem")
         if words[0][0] not in "-+0123456789":
-            raise word_error((line, words[0]), "starts no line of a DIMACS graph; c, p, a and e do")
+            raise word_error(
+                (line, words[0]),
+                "is not a kind of line of a DIMACS graph; lines must start with c, p, a or e",
+            )
         return words
 
     def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
@@ -176,7 +179,8 @@ class _Sections(EdgeText):
         if name not in ("nodes", "edges") or len(words) != 2 or name in self._sizes:
             raise word_error(
                 (line, words[0]),
-                "has no place here; the graph section holds Nodes n, Edges m and lines E u v w",
+                "is not allowed in the graph section; it must hold Nodes n, Edges m and lines E "
+                "u v w",
             )
         self._sizes[name] = words[1]
         self.declare(line, self._sizes.get("nodes", "0"), self._sizes.get("edges", "0"))
@@ -234,7 +238,11 @@ class _OppositeArcs:
         return self._balance % (1 << _BITS) == 0
 
     def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
-        """Yield the arcs of a block that are kept. The last arc may be held back."""
+        """Yield the arcs of a block that are kept.
+
+        An arc and its opposite usually stand in two rows, an even one and the next. If a block ends
+        in an even row, its arc is held back until the next block, which may have the opposite.
+        """
         if self._held and u.size:
             following = u[:1], v[:1], None if w is None else w[:1]
             yield from self._kept_across(self._held.pop(), following)

@@ -91,7 +91,7 @@ class _Lines(EdgeText):
         if self.n_rows < self.least_edges:
             raise FileFormatError(
                 f"the header declares {self.least_edges} edges but the file holds "
-                f"{self.n_rows}; it must hold as many at least (is the file cut short?)"
+                f"{self.n_rows}; it must hold at least that many (is the file cut short?)"
             )
         super().finish()
 
@@ -194,7 +194,7 @@ class Head:
         try:
             row = next(lines, [])
         except csv.Error as error:  # for example a carriage return among the names
-            raise FileFormatError(f"line 1 is no row of CSV ({error}); it must be") from error
+            raise FileFormatError(f"line 1 is not a row of CSV ({error}); it must be") from error
         return [name.strip() for name in row] or [""]
 
     def is_plain(self, columns: Columns) -> bool:
@@ -240,7 +240,9 @@ def read_csv_forest(source: SourceFile, separators: str = OF_CSV) -> ForestEdges
 
 def _chosen(head: Head, columns: Sequence[Any] | None) -> Columns:
     if not head.is_header:
-        raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
+        raise FileFormatError(
+            "line 1 is not a header row; columns can be named only if there is one"
+        )
     chosen = choose(head.names, columns)
     if columns is None and chosen.weight is not None and _DECIMAL.fullmatch(chosen.weight):
         raise FileFormatError(
@@ -283,7 +285,8 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
         )  # fmt: skip
     if not isinstance(frame.index, pandas.RangeIndex):  # pandas made an index from surplus fields
         raise FileFormatError(
-            f"rows have more fields than the {len(head.names)} of the header; there must be as many"
+            f"rows have more fields than the {len(head.names)} of the header; the numbers must "
+            "be equal"
         )
     chosen = {name: frame[head.names.index(name)] for name in columns.names}
     return numbered_frame(pandas.DataFrame(chosen), columns)

@@ -142,8 +142,8 @@ def read_whole(file: BinaryIO) -> bytes:
         n_bytes += len(piece)
         if n_bytes > most:
             raise FileFormatError(
-                f"it gives more than {most} bytes, half of this machine's memory; what is no file "
-                "on a disk is kept in memory while it is read"
+                f"it gives more than {most} bytes, half of this machine's memory; input that is "
+                "not a file on a disk is kept in memory while it is read, so it must be smaller"
             )
     return b"".join(pieces)
 

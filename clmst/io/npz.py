@@ -36,7 +36,9 @@ def _arrays(source: SourceFile) -> dict[str, Array]:
     """Return all arrays of an archive by name, after checking their declared lengths."""
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
-        raise FileFormatError("the file is no whole zip archive; a SciPy .npz file is one")
+        raise FileFormatError(
+            "the file is not a complete zip archive; a SciPy .npz file must be one"
+        )
     stored = stream.seek(0, SEEK_END)
     stream.seek(0)
     with _damage_named():
@@ -170,7 +172,7 @@ def header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
         words = str(error).strip().partition("\n")[0] or type(error).__name__
         raise ValueError(f"the header of an array cannot be read: {words}") from error
     if not dtype.itemsize:
-        raise ValueError(f"an array is of dtype {dtype}; its items must have bytes")
+        raise ValueError(f"an array is of dtype {dtype}; its items must have at least one byte")
     return shape, dtype
 
 

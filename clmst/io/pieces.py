@@ -262,7 +262,7 @@ def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
         if column is not None and column.null_count:
             row = first_row + int(column.is_null().to_numpy(zero_copy_only=False).argmax())
             raise FileFormatError(
-                f"{path}: row {row} of column {name!r} is missing; each needs a value"
+                f"{path}: row {row} of column {name!r} is missing; every row needs one"
             )
         arrays.append(None if column is None else column.to_numpy(zero_copy_only=False))
     return first_row, arrays[0], arrays[1], arrays[2]

@@ -42,7 +42,9 @@ def read_csv(
             return np.zeros((0, len(chosen)))
         _refuse_text(head, chosen)
     elif columns is not None:
-        raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
+        raise FileFormatError(
+            "line 1 is not a header row; columns can be named only if there is one"
+        )
     start = source.stream.tell()
 
     def rows(number: Callable[[str], float] | None = None) -> Array:

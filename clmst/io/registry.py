@@ -208,7 +208,7 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
             "stream_minimum_spanning_forest, clmst solve --stream)"
         )
     raise InvalidArgumentError(
-        f"{path} has the suffix {suffix!r}, which is that of no {kind}; there are {listed}"
+        f"{path} has the suffix {suffix!r}, which no {kind} has; known are {listed}"
     )
 
 
@@ -220,5 +220,7 @@ def ability(chosen: Format, name: str, action: str) -> Any:
     function = getattr(chosen, name)
     if function is None:
         able = ", ".join(each.name for each in FORMATS if getattr(each, name))
-        raise InvalidArgumentError(f"clmst {action} in format {chosen.name}; it does in {able}")
+        raise InvalidArgumentError(
+            f"clmst {action} in format {chosen.name}; the format must be one of {able}"
+        )
     return function

@@ -49,7 +49,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     while piece := stream.read(BLOCK_BYTES):
         if b"\0" in piece:
             raise FileFormatError(
-                "the file holds bytes that are no text; it must be a text file, compressed only "
+                "the file holds bytes that are not text; it must be a text file, compressed only "
                 "where its name ends in .gz, .bz2, .xz or .zst"
             )
         cut = piece.rfind(b"\n") + 1
@@ -163,7 +163,7 @@ def exact(words: Sequence[Word], no_integer: str = "") -> Array:
             raise word_error(word, no_integer)
         if _INTEGER.fullmatch(word[1]) and not is_held:
             raise word_error(
-                word, "does not fit into 64 bits; integers must, together with the others"
+                word, "does not fit into 64 bits together with the other integers; all of them must"
             )
     if all(number is not None for number in integers):
         known: Iterable[Any] = integers

@@ -150,7 +150,7 @@ def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
 
 
 def share_of(density: Array, greatest: Array) -> Floats:
-    """Divide densities by the greatest densities, which may be infinite; at most 1 results."""
+    """Divide densities by the greatest densities. Where both are infinite, the result is 1."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = np.where(density >= greatest, 1.0, density / greatest)
     return share

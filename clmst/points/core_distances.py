@@ -73,7 +73,7 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
     min_samples bytes for each point.
 
-    The host compares all pairs in these cases: the device has no arithmetic on doubles, the metric
+    The host compares all pairs in these cases: the device lacks arithmetic on doubles, the metric
     is "great-circle", "haversine" or "rounded-euclidean", or `min_samples` is above 257 and the
     device is trusted with hierarchies only. The host also computes the core distances of matrices
     and graphs.
@@ -126,7 +126,8 @@ def core_by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64
     if min_samples == 1:
         return np.zeros(n)
     everyone = np.arange(n)
-    # With -1 each point is its own nearest point, even if a cosine distance is a little below 0.
+    # The diagonal is set to -1, so that each point is its own nearest point even if
+    # rounding makes a cosine distance slightly negative.
     return _by_rows(n, lambda at: points.weights_of(at[:, None], everyone), -1, min_samples)
 
 

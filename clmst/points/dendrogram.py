@@ -121,7 +121,7 @@ def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Arra
     edges, n = forest.checked_edges(), forest.n_vertices
     if forest.maximum:
         raise InvalidForestError(
-            "the forest is a maximum spanning forest; a dendrogram is of a minimum one, whose "
+            "the forest is a maximum spanning forest; a dendrogram needs a minimum one, whose "
             "weights are distances"
         )
     if n > _MOST_VERTICES:

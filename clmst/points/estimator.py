@@ -66,7 +66,7 @@ class ClusterEstimator:
         Raises
         ------
         InvalidArgumentError
-            The estimator has no parameter of a given name.
+            A given name is not a parameter of the estimator.
         """
         known = self._defaults()
         for name, value in params.items():

@@ -73,9 +73,9 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         It does not change the result. "kd_tree" and "ball_tree" raise an error for the metrics that
         scikit-learn refuses with them.
     leaf_size : int, default 40
-        It is checked and has no effect. It exists for compatibility with scikit-learn.
+        It is checked, and otherwise ignored. It exists for compatibility with scikit-learn.
     n_jobs : int, optional
-        It is checked and has no effect. It exists for compatibility with scikit-learn.
+        It is checked, and otherwise ignored. It exists for compatibility with scikit-learn.
     cluster_selection_method : {"eom", "leaf"}, default "eom"
         How clusters are chosen from the condensed tree. "eom" (excess of mass) chooses the most
         stable clusters, which may be large. "leaf" chooses the clusters that contain no other
@@ -88,7 +88,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         weighted by `probabilities_`. The medoid is the point of the cluster with the least weighted
         sum of distances to all others. Centres need points as input.
     copy : bool, default True
-        It is checked and has no effect. The input is never changed.
+        It is checked, and otherwise ignored. The input is never changed.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
 
@@ -222,7 +222,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             A parameter is out of its range, there are fewer points than `min_samples`, or
             `store_centers` is given and `X` contains distances.
         InvalidGraphError
-            `X` is malformed, has no finite row, or contains a distance that is negative or NaN; or
+            `X` is malformed, lacks a finite row, or contains a distance that is negative or NaN; or
             a point of a sparse input has fewer than `min_samples` - 1 stored neighbours.
         """
         check_parameters(self)

@@ -49,7 +49,7 @@ def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
     """Convert an input of clustering to a graph of distances.
 
-    Raises InvalidGraphError if the input is malformed or has no points. Points become
+    Raises InvalidGraphError if the input is malformed or empty. Points become
     :class:`Points`, or a :class:`DenseGraph` of all distances if the metric is not one of Points. A
     matrix of distances becomes a DenseGraph, and a sparse one a :class:`Graph`.
     """
@@ -60,7 +60,7 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
 
 
 def _given(X: Any, metric: Any, metric_params: Any) -> Any:
-    """Convert an input to a graph of distances, which may have no vertices."""
+    """Convert an input to a graph of distances, which may be empty."""
     if sparse.issparse(X):
         return of_sparse(X)
     if is_graph(X):

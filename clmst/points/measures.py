@@ -181,7 +181,7 @@ class TreeMeasures:
         clusters, rows = self._tree, self._given.rows
         if rows is None:
             raise NotFittedError(
-                f"{self!r} was fitted by distances; exemplars_ needs a fit of points"
+                f"{self!r} was fitted with distances; exemplars_ needs a fit with points"
             )
         tree, of_point = clusters.tree, clusters.tree.point_cluster
         is_last = tree.is_leaf[of_point] & (tree.point_lambda == tree.death[of_point])

@@ -58,7 +58,7 @@ def neighbour_forest(
           that :func:`clmst.minimum_spanning_forest` takes. An edge may be stored in one direction
           or both. Stored zeros are edges.
         * An array of integers, shape (n, k). Row i contains the neighbours of point i. Their
-          distances are computed from `X`. An entry of -1 means that there is no neighbour.
+          distances are computed from `X`. An entry of -1 means that the neighbour is missing.
         * A tuple of two arrays of shape (n, k), in either order: the neighbours as integers, and
           their distances as floats.
 

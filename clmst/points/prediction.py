@@ -199,7 +199,7 @@ class Predictor:
         given, used = model._given, model._fitted_by
         if given.rows is None:
             raise NotFittedError(
-                f"{model!r} was fitted by distances; prediction needs a fit of points"
+                f"{model!r} was fitted with distances; prediction needs a fit with points"
             )
         least = used["min_samples"]
         self.given, self.rows, self.chosen = given, given.rows, model._tree

@@ -278,7 +278,11 @@ def unique_by_key(
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
     """Return the selection rule, after checking that either flags or a predicate are given."""
     if flags is None and predicate is None:
-        raise InvalidArgumentError("neither flags nor a predicate is given; one of them selects")
+        raise InvalidArgumentError(
+            "neither flags nor a predicate is given; one of them must select"
+        )
     if flags is not None and predicate is not None:
-        raise InvalidArgumentError("both flags and a predicate are given; one of them selects")
+        raise InvalidArgumentError(
+            "both flags and a predicate are given; only one of them may select"
+        )
     return Keep.FLAGGED if predicate is None else Keep.HOLDING

@@ -121,7 +121,7 @@ class Element:
 
     @property
     def type(self) -> str:
-        """The OpenCL C type of the scalar or vector. ElementTypes names the type of a struct."""
+        """The OpenCL C type of a scalar or vector. The type of a struct comes from ElementTypes."""
         n_fields = len(self.fields)
         return self.fields[0].type + ("" if n_fields == 1 else str(n_fields))
 

@@ -195,7 +195,7 @@ class _Reader:
             found, twice = _TOKEN.match(text, at), _TWICE.match(text, at)
             if found is None or twice or (not lines and "\n" in found[0]):
                 sign = _Token("", twice[0] if twice else text[at], at)
-                raise self.error(sign, "operators have no such sign")
+                raise self.error(sign, "this character is not allowed in an expression")
             if found.lastgroup != "space":
                 yield _Token(str(found.lastgroup), found[0], at)
             at = found.end()
@@ -233,7 +233,7 @@ class _Reader:
         """Parse an expression. Return the dtype of its value if that is a record, else None."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise self.error(self.next, f"brackets may be {MAX_DEPTH} deep")
+            raise self.error(self.next, f"brackets may be nested {MAX_DEPTH} deep")
         first = self.next
         value = self.operand()
         while self.next.kind == "operator" and _BINARY.fullmatch(self.next.text):
@@ -327,7 +327,7 @@ class _Reader:
         if name in self.types:
             return self.made(token)
         if not _BUILT_IN.fullmatch(name):
-            raise self.error(token, "it is no function that an operator may call")
+            raise self.error(token, "this is not a function that an operator may call")
         values = self.expressions()
         for value in values:
             self.check_is_number(value, first)
@@ -558,7 +558,7 @@ def check_expression(
     reader = _Reader(what, text, names, functions.values, arrays=arrays, types=types)
     found = reader.expression()
     if reader.next.kind != "end":
-        raise reader.error(reader.next, "the expression must end or go on by an operator")
+        raise reader.error(reader.next, "an operator or the end of the expression must stand there")
     if _is_struct(found) != _is_struct(value) or (_is_struct(value) and found != value):
         word = next((word for word, one in [*types.items()][::-1] if one.dtype == value), "")
         made = f", such as {word}(...) makes of a value for each field" if word else ""
@@ -574,8 +574,8 @@ def check_name(what: str, text: object) -> str:
     name = check_text(what, text)
     if not _is_own_name(name):
         raise InvalidArgumentError(
-            f"{what} is {shown(name)}; it must be lower-case letters, digits and underscores, and "
-            "no word of OpenCL C"
+            f"{what} is {shown(name)}; it must be lower-case letters, digits and underscores, "
+            "and not a word of OpenCL C"
         )
     return name
 

@@ -239,8 +239,8 @@ def _commutative(
     dtype = check_dtype("dtype", dtype)
     if len({dtype[field] for field in dtype.names or ()}) > 1:
         raise InvalidArgumentError(
-            f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
-            "Monoid that says what becomes of each)"
+            f"elements are {dtype}; the {name} needs fields of one dtype (for other structures, "
+            "give a Monoid that combines each field)"
         )
     if element_of(dtype).is_struct:  # vectors do not have this number of fields
         fields = dtype.names or ()

@@ -66,7 +66,9 @@ def gather(
     """
     _check(values, indices)
     if indices.size and not values.size:
-        raise InvalidArgumentError(f"there are {indices.size} indices but no values to name")
+        raise InvalidArgumentError(
+            f"there are {indices.size} indices, but values is empty; indices must name values"
+        )
     out = output_for("out", out, values.dtype, indices.size, like=values)
     check_apart("out", out, values=values, indices=indices)
     _enqueue("permute_gather", values, indices, out, launch)

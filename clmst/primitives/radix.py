@@ -222,7 +222,7 @@ def plan_moves(
     _check_target(name, records, out_name, out)
     if values is None:
         if values_out is not None:
-            raise InvalidArgumentError("there is a values_out without values; give both")
+            raise InvalidArgumentError("values_out is given without values; give both")
         return _move(records, out), None
     check_array("values", values, like=records)
     record_words("values", values.dtype)

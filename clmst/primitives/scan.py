@@ -265,7 +265,9 @@ def _scan(
         check_fits("total", total, 1)
         check_apart("total", total, values=values, out=out)
     if strategy == "scan-then-propagate" and total is not None:
-        raise InvalidArgumentError("scan-then-propagate has no total; it takes no `total`")
+        raise InvalidArgumentError(
+            "scan-then-propagate does not compute a total; leave `total` out"
+        )
     launch = launcher_for(values, launch)
     if strategy == "scan-then-propagate":
         _scan_then_propagate(launch, values, out, monoid, exclusive=exclusive)

@@ -288,5 +288,7 @@ def _offsets_error(offsets: DeviceArray, length: int, segment: int) -> InvalidAr
 def _count_segments(offsets: DeviceArray, *, like: DeviceArray | None = None) -> int:
     check_array("offsets", offsets, np.uint32, like=like)
     if offsets.size == 0:
-        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+        raise InvalidArgumentError(
+            "offsets are empty; there must be one more than there are segments"
+        )
     return offsets.size - 1

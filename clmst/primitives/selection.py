@@ -44,7 +44,7 @@ BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)
 _BYTES_ALONE = 64
 
 
-# For a single pass (docs/performance_log.md): the parts into which a lane group's section of a tile
+# For a single pass (benchmarks/log.md): the parts into which a lane group's section of a tile
 # is divided.
 _SECTION_PARTS = 4
 
@@ -160,7 +160,7 @@ class Selection:
             check_length("values", values, source.size)
             record_words("values", values.dtype)
         elif values_out is not None:
-            raise InvalidArgumentError("there is a values_out but no values; give both or neither")
+            raise InvalidArgumentError("values_out is given without values; give both or neither")
         bound = source.size
         if at_most is not None:
             bound = min(bound, check_integer("at_most", at_most, low=0))

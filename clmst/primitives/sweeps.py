@@ -104,7 +104,7 @@ def chain_defines(
     """Return the macros of ``scan_chain.cl``, without the operator's.
 
     Elements of several words are scanned by half as many work-items, without a limit on registers
-    (docs/performance_log.md).
+    (benchmarks/log.md).
     """
     work_group = chain_work_group(capabilities, tuning)
     is_wide = item_bytes > WORD_BYTES and work_group > 1

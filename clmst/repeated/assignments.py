@@ -98,10 +98,10 @@ def plan(
 
 
 def _dense_parts_and_rest(edges: Graph, device: Device) -> list[Part]:
-    """Return the dense parts of a graph that `device` can solve, and as the last part all others.
+    """Divide a graph into dense parts that `device` can solve, and one last part of other edges.
 
-    The device computes core numbers for that, which blocks. The first parts are missing if the
-    graph does not have dense parts.
+    The device computes core numbers to find dense parts, which blocks. If there are none, the list
+    has only the last part.
     """
     if not 0 < edges.n_slots <= _MOST_PEELED:
         return [partition.whole(edges)]

@@ -399,7 +399,10 @@ class GraphRounds(Rounds):
             device = part.device
             with device.lock, self.guard(device):
                 if part.present is None:
-                    raise DeviceError("the weights may be half changed; they must be given again")
+                    raise DeviceError(
+                        "an update failed, so some weights may have changed and "
+                        "others not; give all weights again, to solve()"
+                    )
                 encoding = part.present.encoding
                 words = part.graph(Launcher(device, device.queue)).encoded.words()
                 if weights is None:

@@ -547,8 +547,8 @@ def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[De
         found = named_devices(devices) if several else [get_device(devices)]
     if resident and not any(one is graph.device for one in found):
         raise InvalidArgumentError(
-            f"the graph is on {graph.device.description}, which is none of the devices; "
-            "name that one as well, or give the graph itself"
+            f"the graph is on {graph.device.description}, which is not among the devices; name "
+            "it as well, or give the host's graph"
         )
     if strategy is not None and len(found) == 1:
         raise InvalidArgumentError(

@@ -79,11 +79,11 @@ class Limits:
     points_by_prim: int = _limit(
         2000, "points, by one work-item",
         f"{_TWO_CORES}: one work-item compares all pairs sooner than a hierarchy is built "
-        '(docs/performance_log.md, "Points")',
+        '(benchmarks/log.md, "Points")',
     )  # fmt: skip
     hierarchy_alone: int = _limit(
         1000, "points on a device whose work-items are alone",
-        '(docs/performance_log.md, "Points"); from here on a hierarchy beats all pairs',
+        '(benchmarks/log.md, "Points"); from here on a hierarchy beats all pairs',
     )  # fmt: skip
     hierarchy: int = _limit(
         20_000, "points on a GPU, of up to three dimensions",
@@ -145,12 +145,12 @@ class Limits:
     products_alone: int = _limit(
         1 << 27, "pairs of points times coordinates, by products, with work-groups of one",
         "Two cores, 5,000 points of 64 and of 384 dimensions: products take 0.76 and 0.72 of the "
-        'processor time (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
+        'processor time (benchmarks/log.md, "Points by tiles"); a sample has to be taken',
     )  # fmt: skip
     products: int = _limit(
         1 << 32, "pairs of points times coordinates, by products, on a GPU",
         "An H200: a tree of 50,000 points of 256 dimensions takes 138 ms by products, 170 by "
-        'differences (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
+        'differences (benchmarks/log.md, "Points by tiles"); a sample has to be taken',
     )  # fmt: skip
     device_sort: int = _limit(
         1 << 16, "edges of a forest, from which on a GPU sorts them for a dendrogram",
@@ -159,13 +159,13 @@ class Limits:
     serial_dendrogram: int = _limit(
         5120, "vertices whose edges one work-item of a GPU merges",
         "An H200, 5,000 points: 0.81 ms in local memory, 2.1 to 3.4 level by level "
-        '(docs/performance_log.md, "Points by tiles"). It is SERIAL_VERTICES of dendrogram/'
+        '(benchmarks/log.md, "Points by tiles"). It is SERIAL_VERTICES of dendrogram/'
         "serial.cl: more do not fit",
     )  # fmt: skip
     condensed_tiles: int = _limit(
         8, "tiles of vertices of a dendrogram",
         "5,000 points condensed in the launch that merges take one launch and one read instead of "
-        "7 and 5 (docs/performance_log.md)",
+        "7 and 5 (benchmarks/log.md)",
     )  # fmt: skip
     stream_on_device: int = _limit(
         1 << 20, "edges of a stream so far",
@@ -176,7 +176,7 @@ class Limits:
     vertices_per_edge: int = _limit(
         8, "vertices of the graph for each edge of a part of it",
         "In sparser parts, arrays of all vertices cost more than a search for those that occur; "
-        "not in docs/performance_log.md",
+        "not in benchmarks/log.md",
     )  # fmt: skip
     stream_filter: int = _limit(
         2, "edges a vertex still to come, from which the host filters a stream",
@@ -196,7 +196,7 @@ class Limits:
     weights_on_host: int = _limit(
         1 << 16, "weights of a round, or changed ones, that the host checks for NaN",
         "Beyond it the kernel that takes the weights checks them, too; not in "
-        "docs/performance_log.md",
+        "benchmarks/log.md",
     )  # fmt: skip
     warm_start: int = _limit(
         1 << 16, "edges of a graph whose rounds may be warm starts",
@@ -206,11 +206,11 @@ class Limits:
         1 << 19, "edges, where a whole solve is one launch",
         "An H200, time of near rounds to that of others: 1.06 to 1.19 and 1.02 to 1.06 with 0.19 "
         "and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to 0.97 with 1.07 million "
-        "(docs/performance_log.md)",
+        "(benchmarks/log.md)",
     )  # fmt: skip
     warm_start_candidates: int = _limit(
         35, "candidates for 100 edges, above which a warm start does not pay",
-        "Candidates are solved in each round; not in docs/performance_log.md",
+        "Candidates are solved in each round; not in benchmarks/log.md",
     )  # fmt: skip
     series: int = _limit(
         1 << 18, "edges of a graph whose degree-2 paths are contracted for rounds",
@@ -218,26 +218,26 @@ class Limits:
     )  # fmt: skip
     series_density: int = _limit(
         250, "edges for 100 vertices, above which paths are not looked for",
-        "Denser graphs have few degree-2 paths; not in docs/performance_log.md",
+        "Denser graphs have few degree-2 paths; not in benchmarks/log.md",
     )  # fmt: skip
     series_candidates: int = _limit(
         70, "candidates for 100 edges, above which a contraction does not pay",
-        "Candidates are solved in each round; not in docs/performance_log.md. Of road_usa rounds "
+        "Candidates are solved in each round; not in benchmarks/log.md. Of road_usa rounds "
         "take 0.54 to 0.60 of the time",
     )  # fmt: skip
     scan_one_launch: int = _limit(
         4, "tiles of an array that one lane group scans",
         "One launch of one lane group is quicker than three launches; not in "
-        "docs/performance_log.md",
+        "benchmarks/log.md",
     )  # fmt: skip
     selection_one_launch: int = _limit(
         64, "records for each work-item of a work-group",
         "One launch of one work-group is quicker than three launches; not in "
-        "docs/performance_log.md",
+        "benchmarks/log.md",
     )  # fmt: skip
     selection_serial: int = _limit(
         1 << 14, "records that one work-item of a CPU selects alone",
-        "One launch is quicker than three; not in docs/performance_log.md",
+        "One launch is quicker than three; not in benchmarks/log.md",
     )  # fmt: skip
 
 

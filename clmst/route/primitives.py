@@ -12,7 +12,7 @@ def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -
 
     It is asked only for devices on which look-back works. A selection always takes one pass. So a
     self-test and the solve after it need the same program, which saves 0.30 to 0.38 s of building
-    in the first solve on an H100 (docs/performance_log.md).
+    in the first solve on an H100 (benchmarks/log.md).
     """
     if primitive == "selection":
         return True

@@ -23,7 +23,7 @@ def passed_over_steps(
 ) -> list[tuple[str, str]]:
     """Return "prim" with the reason why it is not the first choice, or an empty list if it is.
 
-    The arguments are those of :func:`prefers_prim`.
+    The arguments equal those that :func:`prefers_prim` takes.
     """
     answer = _prim_first(alone, n_vertices, n_slots, symmetric)
     return [] if type(answer) is Way else [("prim", in_words(answer))]

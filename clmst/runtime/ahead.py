@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
 # First calls take as long with eight, because each helper opens the device, and the driver lets one
-# process wait for another meanwhile (docs/performance_log.md, "First calls with helpers").
+# process wait for another meanwhile (benchmarks/log.md, "First calls with helpers").
 MOST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each helper
 

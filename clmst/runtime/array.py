@@ -298,7 +298,7 @@ class DeviceArray:
         """
         if copy is False:
             raise InvalidArgumentError(
-                "copy is False; what a device has in its memory can only be copied"
+                "copy is False; the contents of a device's memory can only be copied"
             )
         return self.to_host().astype(self.dtype if dtype is None else dtype, copy=False)
 
@@ -405,8 +405,8 @@ def _checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     checked = check_dtype("dtype", dtype)
     if checked.hasobject or checked.itemsize == 0:
         raise InvalidArgumentError(
-            f"elements are {checked}; Python objects, and what has no bytes, have no place in a "
-            "device's memory"
+            f"elements are {checked}; a device's memory holds neither Python objects nor "
+            "elements of 0 bytes"
         )
     return checked
 
@@ -425,7 +425,7 @@ def _region(device: Device, base: Memory, offset: int, n_bytes: int) -> Memory:
 
     if not isinstance(base, cl.MemoryObjectHolder):
         raise InvalidArgumentError(
-            f"the array is in a {type(base).__name__}; views into the middle are of buffers only"
+            f"the array is in a {type(base).__name__}; only a buffer can be viewed from its middle"
         )
     whole: Any = base if isinstance(base, cl.Buffer) else cl.Buffer.from_int_ptr(base.int_ptr)
     with Guard(device):

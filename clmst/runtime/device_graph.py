@@ -69,7 +69,7 @@ class DeviceGraph:
         check_kind("device", self.device, Device)
         encoded: Any = self.encoded
         if not isinstance(encoded, EncodedWeights):
-            raise InvalidArgumentError(f"encoded is {shown(encoded)}; encode() makes such")
+            raise InvalidArgumentError(f"encoded is {shown(encoded)}; it must be made by encode()")
         n_slots = self.n_slots
         needed = {"indptr": 4 * (self.n_vertices + 1), "indices": 4 * n_slots}
         needed["weights"] = encoded.encoding.word.itemsize * n_slots
@@ -179,7 +179,7 @@ class DeviceGraph:
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
         """Return a copy with some attributes replaced, without checking them.
 
-        The copy has no plans and no derived values of its own yet, since those of this graph may
+        The copy starts without plans and derived values, since those of this graph may
         depend on what is replaced.
         """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -130,7 +130,7 @@ class DeviceMatrix:
             check_capacity("a panel's cells", panel.cells, needed, self.device)
         if row != self.n_vertices:
             raise InvalidArgumentError(
-                f"the panels do not hold each of {self.n_vertices} rows once; they must"
+                f"the panels must hold each of the {self.n_vertices} rows exactly once, and do not"
             )
 
     def __repr__(self) -> str:
@@ -172,7 +172,7 @@ class DeviceMatrix:
             One distance per point. A DeviceArray is divided as :attr:`core` is, and trusted.
         """
         if not isinstance(self.graph, Points):
-            raise InvalidArgumentError("the matrix has no points; core distances are theirs")
+            raise InvalidArgumentError("the matrix has no points; only points have core distances")
         points, on_device = self.graph, None
         if isinstance(core, DeviceArray):
             on_device = core
@@ -355,6 +355,6 @@ def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
 def _check_doubles(device: Device) -> None:
     if not device.capabilities.doubles:
         raise UnsupportedDeviceError(
-            f"{device.description} has no arithmetic on doubles, which distances of points take; "
-            "there solve clmst.DenseGraph(matrix of the distances), or points.to_graph()"
+            f"{device.description} has no arithmetic on doubles, which distances of points need; "
+            "on this device solve clmst.DenseGraph(distances) or points.to_graph()"
         )

@@ -105,7 +105,7 @@ class DeviceParts:
             if begin < end:
                 raise InvalidGraphError(
                     f"part {number} begins in row {begin}, and the parts before have rows up to "
-                    f"{end - 1}; each part's rows must be behind those of the part before"
+                    f"{end - 1}; the rows of a part must follow the rows of the part before it"
                 )
             first_rows.append(begin if number else 0)
             end = own_end

@@ -195,8 +195,8 @@ def check_memory(device: Device, memory: Memory) -> None:
 
         if memory.get_info(cl.mem_info.CONTEXT) != device.context:
             raise DeviceLostError(
-                f"{device.description} has failed since this was put into its memory, and lost it; "
-                "it must be put there again"
+                f"{device.description} failed after this was uploaded, and its memory is lost; "
+                "upload it again"
             )
 
 
@@ -265,8 +265,8 @@ def new_context(cl_device: Any, description: str) -> Context:
         if not is_out_of_memory(error):
             raise
         raise OutOfDeviceMemoryError(
-            f"{description} has no memory left for a context ({str(error).strip()}); what other "
-            "processes and contexts have there must go back first"
+            f"{description} has no memory left for a context ({str(error).strip()}); other "
+            "processes or contexts must release memory first"
         ) from error
 
 

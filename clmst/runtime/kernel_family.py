@@ -89,13 +89,13 @@ class Case:
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
     """Return the case for weights stored as numbers of a dtype, from a cache if it exists.
 
-    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if the dtype has
-    no sort keys.
+    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if there
+    are no sort keys for the dtype.
     """
     kind = weight_kind_or_none(dtype)
     if kind is None:
         raise UnsupportedDeviceError(
-            f"no device has keys of weights of {dtype}; they have no order"
+            f"weights have dtype {dtype}; only numbers have the order that kernels need"
         )
     return Case(8 * dtype.itemsize, kind, **facts)
 

@@ -185,7 +185,7 @@ class Launcher:
         """Copy from `buffer`, beginning at byte `offset`, into the host array `out`. Blocks.
 
         Asynchronous reads are not faster (quirk: nvidia-asynchronous-read;
-        docs/performance_log.md).
+        benchmarks/log.md).
         """
         import pyopencl as cl
 

@@ -95,7 +95,7 @@ class Policy:
 
 # Measured on two cores of an AMD EPYC, with Intel's CPU runtime 2026.22 and PoCL 3.1. Neighbouring
 # values were not faster by more than 4 to 5 %, by which a second run of the same values differed
-# (docs/performance_log.md, "Shapes of kernels").
+# (benchmarks/log.md, "Shapes of kernels").
 CPU = Policy(
     work_group_size=1,
     groups_per_compute_unit=16,
@@ -137,7 +137,7 @@ GPU = Policy(
 )
 
 # Measured on an NVIDIA H200, driver 580.159.04, 2026-11-21, as the geometric mean of the fifteen
-# benchmark graphs (docs/performance_log.md). Other NVIDIA GPUs use these values, too: all that have
+# benchmark graphs (benchmarks/log.md). Other NVIDIA GPUs use these values, too: all that have
 # the instructions hold 1,024 work-items of 64 registers per compute unit. With them, an H100 solves
 # small graphs four times as fast as without resident work-groups.
 NVIDIA = replace(

@@ -24,7 +24,7 @@ def root() -> Path:
     for candidate in (package / "cl", package.parent / "cl"):
         if (candidate / "device").is_dir():
             return candidate
-    raise FileNotFoundError(f"clmst is installed without its kernel sources (cl/ in {package})")
+    raise FileNotFoundError(f"the kernel sources of clmst are missing (cl/ in {package})")
 
 
 @cache

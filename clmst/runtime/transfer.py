@@ -197,8 +197,8 @@ class Staging:
         except (cl.Error, MemoryError) as error:
             self.failure = str(error).splitlines()[0]
             warnings.warn(
-                f"{self._queue.device.name.strip()} gives no {self.n_bytes} bytes of pinned host "
-                f"memory ({self.failure}); transfers are slower without",
+                f"{self._queue.device.name.strip()} did not provide {self.n_bytes} bytes of "
+                f"pinned host memory ({self.failure}); transfers are slower without it",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -256,7 +256,7 @@ class Staging:
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
     def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
-        """Fill this thread's blocks in turn, each after the device has copied what it held."""
+        """Fill the blocks of this thread in turn, each after the device has copied it."""
         import pyopencl as cl
 
         for block, staged, piece in self._turns(thread, pieces):

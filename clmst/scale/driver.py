@@ -300,7 +300,7 @@ class _StreamRun:
             where, rest = "", f"; {self._path} has the forest of those" if self._path else ""
         if wanted not in (None, found):
             raise InvalidGraphError(
-                f"the stream has {found} edges{where}, not {wanted}; it must bring all of "
+                f"the stream has {found} edges{where}, not {wanted}; it must yield all of "
                 f"them{rest}"
             )
 

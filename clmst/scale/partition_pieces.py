@@ -40,8 +40,8 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
     u, v, weights, ids = arrays_of(data, job.columns, job.edge_id, name)
     if (ids is None) != (job.edge_id is None):
         raise InvalidGraphError(
-            f"{name} has {len(data)} arrays and edge_id is {job.edge_id!r}; a fourth array and "
-            "edge_id go together"
+            f"{name} has {len(data)} arrays and edge_id is {job.edge_id!r}; there must "
+            "be a fourth array, the edge ids, exactly if edge_id is given"
         )
     u = as_array(f"u of {name}", u, error=InvalidGraphError)
     check_rows(u.size, number)

@@ -160,7 +160,8 @@ class SolveOfParts:
     def on_device(self, root: PartForest, launch: Launcher) -> DeviceForest:
         """Return the forest of all parts on the device, with its endpoints and weights.
 
-        Its slots are slots of the union that was solved last, not of the caller's graph.
+        Its slots refer to the last union that was solved (the edges of several forests), not to the
+        caller's graph.
         """
         return forest_of_slots(
             root.graph, root.slots, root.n_edges, launch,

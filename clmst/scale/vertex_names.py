@@ -71,7 +71,9 @@ class VertexNames:
         are_names = [are_text(piece.u), are_text(piece.v)]
         self._has_numbers |= not any(are_names)
         if (any(are_names) or self._numbers) and (self._has_numbers or not all(are_names)):
-            raise InvalidGraphError(f"{piece.chunk} has numbers for vertices beside names; {_RULE}")
+            raise InvalidGraphError(
+                f"{piece.chunk} has vertex numbers where others are names; {_RULE}"
+            )
         if self._has_numbers:
             return piece
         in_turn = np.empty(2 * piece.size, object)
@@ -117,7 +119,7 @@ def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
             ends = np.char.decode(ends, "utf-8")
         except UnicodeDecodeError as error:
             raise InvalidGraphError(
-                f"{name} of {piece.chunk} is no UTF-8 text ({error}); names must be"
+                f"{name} of {piece.chunk} is not UTF-8 text ({error}); names must be"
             ) from error
     if ends.dtype.kind == "U":
         _refuse_no_letters(piece, name, ends)
@@ -135,6 +137,6 @@ def _refuse_no_letters(piece: StreamPiece, name: str, ends: Array) -> None:
     if wrong.any():
         row = piece.first_row + int(wrong.argmax())
         raise InvalidGraphError(
-            f"{piece.chunk}: {name} of row {row} has a code above {sys.maxunicode:#x}, which is no "
-            "character; names are strings of characters"
+            f"{piece.chunk}: {name} of row {row} has a code above {sys.maxunicode:#x}, which is "
+            "not a character; names must be strings of characters"
         )

@@ -60,7 +60,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def ran(copy: Path, *words: str) -> str:
-    """Return what Python prints in the copy; fails where it fails."""
+    """Run Python in the copy and return its output. Fails if Python fails."""
     before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = os.pathsep.join([str(copy), *filter(None, before)])
     done = subprocess.run(

@@ -34,7 +34,7 @@ def random_graph(n: int, m: int) -> Graph:
 
 
 def needed(algorithm: str, device: Device, n: int, m: int) -> int:
-    """Return what a record says of its algorithm's memory."""
+    """Return the memory that a record states for its algorithm."""
     needs = bytes_needed(algorithm, device.policy, n, m)
     assert needs is not None
     return needs

@@ -60,7 +60,7 @@ def many_components(blocks: int = 40, size: int = 12) -> Graph:
     n = blocks * size
     u = rng.integers(0, n, 5 * n)
     v = u // size * size + rng.integers(0, size, 5 * n)
-    names = rng.permutation(n + 7)  # of which seven have no edge
+    names = rng.permutation(n + 7)  # seven of them are isolated
     return Graph.from_edges(names[u], names[v], rng.integers(0, 9, u.size), n_vertices=n + 7)
 
 
@@ -146,7 +146,7 @@ ODD: list[tuple[type, dict[str, Any], str]] = [
 
 
 def said_of(value: object) -> str:
-    """Return how a message goes on about an array where an integer must be."""
+    """Return the end of the message about an array in place of an integer."""
     is_whole = isinstance(value, np.ndarray) and value.dtype.kind == "i"
     return ", an array" if is_whole else ""
 

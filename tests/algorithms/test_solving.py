@@ -83,7 +83,7 @@ def test_unsound_matrix_is_arranged(copying: Device, spoil: Callable[[Any], None
 def test_faults_are_found_behind_the_check(
     copying: Device, message: str, spoil: Callable[[Any], None]
 ) -> None:
-    """Kernels must not follow columns that are no vertices."""
+    """Kernels do not follow columns that are not vertices, and the host names the fault."""
     A = matrix(600)
     spoil(A)
     with pytest.raises(InvalidGraphError, match=message):
@@ -114,7 +114,7 @@ def test_diagonal_is_no_sign_of_a_triangle(copying: Device, *, symmetric: bool, 
 
 
 def test_diagonal_alone(copying: Device) -> None:
-    """Its last entry is neither above the diagonal nor below, and there is no edge."""
+    """Its last entry is neither above the diagonal nor below, and no edge exists."""
     A = with_indices(sparse.eye_array(70, format="csr"))
     forest = solved(A, copying)
     assert (forest.edges.size, forest.n_components) == (0, 70)

@@ -51,12 +51,12 @@ def timed(
     repetitions: int = 3,
     **peers: Any,
 ) -> list[Measurement]:
-    """Return what a benchmark of contestants measures."""
+    """Return the measurements of a benchmark of contestants."""
     return take_turns(device, contestants, reference, measured, repetitions, **peers)
 
 
 def facts_of(n: int, slots: int, /, **more: Any) -> dict[str, Any]:
-    """Return what results say of a graph."""
+    """Return the description of a graph in results."""
     return {
         "n_vertices": n,
         "n_slots": slots,
@@ -84,7 +84,7 @@ def measured(**fields: Any) -> Measurement:
 
 
 def results_of(machine: str = "a", device: str = "Swift GPU", pace: float = 1.0) -> Results:
-    """Return results of everything on two graphs; all times grow with `pace`."""
+    """Return results of all contestants on two graphs. All times are proportional to `pace`."""
     results = Results(machines={machine: MACHINE | {"device": device}})
     results.graphs = {"small": facts_of(100, 1000), "large": facts_of(10_000, 100_000)}
 

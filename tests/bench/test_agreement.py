@@ -66,7 +66,7 @@ def broken(solve: Callable[..., Any]) -> Callable[..., Any]:
         (0, None, False, "the recorded weight"),
         # So that the others are timed, and the broken one is found wrong.
         (0, None, True, "the recorded weight"),
-        (1, None, False, r"weighs {0} by ecl, {0} by boruvka; recorded is {1}"),
+        (1, None, False, r"total weight {0} by ecl, {0} by boruvka; the recorded weight is {1}"),
         # Without the algorithms that are to be timed.
         (None, None, True, "Kruskal's algorithm on the host"),
         (None, 10, False, "ecl and boruvka agree on every edge"),

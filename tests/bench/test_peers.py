@@ -36,9 +36,9 @@ def test_right_peer_is_timed() -> None:
         (RIGHT + "solve_ms 1\n", "3 lines of solve_ms for 2 repetitions"),
         (RIGHT + "transfer_ms 1\n", "1 lines of transfer_ms for 2 repetitions"),
         ("solve_ms 1\nsolve_ms 2\n", "it tells no weight"),
-        ("solve_ms 1\nsolve_ms nan\nweight 10", "a solve_ms is no positive number"),
-        ("solve_ms 1\nsolve_ms -2\nweight 10", "a solve_ms is no positive number"),
-        ("solve_ms 1\nsolve_ms 1e999\nweight 10", "a solve_ms is no positive number"),
+        ("solve_ms 1\nsolve_ms nan\nweight 10", "a solve_ms is not a positive number"),
+        ("solve_ms 1\nsolve_ms -2\nweight 10", "a solve_ms is not a positive number"),
+        ("solve_ms 1\nsolve_ms 1e999\nweight 10", "a solve_ms is not a positive number"),
         (RIGHT + "Segmentation fault soon", "'Segmentation fault soon' is no line of it"),
         (RIGHT + "time 7", "'time 7' is no line of it"),
         (RIGHT + "solve_ms 1 2", "'solve_ms 1 2' is no line of it"),
@@ -90,7 +90,8 @@ def test_words_of_the_command() -> None:
 
 @pytest.mark.parametrize("text", ["igraph", "=run", "p=", "p='", " =x"])
 def test_command_must_have_a_name(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no NAME=COMMAND|No closing quotation") as caught:
+    refused = "is not of the form NAME=COMMAND|neither NAME=COMMAND|No closing quotation"
+    with pytest.raises(ValueError, match=refused) as caught:
         Peer.parse(text)
     assert ("nor one of scipy, networkx" in str(caught.value)) == ("=" not in text)
 

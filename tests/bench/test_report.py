@@ -24,7 +24,7 @@ def view(results: Results, of: Callable[..., Any], experiment: str = "times", *m
 
 
 def row(table: Table, name: str) -> dict[str, str]:
-    """Return a row by its first cell; of headings that come again, the last."""
+    """Return a row by its first cell. If several tables have it, the last one counts."""
     (found,) = (cells for cells in table.rows if cells[0] == name)
     return dict(zip(table.headings, found, strict=True))
 
@@ -37,14 +37,14 @@ def disconnected() -> Results:
 
 
 def incomplete() -> Results:
-    """Return results of a rival that fails on the large graph; it must not look fast by that."""
+    """Return results of a rival that fails on the large graph, which must not make it look fast."""
     results = results_of()
     results.add([measured(graph="large", contestant="rival", status="wrong", seconds=())])
     return results
 
 
 def without_edges() -> Results:
-    """Return results of graphs without edges, which have no throughput."""
+    """Return results of graphs without edges, for which throughput is undefined."""
     results = results_of()
     for facts in results.graphs.values():
         facts |= {"n_slots": 0, "n_edges": 0}
@@ -120,7 +120,7 @@ def test_notes_of_times() -> None:
 
 
 def test_ratios_keep_their_base_where_it_failed_first() -> None:
-    """The first algorithm of the command has no time on one graph; it has on the others."""
+    """The first algorithm of the command lacks a time on one graph only."""
     results = Results(machines=results_of().machines, graphs=results_of().graphs)
     results.add([
         measured(graph="small", status="failed", seconds=()),
@@ -134,7 +134,7 @@ def test_ratios_keep_their_base_where_it_failed_first() -> None:
 
 
 def test_turns_of_different_runs_are_not_compared() -> None:
-    """A run that was broken off leaves a peer of later turns than those of clmst."""
+    """A run that was broken off leaves a peer with later turns than clmst's."""
     results = Results(machines=results_of().machines, graphs=results_of().graphs)
     results.add([measured(graph="small", benchmark="first")])
     peer = measured(graph="small", contestant="peer", ours=False, benchmark="second")

@@ -69,14 +69,14 @@ def _one(**changes: Any) -> dict[str, Any]:
     ("text", "complaint"),
     [
         ("{", "not JSON"),
-        ("[]", "no results of `clmst bench`"),
-        (_json(format="other"), "no results of `clmst bench`"),
-        (_json(version=2), "results of version 2; this clmst reads version 1"),
+        ("[]", "does not hold results of `clmst bench`"),
+        (_json(format="other"), "does not hold results of `clmst bench`"),
+        (_json(version=2), "the results have version 2; this clmst reads version 1"),
         (_json(graphs=[]), "machines, graphs or measurements are missing"),
         (_json(measurements=[3]), "a measurement lacks"),
-        (_json(**_one(scope="sideways")), "have values that do not fit|has values that do not fit"),
-        (_json(**_one(seconds=[])), "one that is 'ok' has positive seconds"),
-        (_json(**_one(seconds=[1.0, -1.0])), "one that is 'ok' has positive seconds"),
+        (_json(**_one(scope="sideways")), "contradicts itself"),
+        (_json(**_one(seconds=[])), "'ok' must have positive times"),
+        (_json(**_one(seconds=[1.0, -1.0])), "'ok' must have positive times"),
         (_json(**_one(seconds=None)), "a measurement lacks 'seconds'"),
         (_json(**_one(machine="b")), "graph and machine must be described"),
         (_json(**_one(graph="h")), "graph and machine must be described"),
@@ -136,7 +136,7 @@ def test_machine_keeps_the_commands_of_all_runs() -> None:
 
 
 def test_what_earlier_turns_alone_have_goes_with_them() -> None:
-    """A peer that no longer tells times with transfers would stand beside those of other turns."""
+    """A peer's old times with transfers must not remain beside new times."""
     results = Results()
     earlier = [
         measured(benchmark="first"),

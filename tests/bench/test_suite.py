@@ -124,7 +124,7 @@ def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(suite: RunOf
     results.add([replace(one, contestant="peer", scope="solve", ours=False)])
     before = dict(results.measurements)
     with pytest.raises(
-        InvalidArgumentError, match=r"peer 'peer' on one, .*name it with its command"
+        InvalidArgumentError, match=r"peer 'peer' on one, .*give the peer with its command"
     ):
         suite(suite.graphs[:1], results, repetitions=3)
     assert results.measurements == before
@@ -159,7 +159,7 @@ def too_large() -> Any:
     ("changes", "remark"),
     [
         ({"load": too_large}, "a buffer of 9 bytes is needed; it allocates 8"),
-        ({"total_weight": 1}, "recorded is 1"),
+        ({"total_weight": 1}, "recorded weight is 1"),
     ],
 )
 def test_graph_that_fails_does_not_stop_the_others(suite: RunOf, changes: Any, remark: str) -> None:

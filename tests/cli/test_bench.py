@@ -72,7 +72,7 @@ def test_everything_on_a_tiny_graph(run: Run, graph: Path, tmp_path: Path) -> No
     assert len(found["times", "clmst ecl"]["seconds"]) == 2
     machine = next(iter(json.loads(file.read_text())["machines"].values()))
     assert {"device", "platform", "driver", "host", "versions", "commands"} <= machine.keys()
-    # the peers' weights of the random graphs are not that of this one
+    # the peers print the weight of the random graphs, not of this graph
     assert {one["status"] for one in measurements(file) if one["contestant"] == "right"} == {
         "ok", "wrong",
     }  # fmt: skip
@@ -116,7 +116,7 @@ def test_resume(run: Run, graph: Path, tmp_path: Path) -> None:
     assert measurements(file)[: len(before)] == before
     assert {one["graph"] for one in measurements(file)} == {"tiny", "other"}
     refused = run("bench", graph, *QUICK, "--output", file)
-    assert_not_understood(refused, "out.json is there already", "--resume")
+    assert_not_understood(refused, "out.json exists already", "--resume")
 
 
 def test_failing_device_is_an_error_after_the_report(run: Run, graph: Path, tmp_path: Path) -> None:
@@ -155,5 +155,5 @@ def test_merge(run: Run, tmp_path: Path) -> None:
     assert "| Swift GPU ms | spread | Slow GPU ms | spread | ratio |" in result.stdout
     assert len(json.loads(whole.read_text())["machines"]) == 2
     assert (tmp_path / "f" / "devices_throughput.png").is_file()
-    assert_fails(run("bench", "--merge", *both, whole), "a merge takes each once")
+    assert_fails(run("bench", "--merge", *both, whole), "each measurement may be in one file only")
     assert_fails(run("bench", "--merge", tmp_path / "none.json"), "no such file")

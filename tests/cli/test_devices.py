@@ -84,7 +84,7 @@ def test_unusable_device_is_shown_with_its_reason(run: Run) -> None:
 
 
 def test_driver_that_is_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no device, so nobody can use it; its reason stands behind all devices."""
+    """It is not a device, so it cannot be used; its reason stands behind all devices."""
     monkeypatch.setattr(listing, "left_out", lambda: {"rogue.so": "it ends the process"})
     entry = json.loads(run("devices", "--json").stdout)[-1]
     assert (entry["name"], entry["usable"]) == ("rogue.so", False)

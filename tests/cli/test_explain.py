@@ -17,7 +17,7 @@ from tests.helpers.bounds import bounds
 
 
 def explained(run: Run, *arguments: object) -> dict[str, Any]:
-    """Return what the command prints as JSON."""
+    """Run the command and return the JSON that it prints."""
     result = run("explain", *arguments, "--json")
     assert_fine(result)
     answer: dict[str, Any] = json.loads(result.stdout)

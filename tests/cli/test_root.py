@@ -45,7 +45,7 @@ def test_help_names_every_command(run: Run, flag: str) -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """Help must come at once: without the seconds that numerical packages take to import.
+    """Help appears at once, because it does not import numerical packages, which takes seconds.
 
     Only generate needs them, to list its families.
     """
@@ -109,7 +109,7 @@ def test_colours_on_a_terminal() -> None:
 
 
 def offered(words: str) -> list[str]:
-    """Return what is offered for the last of some words."""
+    """Return the completions of the last of some words."""
     asked = {"_CLMST_COMPLETE": "bash_complete", "COMP_WORDS": words}
     environment = os.environ | asked | {"COMP_CWORD": str(words.count(" "))}
     program = "from clmst.cli import main; main(prog_name='clmst')"

@@ -45,7 +45,7 @@ def test_table_names_every_figure(run: Run, sample: Path) -> None:
 
 
 def test_piped_table_is_not_cut(run: Run, sample: Path) -> None:
-    """A path longer than any window is there whole, and [bold] is no style of Rich's."""
+    """A path longer than any window is there whole, and [bold] is not taken for a style by Rich."""
     folder = sample.parent.joinpath(*["long" * 10] * 8)
     folder.mkdir(parents=True)
     path = sample.rename(folder / "[bold]graph[x].txt")
@@ -85,7 +85,7 @@ def test_algorithm_is_the_one_that_solved(run: Run, sample: Path) -> None:
 
 
 def test_options_of_an_algorithm(run: Run, sample: Path) -> None:
-    """They are those of Python, and change how it is solved."""
+    """The command has Python's options, which change how the graph is solved."""
     first = ("--algorithm", "prim-boruvka", "--option")
     rounds = [summary_of(run, sample, *first, f"rounds={k}")["rounds"] for k in (0, 1)]
     assert rounds[0] < rounds[1]
@@ -99,7 +99,7 @@ def test_options_of_an_algorithm(run: Run, sample: Path) -> None:
 
 
 def test_json_of_an_infinite_total(run: Run, tmp_path: Path) -> None:
-    """JSON has no word for infinity; the text must still parse strictly."""
+    """JSON cannot express infinity, but the text must parse strictly."""
     (path := tmp_path / "infinite.txt").write_text("0 1 inf\n1 2 -2.5\n")
     assert summary_of(run, path)["total_weight"] == "inf"
 

@@ -116,7 +116,7 @@ def test_sizes(text: str | None, size: int | None) -> None:
 
 
 def test_names_need_no_number_of_vertices(run: Run, tmp_path: Path) -> None:
-    """Of files that a pattern names; the shell has not taken it for its own."""
+    """A pattern names the files, and clmst expands it, not the shell."""
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     rows = {"from": ["b", "a", "c"], "to": ["a", "c", "b"], "km": [3, 1, 2]}

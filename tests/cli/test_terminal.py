@@ -121,7 +121,7 @@ def test_counted_and_durations() -> None:
 
 @pytest.mark.parametrize("number", [0, -7, 2**90, 0.1, -0.0, 1e300, math.inf, -math.inf, math.nan])
 def test_json_keeps_numbers(number: float, capsys: pytest.CaptureFixture[str]) -> None:
-    """It has no word for infinities and NaN, which are text."""
+    """It cannot express infinities and NaN, which are written as text."""
     print_json(number)
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert found == (number if math.isfinite(number) else str(number))

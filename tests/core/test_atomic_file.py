@@ -60,7 +60,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="the system names no open files")
 def test_a_pipe_is_written_directly() -> None:
-    """As by ``-o /dev/stdout | less``; the real path of a pipe is no name of a file."""
+    """``-o /dev/stdout | less`` works, although the real path of a pipe is not a file's name."""
     source, target = os.pipe()
     atomic_file.write_bytes(Path(f"/dev/fd/{target}"), b"new")
     os.close(target)

@@ -56,7 +56,7 @@ def test_is_upper_looks_at_every_row(raw: EdgeArrays) -> None:
     [("i8", [2**62, 2**62 + 1]), ("u8", [2**62, 2**62 + 1]), ("f2", [1, 1 + 2**-10])],
 )
 def test_is_symmetric_sees_the_last_bit(dtype: str, weights: list[float]) -> None:
-    """Compared as doubles, the wide integers would be equal; SciPy has no float16."""
+    """Compared as doubles, the wide integers would be equal; SciPy lacks float16."""
     indptr, indices = np.array([0, 1, 2], np.uint32), np.array([1, 0], np.uint32)
     assert not csr.is_symmetric(indptr, indices, np.array(weights, dtype))
 

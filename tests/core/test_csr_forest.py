@@ -1,4 +1,4 @@
-"""Forests of SciPy matrices on the host: those of the graphs which clmst makes of them."""
+"""Forests of SciPy matrices on the host equal the forests of the graphs made from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.helpers.forests import assert_same_forest
 from tests.helpers.matrices import every_fault, matrix
 from tests.helpers.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
-# SciPy's matrices have no float16.
+# SciPy's matrices lack float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
 
 

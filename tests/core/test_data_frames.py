@@ -87,7 +87,7 @@ def test_a_forest_has_the_labels_and_rows_of_the_frame(door: Door, any_device: D
 @either_door
 @pytest.mark.parametrize("dtype", ["str", "object", "category", "more categories"])
 def test_every_kind_of_names_is_the_same(door: Door, dtype: str) -> None:
-    """Categories that no row has are no vertices."""
+    """Categories that do not occur in a row are not vertices."""
     kind = pd.CategoricalDtype([*"zyabcdefgh"]) if dtype == "more categories" else dtype
     graph = door(frame().astype({"source": kind, "target": kind}))
     assert labels(graph) == ["b", "c", "a", "d", "e", "f"]
@@ -130,7 +130,7 @@ def test_one_column_of_names_and_one_of_integers(door: Door) -> None:
 
 @either_door
 def test_ids_far_apart_are_quick(door: Door) -> None:
-    """Ids near 10**9 are labels, not sizes: no array is as long as the greatest of them."""
+    """Ids near 10**9 become labels, so no array needs as many entries as the greatest id."""
     ids = np.random.default_rng(1).integers(10**9, 2 * 10**9, (2, 300_000))
     given = pd.DataFrame({"source": ids[0], "target": ids[1], "weight": np.arange(300_000)})
     graph = door(given)
@@ -257,7 +257,7 @@ def test_columns_that_are_not_there(door: Door) -> None:
 
 
 def test_a_weight_of_an_arrow_table_that_is_nan() -> None:
-    """It is no null there; a frame of pandas makes nulls of both."""
+    """There it is not a null. A frame of pandas makes nulls of both."""
     table = pa.table({"source": [0, 1], "target": [1, 2], "weight": [1.0, float("nan")]})
     message = r"row 1 of column 'weight', the weight of edge \(1, 2\), is missing"
     with pytest.raises(InvalidGraphError, match=message):
@@ -303,7 +303,7 @@ def test_polars_frames_come_in_by_arrow() -> None:
 
 
 def test_a_lazy_frame_is_named() -> None:
-    """It has no rows before it is collected."""
+    """Its rows do not exist before it is collected."""
     polars = pytest.importorskip("polars")
     lazy, message = polars.DataFrame(ROWS).lazy(), r"LazyFrame, .*give (frame|table).collect\(\)"
     with pytest.raises(InvalidGraphError, match=message):
@@ -485,7 +485,7 @@ def test_rows_are_taken_by_position(index: Any) -> None:
 
 
 def test_rows_of_a_table_in_another_order_are_refused() -> None:
-    """Such a table has as many rows, but they are those of other edges."""
+    """Such a table has as many rows, but they contain other edges."""
     given = frame()
     forest = clmst.kruskal(given)
     for other in (given.sort_values("weight"), given.assign(target=[*"abcde"])):

@@ -63,7 +63,7 @@ def test_faults_are_found_and_named(i: int, j: int) -> None:
         (np.zeros((3, 4)), "the matrix is 3 x 4; an adjacency matrix must be square"),
         (np.zeros(3), "the array has 1 dimensions"),
         (np.zeros((2, 2), complex), "dtype complex128"),
-        (np.ma.masked_equal(np.zeros((2, 2)), 1), "Graph.from_masked takes such"),
+        (np.ma.masked_equal(np.zeros((2, 2)), 1), "give Graph.from_masked"),
     ],
 )
 def test_what_is_no_complete_graph(matrix: Any, message: str) -> None:

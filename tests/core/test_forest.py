@@ -170,7 +170,10 @@ def test_arrays_of_no_forest(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
 def test_to_networkx_keeps_attributes(kind: Any) -> None:
-    """Those of graph, nodes and edges; of parallel edges those of the one that was taken."""
+    """Attributes of graph, nodes and edges are kept.
+
+    Of parallel edges, the chosen edge's are kept.
+    """
     G = kind(name="towns")
     G.add_node("b", size=7)
     G.add_edges_from(

@@ -31,12 +31,12 @@ def a_rustworkx(weights: list[Any] | None = None) -> Any:
 
 
 def looks_like_igraph(weights: list[Any], names: list[str] | None = None) -> Any:
-    """Return what is read of an igraph.Graph, so that the reading is tested where there is none."""
+    """Return a stand-in for an igraph.Graph, so that reading is tested without igraph."""
     return LooksLikeIgraph(EDGES, weights, names=names, n=5)
 
 
 def looks_like_rustworkx(data: list[Any]) -> Any:
-    """Return what is read of a rustworkx.PyGraph, of which a node and two edges were removed."""
+    """Return a stand-in for a rustworkx.PyGraph from which one node and two edges were removed."""
     return LooksLikeRustworkx(
         [(1, 2), (1, 2), (2, 4)], data, nodes=[0, 1, 2, 4], edge_indices=[2, 3, 4]
     )

@@ -154,7 +154,7 @@ def test_symmetric_csr_is_used_as_it_is(index_dtype: type) -> None:
 @given(edge_arrays(), st.sampled_from(["csr", "csc", "coo", "lil", "dok"]))
 def test_any_matrix_means_the_lesser_of_both_slots(raw: EdgeArrays, form: SparseFormat) -> None:
     """Structure below, above, on both sides of the diagonal or neither; every format."""
-    weights = raw.w.astype("f4") if raw.w.dtype == np.float16 else raw.w  # SciPy has no float16
+    weights = raw.w.astype("f4") if raw.w.dtype == np.float16 else raw.w  # SciPy lacks float16
     entries = {(i, j): w for i, j, w in zip(raw.u.tolist(), raw.v.tolist(), weights, strict=True)}
     coo: Any = sparse.coo_array(
         (

@@ -76,7 +76,7 @@ def test_what_there_is() -> None:
 
 
 def test_simple_graphs_and_their_core_numbers() -> None:
-    """No parallel edges; core numbers are those of NetworkX."""
+    """There are no parallel edges, and core numbers equal NetworkX's."""
     graph = known_graph("small").simple(np.dtype(np.uint8), symmetric=False)
     u, v, _, _ = graph.edges()
     plain = nx.empty_graph(graph.n_vertices)

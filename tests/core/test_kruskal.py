@@ -57,7 +57,7 @@ def test_best_of_all_spanning_forests(maximum: bool, graph: Graph) -> None:
 
 
 def assert_by_definition(graph: Graph, *, maximum: bool) -> None:
-    """Assert that each attribute is that of the forest by definition."""
+    """Assert that each attribute equals the forest's by definition."""
     u, v, w, ids = graph.edges()
     forest = kruskal(graph, maximum=maximum)
     chosen = by_definition(graph.n_vertices, u, v, w, maximum=maximum)

@@ -42,7 +42,7 @@ class Workshop:
 
 
 def at_once(ask: Callable[[], T]) -> list[T]:
-    """Return what threads get that ask at the same time."""
+    """Return the values that threads get if they ask at the same time."""
     ready = threading.Barrier(THREADS)
 
     def asked(_: int) -> T:

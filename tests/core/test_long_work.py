@@ -56,7 +56,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def on(stream: Any, monkeypatch: pytest.MonkeyPatch, seconds: float = 0.4) -> str:
-    """Return what work of some seconds has written to a stream."""
+    """Return the text that work of some seconds writes to a stream."""
     monkeypatch.setattr(sys, "stderr", stream)
     with bounds(patience_seconds=0.05), LongWork("reading roads.gr"):
         time.sleep(seconds)
@@ -144,7 +144,7 @@ def test_work_that_is_not_to_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_work_that_fails_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line left there would stand before the message."""
+    """The line is erased. Otherwise it would stand before the error message."""
     stream = Stream(is_terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
 
@@ -188,7 +188,7 @@ print("done")
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
-    """Return both ends of a terminal: a program's, and that of who looks at it."""
+    """Return both ends of a terminal: the program's end and the viewer's end."""
     pty = pytest.importorskip("pty")  # not on Windows
     screen, end = pty.openpty()
     yield end, screen
@@ -268,7 +268,7 @@ os._exit(0)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
 def test_child_of_a_fork() -> None:
-    """It has no watcher of its own at first, and none of its parent's work."""
+    """At first it lacks a watcher of its own, and does not see its parent's work."""
     done = run_python("-W", "ignore", "-c", FORKED, environment={"CLMST_PROGRESS": "1"})
     expected = "clmst: 1 s: solving ...\nclmst: 1 s: reading roads.gr ...\n"
     assert done.stderr == expected

@@ -130,7 +130,7 @@ def test_a_task_that_is_waited_for_again() -> None:
 
 
 def ended(program: str) -> str:
-    """Return what a process prints, which must end in time."""
+    """Return the output of a process. Fails unless the process ends in time."""
     found = run_python("-c", program, timeout=60)
     assert found.stderr == ""
     return found.stdout

@@ -1,4 +1,4 @@
-"""Edges stored once: whatever way a graph came in, weight k is that of the edge it says."""
+"""Edges stored once: for every way of input, weight k belongs to the edge that it names."""
 
 from __future__ import annotations
 

@@ -295,7 +295,7 @@ def test_a_tie_is_called_a_tie() -> None:
 
 
 def test_ids_that_name_no_edge() -> None:
-    """Self-loops, mirrored slots and merged parallel edges have positions but are no edges."""
+    """Self-loops, mirrored slots and merged parallel edges have positions but are not edges."""
     loop = replace(kruskal(SQUARE), edge_ids=np.array([1, 2, 3, 6]))
     assert "edge_ids[3] is 6, which is no edge of the graph" in only_problem(SQUARE, loop)
     mirrored = Graph.from_csr([0, 1, 2], [1, 0], [5, 5])

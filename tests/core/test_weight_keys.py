@@ -157,7 +157,10 @@ def test_the_last_of_many_weights_decides_too(last: float) -> None:
 
 @given(data=st.data())
 def test_words_stand_for_the_weights_they_were_made_of(data: st.DataObject) -> None:
-    """Back and forth, narrowed or not; and so do those of other weights in the same encoding."""
+    """Keys convert back to weights, narrowed or not.
+
+    So do the keys of other weights in the same encoding.
+    """
     weights = data.draw(weight_arrays(30))
     if weights.dtype.kind == "f" and data.draw(st.booleans()):
         weights = np.trunc(np.clip(weights, -(2.0**25), 2.0**25)).astype(weights.dtype)

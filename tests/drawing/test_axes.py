@@ -93,7 +93,11 @@ def test_a_path_and_axes_write_the_whole_figure(name: str, tmp_path: Path) -> No
 @every_picture
 def test_what_is_no_plane_is_refused(name: str) -> None:
     for wrong in (3, plt.figure(), plt.subplot(projection="polar")):
-        with pytest.raises(InvalidArgumentError, match=r"^ax is .*; it must be Axes of Matplotlib"):
+        with pytest.raises(
+            InvalidArgumentError,
+            match=r"^ax is .*; it must be two-dimensional "
+            "Axes of Matplotlib",
+        ):
             DRAWN[name](ax=wrong)
     with pytest.raises(InvalidArgumentError, match="legend is 1; it must be True or False"):
         DRAWN[name](legend=1)

@@ -59,7 +59,10 @@ def dark(pixels: Array) -> Array:
 
 
 def stress_of(graph: Graph, points: Array) -> float:
-    """Return how far distances in the plane are from shortest paths: 0 is perfect."""
+    """Return the deviation of distances in the plane from the lengths of shortest paths.
+
+    0 is perfect.
+    """
     rows = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
     weighted = sparse.csr_array((graph.weights.astype(float), *rows), shape=(len(points),) * 2)
     paths = dijkstra(weighted, directed=False)

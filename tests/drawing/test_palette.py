@@ -57,14 +57,14 @@ def oklab(colours: Array, vision: str) -> Array:
 
 
 def distances(colours: Array, vision: str) -> Array:
-    """Return how far all pairs of colours are apart."""
+    """Return the distances between all pairs of colours."""
     seen = oklab(colours, vision)
     apart = np.linalg.norm(seen[:, None] - seen, axis=2)
     return np.asarray(apart[np.triu_indices(len(colours), 1)])
 
 
 def test_the_measure_knows_white_and_black() -> None:
-    """OKLab's lightness is 0 and 1 at the ends, whatever the cones; grey has no hue."""
+    """OKLab's lightness is 0 and 1 at the ends for all cones. The hue of grey is undefined."""
     for vision in VISIONS:
         black, grey, white = oklab(np.array([[0.0] * 3, [0.5] * 3, [1.0] * 3]), vision)
         np.testing.assert_allclose((black[0], white[0]), (0, 1), atol=1e-3)
@@ -87,7 +87,9 @@ def test_any_two_differ(vision: str) -> None:
     colours = np.array([rgb(colour) for colour in PALETTE])
     least = 0.11 if vision == "normal" else LEAST
     assert distances(colours, vision).min() > least > 3 * JUST_NOTICEABLE
-    assert distances(colours[:8], vision).min() > 0.095  # most pictures have no more clusters
+    assert (
+        distances(colours[:8], vision).min() > 0.095
+    )  # most pictures have at most this many clusters
 
 
 @pytest.mark.parametrize("vision", VISIONS)

@@ -11,7 +11,7 @@ from clmst import Graph, generate, kruskal
 
 
 def parsed(shown: Graph) -> ET.Element:
-    """Return what a notebook shows of a graph; raise unless its tags are closed."""
+    """Return the HTML that a notebook shows for a graph. Raises unless its tags are closed."""
     return ET.fromstring(shown._repr_html_())
 
 

@@ -48,7 +48,7 @@ class Steps:
 
 
 def steps_of(call: Callable[[], object]) -> int:
-    """Return how many steps a call takes."""
+    """Return the number of steps of a call."""
     steps = Steps()
     gc.disable()
     sys.setprofile(steps)

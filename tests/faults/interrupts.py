@@ -2,7 +2,7 @@
 
     python -m tests.faults.interrupts [--count 10000] [--device NAME] [--shape native] [NAME ...]
 
-Calls are those of ``tests/faults/subjects.py`` and ``tests/faults/threaded.py``, each in a process
+Calls come from ``tests/faults/subjects.py`` and ``tests/faults/threaded.py``, each in a process
 of its own, and are interrupted in all ways of ``tests/faults/interrupting.py`` in turn. Only calls
 that were interrupted count. The next call must be right, in another thread as well, so that no lock
 stays taken, with as much memory in use as before, and within a limit of time; and the process must

@@ -82,7 +82,10 @@ class FirstUses:
         return process
 
     def seconds(self, users: Users) -> float:
-        """Return the seconds of a use; raise unless it is right, and all self-tests passed."""
+        """Return the seconds of one use.
+
+        Raises unless the result is right and all self-tests passed.
+        """
         with self.start(users) as process:
             output, complaint = process.communicate(timeout=_MOST_SECONDS)
         assert process.returncode == 0, complaint

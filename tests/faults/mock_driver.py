@@ -50,7 +50,10 @@ class MockDriver:
     limit_of_listing: float = listing.LIMIT_SECONDS
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Return the environment of processes that have it; `folder` gets a file for that."""
+        """Return the environment of processes that use the mock driver.
+
+        A file for the loader is written into `folder`.
+        """
         text = f"from {__name__} import install\ninstall()\n"
         (folder / "sitecustomize.py").write_text(text)
         paths = (str(folder), str(Path(__file__).parents[2]))

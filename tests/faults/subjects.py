@@ -29,7 +29,7 @@ SOLVES = tuple(SETTINGS)
 
 
 def bytes_in_use(device: Device) -> int:
-    """Return how much of the pool has an owner."""
+    """Return the number of bytes of the pool that have an owner."""
     gc.collect()
     used: int = device._pool.active_bytes
     return used
@@ -59,7 +59,10 @@ def reweighted(values: Any) -> Graph:
 
 
 def subject(name: str, device: Device) -> Check:
-    """Return a call by its name, to be made again and again; it raises unless it is right."""
+    """Return a function by its name, which can be called again and again.
+
+    It raises if a result is wrong.
+    """
     if name in SOLVES:
         return lambda: assert_same_forest(solve(graph(), name, device), forest())
     return _OTHERS[name](device)
@@ -70,7 +73,10 @@ SHAPES = ("native", "gpu-shape")
 
 @cache
 def device_of(shape: str, name: str | None = None) -> Device:
-    """Return a device of these tests' own; that in the shape of a GPU copies what it is given."""
+    """Return a device for these tests alone.
+
+    In the shape of a GPU, it copies the arrays that it is given.
+    """
     device = get_device(name).forcing_off()
     if shape == "gpu-shape":
         device = with_capabilities(device.with_policy(GPU_SHAPE), host_arrays="copied")

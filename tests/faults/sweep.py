@@ -34,7 +34,7 @@ EXPECTED: dict[str, type[ClmstError]] = {
 
 
 def calls_of(run: Check, kind: str, device: Device) -> int:
-    """Return how many calls of a kind a right run takes."""
+    """Return the number of calls of one kind in a run without faults."""
     with pytest.MonkeyPatch.context() as patch:
         injector = inject(patch, kind, device)
         run()

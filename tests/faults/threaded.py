@@ -71,7 +71,7 @@ def _write_parts(folder: Path) -> list[str]:
 
 
 def _partitions(device: Device) -> Check:
-    """Return what workers of Dask and Ray do with partitions: in memory, and in files."""
+    """Return the functions that Dask and Ray call, for partitions in memory and in files."""
     folder, expected = tempfile.TemporaryDirectory(prefix="clmst-interrupts-"), _expected()
     paths = _write_parts(Path(folder.name))
     parts = list(zip(*(np.split(one, 2) for one in _edges()), strict=True))

@@ -63,7 +63,7 @@ class Users:
         )
 
     def run(self, mock: MockDriver, program: str = AUTO) -> dict[str, Any]:
-        """Return what a process has found; the driver's words do not reach its output."""
+        """Return the result of a process. Text that the driver prints is not part of it."""
         with self.start(mock, program) as process:
             output, said = process.communicate(timeout=300)
         complaints = [line for line in said.splitlines() if not line.startswith(PROGRESS)]

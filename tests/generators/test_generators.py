@@ -76,7 +76,7 @@ def degrees(graph: Graph) -> Array:
 
 
 def components(graph: Graph) -> tuple[int, Array]:
-    """Return how many components a graph has, and that of each vertex."""
+    """Return the number of components of a graph, and the component of each vertex."""
     u, v, _, _ = graph.edges()
     ends = u.astype(np.int64), v.astype(np.int64)
     matrix = sparse.coo_array((np.ones(u.size), ends), shape=(graph.n_vertices,) * 2)
@@ -266,7 +266,7 @@ def test_delaunay_is_the_triangulation() -> None:
 def test_road_network_is_connected_and_of_the_degree_asked_for(
     n: int, average_degree: float
 ) -> None:
-    """Few cells leave rows and columns without a vertex, and may have no more edges."""
+    """Few cells leave rows and columns without a vertex, and may lack further edges."""
     graph = generators.road(n=n, average_degree=average_degree, seed=n)
     assert (graph.n_vertices, components(graph)[0]) == (n, 1)
     wanted = max(round(n * average_degree / 2), n - 1)
@@ -331,7 +331,7 @@ def test_parameters_read_text(kind: str, name: str, text: str, value: object) ->
     ("kind", "parameters", "message"),
     [
         ("mesh", {}, "there is no graph family 'mesh'; it must be one of grid, road, random"),
-        ("grid", {"rows": 3}, "grid was given no columns"),
+        ("grid", {"rows": 3}, "grid needs columns"),
         ("grid", {"rows": 3, "columns": 3, "depth": 1}, "no parameter 'depth'; it takes rows, col"),
         ("grid", {"rows": -1, "columns": 3}, "rows is -1; it must be 0 to"),
         ("grid", {"rows": 70_000, "columns": 70_000}, "ask for 4900000000 vertices"),

@@ -1,4 +1,4 @@
-"""Surrogate graphs: those of record, whatever threads and chunks drew them."""
+"""Surrogate graphs equal the recorded ones, for any number of threads and chunks."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_sizes_that_are_not_on_record_are_refused(tmp_path: Path) -> None:
 def test_file_is_made_once_and_is_the_graph(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a folder that is named, or that of the environment."""
+    """Files are in a named folder, or in the environment's folder."""
     one, builds = counting(34)
     monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
     path = tmp_path / "graphs" / "tiny.egr"

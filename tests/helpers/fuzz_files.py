@@ -158,7 +158,7 @@ def _most_memory() -> int:
 def compared(path: Path, chosen: Format, block: int) -> str:
     """Compare reading in small blocks, with pyarrow if possible, with reading as a whole.
 
-    Returns "read" or "refused" if there is no difference, else a description of it.
+    Returns "read" or "refused" if both agree, otherwise a description of the difference.
     """
     with bounds(arrow_from=1 << 62):
         plain = _tried(path, chosen)

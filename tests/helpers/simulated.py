@@ -132,7 +132,7 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
     """Yield what to solve.
 
     There are many launches, so for unusual ways a graph with two levels is enough. Work-groups of
-    the shape `gpu` have hundreds of work-items, and otherwise equal those of `gpu-shape`. Therefore
+    the shape `gpu` have hundreds of work-items, and otherwise equal `gpu-shape`. Therefore
     each algorithm has only one run in this shape.
     """
     narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
@@ -221,7 +221,7 @@ def give_up(device: Device) -> Iterator[str]:
         state[:2] = 1 << 31, 1
         Launcher(device, device.queue).write(workspace.state, state)
         if len(ways) > 1:
-            resident.plans.clear()  # the next solve is like that of another graph
+            resident.plans.clear()  # the next solve is like a solve of another graph
     if ways != ["resident", "separate", "separate"]:
         yield f"launches went as {ways}"
     if [one.endswith("takes longer for small graphs") for one in told] != [True]:
@@ -465,7 +465,7 @@ LONG = {"boruvka", "pma", "prim-boruvka"}
 
 
 def hashed(device: Device) -> dict[str, Any]:
-    """Return how many forests were hashed, and which hashes differ from the table."""
+    """Return the number of forests that were hashed, and the hashes that differ from the table."""
     samples = dict(hashes.inputs("tiny"))
     differing, forests = [], 0
     for name, order in HASHED.items():

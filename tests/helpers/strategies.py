@@ -57,7 +57,7 @@ def examples(share: float) -> settings:
 
 
 def share_examples(test: Callable[..., object], n_variants: int) -> None:
-    """Divide the examples of a test among variants of devices, if it has no number of its own."""
+    """Divide the examples of a test among variants of devices, unless it sets their number."""
     every = _profile().max_examples
     least = min(every, EXAMPLES_OF_A_VARIANT)
     if getattr(test, "is_hypothesis_test", False):

@@ -107,7 +107,7 @@ def run_all(implementation: Implementation, given: argparse.Namespace) -> Outcom
 
 
 def _share(given: argparse.Namespace) -> str:
-    """Return how much is run, in words."""
+    """Describe in words how much of the tests is run."""
     chosen = f" ({given.contract})" if given.contract else ""
     return f"{'quick' if given.quick else 'whole'}{chosen}, {given.minutes:g} min"
 

@@ -73,7 +73,7 @@ class Implementation:
     def command(self, *arguments: str | Path, **more: str) -> list[str]:
         """Return the command that runs Python on it, from its own folder.
 
-        Debian's root has no variables but those of :meth:`environment` and `more`.
+        Debian's root has only the variables of :meth:`environment` and `more`.
         """
         given = [str(part) for part in arguments]
         if self.packages:

@@ -92,7 +92,7 @@ class Outcome:
         ]  # fmt: skip
 
     def notes(self) -> list[str]:
-        """Return what the row has no room for."""
+        """Return the details that do not fit into the row."""
         if self.unusable:
             return [self.unusable]
         reasons: dict[str, list[str]] = {}

@@ -202,7 +202,7 @@ def test_prim_and_boruvka_where_all_weights_differ(algorithm: str) -> None:
 
 @pytest.mark.parametrize("weight", [1, math.inf, math.nan])
 def test_prim_and_boruvka_elsewhere_are_left_to_networkx(weight: float) -> None:
-    """Where weights are equal, infinite or no numbers, each algorithm has its own answer."""
+    """If weights are equal, infinite or not numbers, each algorithm has its own answer."""
     G = nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1}), (0, 2, {"weight": 3})])
     for algorithm in ("prim", "boruvka"):
         with pytest.raises(NotImplementedError, match="ties in its own way"):
@@ -212,7 +212,7 @@ def test_prim_and_boruvka_elsewhere_are_left_to_networkx(weight: float) -> None:
 
 
 def test_views_and_subclasses() -> None:
-    """A subgraph is a view, whose rows are no dictionaries; a class may have its own."""
+    """A subgraph is a view, whose rows are not dictionaries; a class may have its own."""
 
     class Roads(nx.Graph):  # type: ignore[misc]
         """A graph of another class."""
@@ -224,7 +224,7 @@ def test_views_and_subclasses() -> None:
 
 
 def test_attributes_are_copies() -> None:
-    """A change of the tree is no change of the graph."""
+    """A change of the tree does not change the graph."""
     G = graph_of(3, [1, 2])
     tree = backend.minimum_spanning_tree(G)
     u, v = next(iter(tree.edges))
@@ -269,7 +269,7 @@ def test_graphs_that_networkx_refuses() -> None:
 
 
 def test_networkx_2164_nan_is_refused_or_ignored() -> None:
-    """A NaN was compared as if it were a number; now it is an error, or its edge is no edge."""
+    """A NaN was compared as if it were a number; now it is an error, or its edge is left out."""
     for values in ([1, 2, math.nan], [1.5, math.nan], [Fraction(1, 2), math.nan]):
         for kind in (nx.Graph, nx.MultiGraph):
             G = graph_of(4, values, kind)

@@ -29,7 +29,7 @@ from tests.io.files import (
 )
 
 every_format = pytest.mark.parametrize("chosen", GRAPH_FORMATS, ids=lambda each: each.name)
-# CSV has no place for counts, so nobody can see that rows are missing.
+# CSV does not store counts, so missing rows cannot be noticed.
 TABLES = {"csv", "tsv"}
 COUNTED = [each for each in GRAPH_FORMATS if each.name not in TABLES]
 
@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def contents(data: bytes, chosen: Format) -> object:
-    """Return what must be equal in equal files; an archive also has the time in it."""
+    """Return the part of a file that is equal in equal files. An archive also contains the time."""
     if chosen.name != "npz":
         return data
     with np.load(BytesIO(data)) as arrays:
@@ -161,14 +161,20 @@ def test_unknown_formats_are_refused_with_the_known_ones(
 
 def test_formats_say_what_they_cannot_do(tmp_path: Path) -> None:
     graph = Graph.from_edges([0], [1])
-    with pytest.raises(InvalidArgumentError, match="no graph in format json; it does in dimacs"):
+    with pytest.raises(
+        InvalidArgumentError, match="no graph in format json; the format must be one of dimacs"
+    ):
         read_graph(tmp_path / "a.json")
-    with pytest.raises(InvalidArgumentError, match="no graph in format json; it does in dimacs"):
+    with pytest.raises(
+        InvalidArgumentError, match="no graph in format json; the format must be one of dimacs"
+    ):
         write_graph(graph, tmp_path / "a.json")
     with pytest.raises(InvalidArgumentError, match="reads no forest in format json"):
         read_forest(tmp_path / "a.json", graph)
     forest_formats = "matrix-market, npz, edge-list, csv, tsv, parquet, json"
-    with pytest.raises(InvalidArgumentError, match=f"metis; it does in {forest_formats}$"):
+    with pytest.raises(
+        InvalidArgumentError, match=f"metis; the format must be one of {forest_formats}$"
+    ):
         write_forest(None, tmp_path / "a.graph")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 

@@ -158,11 +158,11 @@ def with_pandas() -> None:
 
 def test_columns_need_a_table(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("0,1,2\n")
-    with pytest.raises(FileFormatError, match="line 1 is no header row"):
+    with pytest.raises(FileFormatError, match="line 1 is not a header row"):
         read_graph(tmp_path / "g.csv", columns=("u", "v"))
     (tmp_path / "g.txt").write_text("0 1 2\n")
     with pytest.raises(
-        InvalidArgumentError, match="no columns in format edge-list; it does in csv"
+        InvalidArgumentError, match="no columns in format edge-list; the format must be one of csv"
     ):
         read_graph(tmp_path / "g.txt", columns=("u", "v"))
     (tmp_path / "g.csv").write_text("u,v,w\n0,1,2\n")

@@ -36,7 +36,7 @@ class Lines(EdgeText):
 
 
 def edges_of(text: bytes, *, by_arrow: bool) -> tuple[Array, Array, Array | None] | None:
-    """Return what one of the parsers reads; None if it refuses the text."""
+    """Return the edges that one of the parsers reads, or None if it refuses the text."""
     lines = Lines(SourceFile(stream=BytesIO(text), size=None))
     with bounds(arrow_from=0 if by_arrow else 1 << 40):
         if by_arrow:
@@ -147,7 +147,8 @@ def test_every_reader_reads_alike_with_and_without(
         (".tsv", "0\t1\t2\n,,", "line 2: a field is empty"),
         (".txt", ",\n0 1 2\n", "line 1: a field is empty"),
         (".txt", "0 1 2\n\ufeff1 2 3\n", "line 2: .* is not a vertex number"),
-        (".gr", "p sp 3 2\na 1 2 1\n\ufeffa 2 3 1\n", "line 3: .* starts no line of a DIMACS"),
+        (".gr", "p sp 3 2\na 1 2 1\n\ufeffa 2 3 1\n", "line 3: .* is not a kind of line of a "
+                                        "DIMACS"),
         (".txt", "\ufeff\ufeff0 1 2\n", "line 1: .* is not a vertex number"),
     ],
 )  # fmt: skip

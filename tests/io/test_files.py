@@ -193,7 +193,7 @@ def test_expansion_is_limited(tmp_path: Path, codec: Codec) -> None:
 
 
 def test_memory_that_an_xz_file_asks_for_is_limited(tmp_path: Path) -> None:
-    """The head of its block, behind that of the file, may name a dictionary of 4 GiB."""
+    """The head of its block, which follows the file's head, may name a dictionary of 4 GiB."""
     codec = next(each for each in CODECS if each.suffix == ".xz")
     data = bytearray(compressed(codec))
     end = 12 + 4 * data[12]

@@ -25,7 +25,7 @@ every_form = pytest.mark.parametrize("suffix", WRITERS)
 
 @every_form
 def test_the_graph_is_networkxs(tmp_path: Path, suffix: str) -> None:
-    """Forests too, on names, with a vertex that has no edge; compressed as well."""
+    """Forests too, on names, with an isolated vertex; compressed as well."""
     G = networkx.gnm_random_graph(30, 80, seed=1)
     rng = np.random.default_rng(2)
     for u, v in G.edges:

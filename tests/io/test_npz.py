@@ -104,8 +104,8 @@ class _Bomb:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"no archive", "the file is no whole zip archive"),
-        (pickle.dumps(_Bomb()), "the file is no whole zip archive"),
+        (b"no archive", "the file is not a complete zip archive"),
+        (pickle.dumps(_Bomb()), "the file is not a complete zip archive"),
         (archive(data=np.array([_Bomb()] * 4, object)), "Object arrays cannot be loaded"),
         (archive(format=None), "scipy.sparse.save_npz"),
         (archive(format=b"xyz"), "the format is 'xyz'; it must be one of csr"),
@@ -177,7 +177,7 @@ HUGE = np.array([0, 10**7, 0])
         ),
         ({"format": b"coo", "row": np.zeros(2, int), "col": np.zeros(3, int)}, "have shapes"),
         ({"format": b"dia", "offsets": np.array([0, 1, 2]), "data": np.ones((2, 2))}, "3 offsets"),
-        ({"format": b"dia", "offsets": np.array([1, 1]), "data": np.ones((2, 2))}, "there twice"),
+        ({"format": b"dia", "offsets": np.array([1, 1]), "data": np.ones((2, 2))}, "occurs twice"),
         ({"format": np.array([b"csr", b"csc"])}, "scipy.sparse.save_npz"),
         ({"shape": np.array([2, 2, 2])}, "the matrix has shape [2, 2, 2]"),
         ({"shape": np.array(["2", "2"])}, "scipy.sparse.save_npz"),

@@ -58,7 +58,7 @@ def assert_same(found: Graph, right: Graph) -> None:
 def test_half_of_the_arcs_give_the_same_graph(
     tmp_path: Path, kind: str, order: str, size: int
 ) -> None:
-    """As many rows are kept as there are edges, fewer only by loops; or those of a whole file."""
+    """Rows are kept for all edges except loops, or for a whole file."""
     arcs = arcs_of(kind, order=order)
     with bounds(text_block=size):
         found = read(text_of(*arcs), tmp_path)
@@ -71,7 +71,7 @@ def test_half_of_the_arcs_give_the_same_graph(
 
 
 def test_the_arc_that_leads_up_is_kept(tmp_path: Path) -> None:
-    """Ids are the places of edges among the rows that are kept: 3 1, joined with 1 3, and 1 2."""
+    """Ids count the rows that are kept: first 3 1, which is joined with 1 3, then 1 2."""
     found = read("p sp 3 4\na 2 1 5\na 3 1 6\na 1 3 6\na 1 2 5\n", tmp_path)
     assert found.edge_ids is not None
     assert (found.indices.tolist(), found.edge_ids.tolist()) == ([1, 2], [1, 0])

@@ -196,7 +196,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_damaged_text_is_refused(tmp_path: Path) -> None:
-    """Parquet's pages have no checksums as a rule, and pyarrow reads text as it comes."""
+    """Parquet's pages usually lack checksums, and pyarrow reads text as it comes."""
     stream = BytesIO()
     table = pa.table({"source": ["a", "\xe9"], "target": ["b", "c"]})
     parquet.write_table(table, stream, compression="none")

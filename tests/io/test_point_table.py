@@ -121,7 +121,7 @@ WRONG: list[tuple[str, str | bytes, dict[str, Any], type[ClmstError], str]] = [
     ("t.csv", "x,y\n1,2\n3\n", {}, FileFormatError, "points are rows of numbers"),
     ("t.csv", "x,y\n1,2\n3,no\n", {}, FileFormatError, "'no'"),
     ("t.csv", "1,2\n3,no\n", {}, FileFormatError, "points are rows of numbers"),
-    ("t.csv", "1,2\n", {"columns": ["x"]}, FileFormatError, "line 1 is no header row"),
+    ("t.csv", "1,2\n", {"columns": ["x"]}, FileFormatError, "line 1 is not a header row"),
     ("t.csv", "x,y\n1,2\n", {"columns": ["z"]}, FileFormatError, "0 columns are called 'z' among"),
     ("t.csv", "x,x\n1,2\n", {"columns": ["x"]}, FileFormatError, "2 columns are called 'x' among"),
     ("t.csv", "x,y\n1,2\n", {"columns": "x"}, InvalidArgumentError, "must be a list of the names"),
@@ -131,7 +131,7 @@ WRONG: list[tuple[str, str | bytes, dict[str, Any], type[ClmstError], str]] = [
     ("t.csv", "x,y\n1,inf\n", {}, clmst.InvalidGraphError, "must be finite"),
     ("t.npy", b"\x93NUMPY\x01", {}, FileFormatError, "no whole .npy file"),
     ("t.parquet", b"PAR1", {}, FileFormatError, "whole Parquet file"),
-    ("t.gr", "", {}, InvalidArgumentError, "that of no format of points; there are csv (.csv)"),
+    ("t.gr", "", {}, InvalidArgumentError, "which no format of points has; known are csv (.csv)"),
     ("t.csv", "x\n1\n", {"format": "metis"}, InvalidArgumentError, "no format of points 'metis'"),
     ("t.tsp", "", {"columns": ["x"]}, InvalidArgumentError, "no columns in format tsplib; it does"),
     ("t.csv", "x\n1\n", {"metric": "taxi"}, InvalidArgumentError, "metric is 'taxi'"),
@@ -167,7 +167,7 @@ def test_arrays_of_another_kind(tmp_path: Path) -> None:
 
 
 def test_missing_numbers(tmp_path: Path) -> None:
-    """They are gaps, which HDBSCAN takes; a list that is missing has no length."""
+    """They are gaps, which HDBSCAN takes; the length of a missing list is undefined."""
     (tmp_path / "t.csv").write_text("a,b,c,name\n1,1,1.5,A\n,,2,\n3,0,,C\n")
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -45,7 +45,7 @@ def test_a_byte_order_mark_is_no_text_and_zeros_are_refused() -> None:
 
 @pytest.mark.parametrize("line", ["1,,2", ",1,2", "1,2,", "1, ,2", "1,2,\r", " ,1", "1,\t"])
 def test_an_empty_field_is_refused(tmp_path: Path, line: str) -> None:
-    """A missing endpoint would make the weight one."""
+    """The weight must not be taken for an endpoint that is missing."""
     for text in (f"0,1,5\n{line}\n3,4,5\n", f"0,1,5\n{line}"):
         refuses(tmp_path, ".txt", text, "line 2: a field is empty")
 
@@ -56,7 +56,7 @@ def test_only_usual_white_space_separates_words(tmp_path: Path, separator: str, 
     """For NumPy these characters are white space, too."""
     text = f"p sp 3 2\na 1 2 5\n{separator}a 2 3 4\n"
     with bounds(text_block=size):
-        refuses(tmp_path, ".gr", text, f"line 3: {separator + 'a'!r} starts no line")
+        refuses(tmp_path, ".gr", text, f"line 3: {separator + 'a'!r} is not a kind of line")
     assert numbers([b"1 2"], [1]).tolist() == [1, 2]
     with pytest.raises(FileFormatError, match="line 7"):
         numbers([f"1{separator}2.5".encode()], [7])

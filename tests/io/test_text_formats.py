@@ -161,8 +161,8 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         (ARCS.replace("2 1 803", "2 1 803 4"), "line 5: the edge has 4 fields; it must have 3"),
         (ARCS.replace("1 2 803", "1 2 803 4"), "line 4: the edge has 4 fields; an edge has two"),
         (ARCS.replace("a 2 1 803", "a"), "line 5: the edge has 0 fields; it must have 3"),
-        (ARCS.replace("a 2 1 803", "arc 2 1 803"), "line 5: 'arc' starts no line"),
-        (ARCS.replace("a 2 1 803", "n 2 1 803"), "line 5: 'n' starts no line"),
+        (ARCS.replace("a 2 1 803", "arc 2 1 803"), "line 5: 'arc' is not a kind of line"),
+        (ARCS.replace("a 2 1 803", "n 2 1 803"), "line 5: 'n' is not a kind of line"),
         (ARCS.replace("a 2 1 803", "p sp 4 3"), "line 5: 'p' starts a second problem"),
         (ARCS + "\0", "it must be a text file"),
         ("p sp 4 3\na", "line 2: the edge has 0 fields; an edge has two, or three with its wei"),
@@ -259,10 +259,10 @@ REPLACED = [
     ("Edges 3", "Edges 4", "declares 4 edges but the file holds 3"),
     ("Edges 3\n", "", "there is no graph section with Nodes and Edges"),
     ("Nodes 4\n", "", "line 10: an edge comes before the line 'Nodes n'"),
-    ("Nodes 4", "Nodes 4 5", "line 9: 'Nodes' has no place here"),
-    ("Edges 3", "Nodes 3", "line 10: 'Nodes' has no place here"),
-    ("# between", "between", "line 12: 'between' has no place here"),
-    ("End\n", "", "line 16: 'SECTION' has no place here"),
+    ("Nodes 4", "Nodes 4 5", "line 9: 'Nodes' is not allowed in the graph section"),
+    ("Edges 3", "Nodes 3", "line 10: 'Nodes' is not allowed in the graph section"),
+    ("# between", "between", "line 12: 'between' is not allowed in the graph section"),
+    ("End\n", "", "line 16: 'SECTION' is not allowed in the graph section"),
     ("0 0\nEND\n\nEOF", "", "section 'coordinates' does not end; END must close it"),
     ("Section Graph", "Section Trees", "there is no graph section"),
     ("Section Graph\n", "", "line 8: 'Nodes' is outside of a section"),
@@ -395,7 +395,7 @@ def test_a_header_of_snap_counts_edges(tmp_path: Path) -> None:
     header = "# Directed graph: x.txt\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n"
     assert parse(tmp_path, ".txt", f"{header}0\t1\n1\t2\n").n_edges == 2
     assert parse(tmp_path, ".txt", f"{header}0\t1\n1\t0\n1\t2\n2\t1\n").n_edges == 2
-    message = "the header declares 2 edges but the file holds 1; it must hold as many at least"
+    message = "the header declares 2 edges but the file holds 1; it must hold at least that many"
     refuses(tmp_path, ".txt", f"{header}0\t1\n", message)
 
 

@@ -34,7 +34,7 @@ def read_points(folder: Path, text: str) -> Points | DenseGraph:
 
 
 def test_points(tmp_path: Path) -> None:
-    """Both ways of reading give the same graph; names of nodes are no numbers of vertices."""
+    """Both ways of reading give the same graph; names of nodes are not numbers of vertices."""
     points = read_points(tmp_path, POINTS)
     assert isinstance(points, Points)
     assert points.metric == "rounded-euclidean"

@@ -82,7 +82,7 @@ def run(*, every: int = 1, first: int = 0, only: str = "", is_optimised: bool = 
 
 
 def _begin(folder: str, is_optimised: bool) -> Callable[[int], dict[str, Any]]:
-    """Return what makes the call of a number, in a folder where it may leave files."""
+    """Return a function that makes the call with a given number, in a folder for its files."""
     if not is_optimised:
         compile_quickly()
     warnings.simplefilter("ignore")

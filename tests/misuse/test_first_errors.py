@@ -51,7 +51,7 @@ FIRST_ERRORS: list[tuple[Callable[[], Any], str]] = [
     (lambda: solve(edges([0, 1], [1, 2])).cut(k=9), "k is 9; it must be from 1 to 3, the numbers"),
     (lambda: solve(edges([0], [1], n_vertices=5)).cut(k=2), "k is 2; it must be from 4 to 5, the"),
     (lambda: clmst.read_graph("a.gr", format="gml"), "there is no format 'gml'; there are dimacs"),
-    (lambda: clmst.read_points("a.gr"), "is that of no format of points; there are csv (.csv)"),
+    (lambda: clmst.read_points("a.gr"), "is which no format of points has; known are csv (.csv)"),
 ]
 
 
@@ -67,7 +67,7 @@ def test_the_fact_then_the_rule(call: Callable[[], Any], words: str) -> None:
 
 
 def test_names_are_numbered_where_edges_first_have_them() -> None:
-    """As those of a data frame, whatever array or list they come in."""
+    """Ids are treated as in a data frame, in every kind of array or list."""
     u, v, w = ["b", "a", "c", "b"], ["a", "c", "b", "é"], [3, 1, 2, 5]
     for make in (list, tuple, np.array, lambda names: np.array(names, object)):
         graph = edges(make(u), make(v), w, relabel=True)

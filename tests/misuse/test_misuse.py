@@ -89,7 +89,7 @@ def _is_error(value: Any) -> bool:
         (arguments.check_dict, {}, [], "it must be a dict"),
         (arguments.check_path, "a", 3, "it must be a string or a path"),
         (arguments.check_path, "a", b"a", "it must be a string or a path"),
-        (arguments.check_path, "a", "a\0", "a path has no zero byte"),
+        (arguments.check_path, "a", "a\0", "a path must not contain a zero byte"),
         (arguments.check_dtype, "u4", None, "it must be a NumPy dtype"),
         (arguments.check_dtype, "u4", "x", "it must be a NumPy dtype"),
         (arguments.as_array, [1], [1, [2]], "it must be an array"),

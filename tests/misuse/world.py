@@ -27,7 +27,7 @@ class World:
 
     @cached_property
     def other_device(self) -> clmst.Device:
-        """Another context, of the same device where there is no other."""
+        """Another context, on the same device if the machine has only one."""
         from clmst.runtime.discovery import enumerate_devices
 
         others = [one for one in enumerate_devices() if one.trial_failure is None]
@@ -98,7 +98,10 @@ class Later:
 
 
 def made(given: Any, world: World) -> Any:
-    """Return a value with all that comes later put in place; lists and mappings are new ones."""
+    """Return a copy of a value in which all deferred parts are filled in.
+
+    Lists and mappings are copied.
+    """
     if isinstance(given, Later):
         return given._of(world)
     if type(given) is dict:

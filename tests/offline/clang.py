@@ -27,7 +27,7 @@ _LIBRARIES = (
     "opencl", "ocml", "ockl", "oclc_daz_opt_off", "oclc_unsafe_math_off", "oclc_finite_only_off",
     "oclc_correctly_rounded_sqrt_on", "oclc_abi_version_400",
 )  # fmt: skip
-# Debian 12's library has no constants for gfx1100; those of the family before it select the same
+# Debian 12's library lacks constants for gfx1100; the family before it has the same
 # code for all that kernels here call.
 _ARCHITECTURE_LIBRARIES = {
     "gfx90a": ("oclc_isa_version_90a", "oclc_wavefrontsize64_on"),
@@ -46,13 +46,13 @@ def is_installed() -> bool:
 
 
 def version() -> str:
-    """Return what clang calls itself."""
+    """Return the name and version that clang prints."""
     return run([PROGRAM, "--version"])[1].splitlines()[0]
 
 
 @cache
 def installed() -> str:
-    """Return what identifies the compiler as it is installed, libraries included."""
+    """Return a text that identifies the installed compiler and its libraries."""
     bitcode = _bitcode()
     assert bitcode is not None
     libraries = [

@@ -52,7 +52,7 @@ class Fault:
     # "diverges": work-items may take different ways; "is a condition": all take the same, and a
     # compiler may still be wrong.
     why: str
-    branch: str  # file and line, and those of the calls that lead there
+    branch: str  # file and line, and the same of the calls that lead there
     call: str  # the same of one call that depends on it
 
 
@@ -63,14 +63,14 @@ def is_installed() -> bool:
 
 @cache
 def installed() -> str:
-    """Return what identifies the compilers as they are installed."""
+    """Return a text that identifies the installed compilers."""
     paths = [Path(str(shutil.which(name))) for name in PROGRAMS]
     return kept.installed(*paths, Path(__file__).with_suffix(".cl"))
 
 
 @kept.asked_once(installed)
 def faults(text: str, options: list[str], scope: Scope) -> list[Fault]:
-    """Return what is wrong in any kernel of a text, each branch once a kernel."""
+    """Return the errors in all kernels of a text. Each branch is reported once for each kernel."""
     told = f"-DSCOPE_LANES={int(scope == 'lanes')}"
     whole = Path(__file__).with_suffix(".cl").read_text() + text
     module, _ = output_of([*_CLANG, told, *options, "-", "-o", "-"], whole)

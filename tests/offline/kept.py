@@ -63,7 +63,7 @@ def asked_once(compiler: Callable[[], str]) -> Callable[[Callable[P, Answer]], C
 
 @cache
 def folder() -> Path:
-    """Return where answers are, having removed those that were not used for long."""
+    """Remove answers that were not used for long, and return the folder of the others."""
     found = binary_cache.folder().resolve().parent / "compiled-offline"
     atomic_file.make_folder(found)
     oldest = time.time() - UNUSED_DAYS * 86_400
@@ -75,7 +75,7 @@ def folder() -> Path:
 
 
 def installed(*paths: Path) -> str:
-    """Return what identifies files of a compiler: their names, sizes and times."""
+    """Return a text that identifies files of a compiler by their names, sizes and times."""
     states = [(str(path.resolve()), path.stat()) for path in sorted(paths)]
     return repr([(name, state.st_size, state.st_mtime_ns) for name, state in states])
 

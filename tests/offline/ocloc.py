@@ -46,7 +46,7 @@ def version() -> str:
 
 @cache
 def installed() -> str:
-    """Return what identifies the compiler as it is installed, libraries included."""
+    """Return a text that identifies the installed compiler and its libraries."""
     libraries = [
         path
         for name in ("libocloc", "libigc", "libigdfcl", "libopencl-clang", "libLLVMSPIRV")

@@ -1,4 +1,4 @@
-"""What a compiler makes of a source, in terms common to all compilers."""
+"""The outcome of compiling a source, in terms that are common to all compilers."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Target:
 def _gpu(
     lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True, doubles: bool = True
 ) -> Capabilities:
-    """Return the capabilities of a GPU; memory and compute units play no part in kernels."""
+    """Return the capabilities of a GPU. Memory and compute units do not change kernels."""
     return Capabilities(
         kind="gpu",
         compute_units=64,

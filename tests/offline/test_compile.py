@@ -27,7 +27,7 @@ DEVICES = {target.architecture: target for target in TARGETS}
 
 # A search through a hierarchy of points holds its point, a list of near ones and its way, in
 # doubles and 64-bit words: more than the registers of Intel's GPUs. A long list, or a point in many
-# dimensions, is more than those of any GPU.
+# dimensions, is more than any GPU has.
 SEARCHES = (
     "bvh_boruvka_clear_leaves",
     "bvh_boruvka_lightest_propose",
@@ -39,7 +39,7 @@ SHORT = 8  # points of a list that stays in registers
 # The sums of a tile of pairs take half of all registers, and what else is there when they are
 # compared does not fit; nothing of it is in the loop over dimensions.
 TILES = ("dense_lightest_find", "dense_nearest_find", "dense_nearest_sample")
-# Their words of a whole work-group are more than AMD has registers for; those of lanes take them.
+# Their words of a whole work-group are more than AMD has registers for; the words of lanes fit.
 IN_OTHER_REGISTERS = (
     "dendrogram_condense_steps",
     "dendrogram_serial_condense",
@@ -126,7 +126,7 @@ def test_representatives_stand_for_all() -> None:
 
 
 def said_of(some: Iterable[Specialisation]) -> list[tuple[str, str]]:
-    """Return what the front end of a compiler complains of, each after a label."""
+    """Return the complaints of a compiler's front end, each after a label."""
     require(clang)
 
     def says(one: Specialisation) -> tuple[str, str]:

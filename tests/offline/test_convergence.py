@@ -40,7 +40,7 @@ def _needs_compilers() -> None:
 
 @cache
 def _specialisations(lanes: str) -> dict[str, list[Specialisation]]:
-    """Return what a GPU gets, resident launches included, of the widest data, by source."""
+    """Return the programs of a GPU for the widest data, by source, with resident launches."""
     capabilities = _DEVICES[lanes]
     tuning = replace(policy.choose(capabilities), resident_groups_per_compute_unit=1)
     found: dict[tuple[object, ...], Specialisation] = {}

@@ -60,7 +60,10 @@ def peer_of(X: np.ndarray, given: dict[str, Any], model: HDBSCAN | None = None) 
 
 
 def their_labels(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Return hdbscan's number of each of our labels, noise last; raise unless they are the same."""
+    """Return hdbscan's number for each of our labels, with noise last.
+
+    Raises unless the clusters are equal.
+    """
     pairs = np.unique(np.stack([ours, theirs]), axis=1).T
     assert len(pairs) == np.unique(ours).size == np.unique(theirs).size
     number = np.full(ours.max() + 2, -1)

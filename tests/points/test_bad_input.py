@@ -55,7 +55,7 @@ def test_memory_is_said_before_anything_is_built(
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("value", [None, np.nan, np.inf, -np.inf])
 def test_points_that_are_none(any_device: Device, door: str, value: float | None) -> None:
-    """Points without coordinates, or with one that is no number, which HDBSCAN leaves out."""
+    """Points without coordinates, or with one that is not a number, which HDBSCAN leaves out."""
     X, message = np.zeros((5, 0)), r"shape \(5, 0\).*; "
     if value is not None:
         X = np.ones((5, 64))
@@ -145,7 +145,7 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
         (lambda one, other: other[1] - one[1], "gives -1.0 for points 0 and 1"),
       )),
     (single_linkage, {"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
-    (single_linkage, {"X": np.array([[0.0, "b"]], object)}, "not all of it are numbers"),
+    (single_linkage, {"X": np.array([[0.0, "b"]], object)}, "some values are not numbers"),
     (single_linkage, {"X": [[0.0, 1.0]], "metric": "p", "metric_params": {"p": 0}},
      "p of .* is 0; it must"),
     (single_linkage, {"X": of_stored([[0, 1], [2, 0]])}, r"cell \(1, 0\) .* is 2.0 but \(0, 1\)"),
@@ -185,9 +185,9 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     *((Points, {"coordinates": [[-greatest, 0], [greatest, 0]], "metric": metric},
        r"coordinates go up to 1e\+308, so distances may be beyond .* 1.8e308; divide the coo")
       for greatest in (1e308,) for metric in ("euclidean", "manhattan", "chebyshev")),
-    (Points, {"coordinates": [[1e200, 0], [1e-200, 0], [0, 0]]}, "points 1 and 2 differ by 1e-200 "
-     r"at most, .* up to 1e\+200; .* points must be equal or differ by 1.4e-104 in one"),
-    (Points, {"coordinates": TINY}, "points 0 and 1 differ by 9.88e-324 at most, .* by 2.23e-308"),
+    (Points, {"coordinates": [[1e200, 0], [1e-200, 0], [0, 0]]}, "points 1 and 2 differ by at "
+     r"most 1e-200 .* up to 1e\+200; .* points must be equal or differ by at least 1.4e-104 in"),
+    (Points, {"coordinates": TINY}, "0 and 1 differ by at most 9.88e-324 in .* least 2.23e-308"),
     (Points, {"coordinates": [[1e200, 0], [0, 0]], "core_distances": [1e200, 1e-300]},
      r"core distance 1 is 1e-300, and .* go up to 1e\+200; .* or from .*e-258 to 1.8e\+308"),
     *((single_linkage, {"X": FOUR * factor, "metric": metric, "metric_params": given},

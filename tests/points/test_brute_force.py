@@ -1,4 +1,4 @@
-"""Trees, core distances and labels are those of all pairs, on every device and by every metric."""
+"""Trees, core distances and labels equal the results of all pairs, by every metric."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ ON_A_SPHERE = ("great-circle", "haversine")
 @pytest.mark.parametrize("d", [2, 3, 7, 64, 384])
 @pytest.mark.parametrize("driver", NATIVE, ids=lambda one: one.name)
 def test_every_metric(driver: Variant, d: int) -> None:
-    """Trees by a hierarchy and by all pairs; those of HDBSCAN have core distances, many equal."""
+    """Trees by a hierarchy and by all pairs.
+
+    HDBSCAN's trees have core distances, many of them equal.
+    """
     device = unoptimised(driver.device)
     metrics: list[Any] = [one for one in get_args(Metric) if d == 2 or one not in ON_A_SPHERE]
     rng = np.random.default_rng(d)

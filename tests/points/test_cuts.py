@@ -39,7 +39,7 @@ def test_cut_at_heights(graph: Graph, maximum: bool) -> None:
 @pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("dtype", ["u8", "i8"])
 def test_heights_are_compared_exactly(dtype: str, maximum: bool) -> None:
-    """Also those of another dtype than integers of 64 bits, as Python's are: not as floats."""
+    """Also labels of another dtype than 64-bit integers, as Python's are: not as floats."""
     first = 2**62 + 1
     weights = np.array([first + k for k in range(4)], dtype)
     graph = Graph.from_edges(np.arange(4), np.arange(1, 5), weights)

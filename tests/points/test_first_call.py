@@ -40,7 +40,7 @@ def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 
 def built(log: pytest.LogCaptureFixture) -> list[str]:
-    """Return what was compiled since the last time."""
+    """Return the programs that were compiled since the last call."""
     said = [one.getMessage() for one in log.records if one.name == "clmst"]
     log.clear()
     return [
@@ -98,7 +98,7 @@ CASES = (("native", 64, 384), ("native", 384, 64), ("gpu-shape", 64, 384))
 def test_programs_of_many_dimensions(
     driver: Variant, door: str, case: tuple[str, int, int], log: pytest.LogCaptureFixture
 ) -> None:
-    """Few are built for the first points, and none for those of other dimensions."""
+    """Few programs are built for the first points, and none for points of other dimensions."""
     (call, most), (shape, first, second) = DOORS[door], case
     device = as_variant(Device(driver.device.cl_device, _optimised=False), shape)
     call(points(200, first), device)

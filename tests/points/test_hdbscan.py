@@ -28,7 +28,10 @@ from tests.helpers.bounds import bounds
 
 
 def blobs(seed: int, n: int = 0, axes: int = 2) -> np.ndarray:
-    """Return points round some middles; a third of them on a grid, with equal distances."""
+    """Return points around some centres.
+
+    A third of them are on a grid, where distances are equal.
+    """
     random = np.random.default_rng(seed)
     n = n or int(random.integers(6, 200))
     middles = random.random((int(random.integers(1, 6)), axes)) * 20
@@ -236,7 +239,7 @@ def test_rows_that_are_not_finite(any_device: Device) -> None:
 @pytest.mark.parametrize("axes", [1, 2, 3])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine"])
 def test_tree_of_few_points_at_once(device: Device, axes: int, metric: str) -> None:
-    """Three launches where there are work-groups; the clusters are those of any other way."""
+    """With work-groups there are three launches. The clusters are the same by every other way."""
     if device.policy.work_group_size == 1:
         pytest.skip("one work-item finds such a tree by Prim's algorithm")
     X = blobs(3 + axes, n=500, axes=axes) + 30
@@ -374,7 +377,7 @@ def test_an_estimator_on_a_device_is_copied(any_device: Device) -> None:
 
 
 def test_medoids_take_the_scales_of_all_points() -> None:
-    """As the clusters do; those of one cluster would give another row."""
+    """They change as the clusters do. The points of one cluster would give another row."""
     random = np.random.default_rng(3)
     shapes = random.normal(size=(2, 60, 2)) * [[[1.0, 0.01]], [[0.02, 1.0]]]
     X = np.concatenate([shapes[0], shapes[1] + 30])

@@ -33,7 +33,7 @@ def nearest(points: Points, k: int, rng: np.random.Generator) -> tuple[Array, Ar
 
 
 def brute(points: Points, indices: Array, distances: Array) -> Forest:
-    """Return the tree of all pairs, ordered: first the graph's, by its own weights."""
+    """Return the tree of all pairs, where edges of the graph come first, by the graph's weights."""
     n, own = points.n_vertices, np.full((points.n_vertices,) * 2, np.inf)
     rows = np.repeat(np.arange(n)[:, None], indices.shape[1], axis=1)
     is_pair = (indices != -1) & (indices != rows)

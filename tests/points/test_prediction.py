@@ -89,7 +89,7 @@ METRICS = ["euclidean", "cityblock", "chebyshev", "cosine", "canberra", "seuclid
 @pytest.mark.parametrize("alpha", [1.0, 1.4])
 @pytest.mark.parametrize("metric", METRICS)
 def test_predictions_by_all_pairs(metric: Any, alpha: float) -> None:
-    """Of metrics with a tree of boxes, and of others, whose scales are those of the fit."""
+    """Metrics with a tree of boxes, and other metrics, which keep the scales of the fit."""
     X = blobs(METRICS.index(metric) * 3 + 1, 150, axes=3) + 30
     Q = new_points(X, 1, 60)
     model = HDBSCAN(4, min_samples=3, metric=metric, alpha=alpha).fit(X)
@@ -115,7 +115,7 @@ def test_predictions_by_all_pairs_of_any_tree(seed: int) -> None:
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "cityblock", "chebyshev"])
 def test_many_dimensions(metric: Any) -> None:
-    """All pairs are compared by products there, if the metric's order is that of products."""
+    """All pairs are compared by products there, if products give the metric's order."""
     X = blobs(4, 200, axes=40)
     model = HDBSCAN(5, min_samples=4, metric=metric).fit(X)
     Q = new_points(X, 2, 80)
@@ -283,7 +283,8 @@ one: Any = 1
 # The estimator, the points, the error and what it says.
 CALLS: list[tuple[Any, Any, type[Exception], str]] = [
     (HDBSCAN(7), [[0, 0]], NotFittedError, r"^HDBSCAN\(min_cluster_size=7\) is not fitted; fit mu"),
-    (BY_DISTANCES, [[0, 0]], NotFittedError, "was fitted by distances; prediction needs a fit of"),
+    (BY_DISTANCES, [[0, 0]], NotFittedError, "was fitted with distances; prediction needs a fit "
+                                        "with"),
     (FITTED, [[0, 0, 0]], InvalidGraphError, r"shape \(1, 3\); it must be \(m, 2\) with m at"),
     (FITTED, [[0]], InvalidGraphError, r"shape \(1, 1\); it must be \(m, 2\)"),
     (FITTED, np.zeros((0, 2)), InvalidGraphError, r"shape \(0, 2\); it must be \(m, 2\) with m"),

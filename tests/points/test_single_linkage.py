@@ -126,7 +126,10 @@ def test_connectivity_restricts_the_pairs(any_device: Device) -> None:
 
 
 def test_connectivity_in_components_is_completed_as_scikit_learn_does(any_device: Device) -> None:
-    """The shortest edges between components are added: the same heights and clusters."""
+    """The shortest edges between components are added.
+
+    Heights and clusters equal scikit-learn's.
+    """
     cluster = pytest.importorskip("sklearn.cluster")
     neighbors = pytest.importorskip("sklearn.neighbors")
     rng = np.random.default_rng(8)

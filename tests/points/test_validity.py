@@ -17,7 +17,10 @@ from tests.points.test_hdbscan import blobs
 
 
 def labelled(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return points, and labels that fit them; of every third set, labels by chance."""
+    """Return points and labels.
+
+    For every third set the labels are random, otherwise they fit the points.
+    """
     X, given = sets(seed)
     labels = HDBSCAN(**given, min_samples=4).fit_predict(X)
     return X, np.random.default_rng(seed).integers(-1, 6, len(X)) if seed % 3 == 2 else labels
@@ -46,7 +49,7 @@ def test_validity_is_hdbscans(seed: int, raw: bool) -> None:
 def defined(X: np.ndarray, labels: np.ndarray, d: int) -> tuple[float, dict[int, float]]:
     """Return the index and the scores by their definition, from all pairs.
 
-    The spanning tree is that of pairs in their order by weight and number.
+    The spanning tree takes pairs in their order by weight and number.
     """
     apart, core = cdist(X, X), np.zeros(len(X))
     counts = {int(k): int((labels == k).sum()) for k in set(labels.tolist()) if k >= 0}

@@ -1,4 +1,4 @@
-"""Points by every way: trees and core distances are those of all pairs, bit for bit."""
+"""Points by every way: trees and core distances equal the results of all pairs, bit for bit."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Arr
 
 
 def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = False) -> None:
-    """Assert that trees and core distances are those of all pairs; trees with these, too."""
+    """Assert that trees, with and without core distances, equal the trees of all pairs."""
     graph, every = points.to_graph(), np.arange(points.n_vertices)
     expected = clmst.kruskal(graph)
     for way, found in trees(points, device):
@@ -154,7 +154,7 @@ def test_a_power_of_two_multiplies_all_distances(exponent: int, d: int) -> None:
     other_rows, labels = rows[::4] + 0.25, np.arange(60) % 3
 
     def answers(power: int) -> dict[str, Array]:
-        """Return what must be equal, all distances divided by the power of two."""
+        """Return the results that must be equal, with all distances divided by the power of two."""
         X, new = np.ldexp(rows, power), np.ldexp(other_rows, power)
         model = cluster.HDBSCAN(5, min_samples=4, store_centers="both").fit(X)
         tree = clmst.minimum_spanning_forest(Points(X), verify=True)

@@ -65,7 +65,7 @@ KINDS = ("exclusive", "segmented exclusive", "inclusive", "segmented inclusive")
 
 
 def _lane_group(device: Device) -> str:
-    """Return what a lane group of ``cl/device/lane_group.cl`` is on a device."""
+    """Return the form that a lane group of ``cl/device/lane_group.cl`` has on a device."""
     return "alone" if device.policy.work_group_size == 1 else device.capabilities.lanes
 
 
@@ -156,7 +156,10 @@ def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) ->
 
 
 def lengths_for(device: Device, element_bytes: int, *, segmented: bool = False) -> list[int]:
-    """Return lengths around the landmarks, and what is none of them; the last has all shares."""
+    """Return lengths around the landmarks, and one far from all of them.
+
+    The last length fills all shares.
+    """
     marks = landmarks(device, element_bytes, segmented=segmented)
     around = [mark + d for mark in marks.values() for d in (-1, 0, 1)]
     longest = max(3 * marks["all shares"], 2 * marks["one lane group"], 2500) + 3 * marks["row"] + 1
@@ -190,7 +193,10 @@ def landmarks_of_selections(device: Device) -> dict[str, int]:
 
 
 def lengths_of_selections(device: Device) -> list[int]:
-    """Return lengths around the landmarks, and some that are none; the last has all shares."""
+    """Return lengths around the landmarks, and some far from all of them.
+
+    The last length fills all shares.
+    """
     marks = landmarks_of_selections(device)
     around = {mark + d for mark in marks.values() for d in (-1, 0, 1)}
     longest = max(2 * marks["one work-group"], 3 * marks["all shares"]) + marks["tile"] + 7

@@ -205,7 +205,7 @@ def cases(shape: str) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
 
 
 def _wrong(length: Callable[[Device], int], kind: Kind, draw: int, device: Device) -> str | None:
-    """Return what is wrong with a case, or None."""
+    """Return a description of the error in a case, or None if it is right."""
     # Oclgrind 21.10 takes what is filled through a view for memory that was never written.
     has_views = kind.primitive != "histogram"
     return run(kind, Bench(device, Draws(draw), max(length(device), 0), has_views=has_views))

@@ -97,7 +97,7 @@ def test_elements_that_kernels_do_not_have(dtype: np.dtype[Any], why: str) -> No
 
 @each_compiler
 def test_fields_are_components_in_order(plain: Device) -> None:
-    """An operator that keeps its left element but for one component finds the right one."""
+    """An operator that changes only one component changes the right one."""
     dtype = structure("u4", "f4", "i4", "u4")
     last = Monoid(
         dtype=dtype,

@@ -157,7 +157,7 @@ def test_position_in_a_text_of_several_lines() -> None:
 
 def test_limits() -> None:
     check_expression("combine", "(" * (MAX_DEPTH - 1) + "a" + ")" * (MAX_DEPTH - 1), PAIR)
-    with pytest.raises(InvalidArgumentError, match=f"brackets may be {MAX_DEPTH} deep"):
+    with pytest.raises(InvalidArgumentError, match=f"brackets may be nested {MAX_DEPTH} deep"):
         check_expression("combine", "(" * 10**3 + "a", PAIR)
     with pytest.raises(InvalidArgumentError, match=f"it may have up to {MAX_LENGTH}"):
         check_expression("combine", "-" * (MAX_LENGTH + 1), PAIR)

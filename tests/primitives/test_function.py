@@ -98,7 +98,7 @@ def test_arguments_are_not_forgotten(any_device: Device) -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"expression": "x[0]"}, "the expression must end"),
+        ({"expression": "x[0]"}, "the end of the expression must stand there"),
         ({"expression": "table", "arrays": {"table": "u4"}}, r"'\[' must stand there"),
         ({"expression": "table[table]", "arrays": {"table": "u4"}}, r"'\[' must stand there"),
         ({"expression": "table[1", "arrays": {"table": "u4"}}, r"'\]' must stand there"),
@@ -108,17 +108,17 @@ def test_arguments_are_not_forgotten(any_device: Device) -> None:
         ({"expression": "x", "scalars": {"a": "u4"}, "arrays": {"a": "u4"}}, "something else"),
         ({"expression": "x", "scalars": {"Given": "u4"}}, "it must be lower-case letters"),
         *(
-            ({"expression": "x", "scalars": {name: "u4"}}, "no word of OpenCL C")
+            ({"expression": "x", "scalars": {name: "u4"}}, "not a word of OpenCL C")
             for name in ("float4", "generic", "image2d_array_t")
         ),
         ({"expression": "x", "scalars": {"a": "u4,u4"}}, "records are given in arrays"),
         ({"expression": "x", "scalars": {"a": "f2"}}, "elements are float16"),
         ({"expression": "x", "scalars": 3}, "scalars is 3; it must be a mapping"),
-        ({"expression": "f(a)", "scalars": {"f": "u4", "a": "u4"}}, "no function"),
+        ({"expression": "f(a)", "scalars": {"f": "u4", "a": "u4"}}, "not a function"),
     ],
 )
 def test_wrong_functions(parts: dict[str, Any], message: str) -> None:
-    """What is no array must not be indexed, and no name may hide another one."""
+    """Only arrays may be indexed, and a name must not hide another one."""
     with pytest.raises(InvalidArgumentError, match=message):
         Predicate(dtype=WORD, **parts)
 

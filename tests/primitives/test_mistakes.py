@@ -109,7 +109,7 @@ def refused(call: Call, given: dict[str, Any], message: str) -> None:
 
 
 def of_every_array(name: str, call: Call, device: Device) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield what each array may be by mistake, and the message."""
+    """Yield wrong values for each array, with the message of the error."""
     first, other = next(iter(call.arrays)), Device(device.cl_device)  # of another context
     for array, dtype in call.arrays.items():
         yield {array: np.zeros(N, dtype)}, f"{array} is a ndarray; {NO_ARRAY}"
@@ -178,7 +178,8 @@ OWN_MISTAKES: dict[str, list[tuple[Any, ...]]] = {
     "reduce": [WRONG_MONOID],
     "exclusive_scan": [
         WRONG_MONOID,
-        ({"strategy": "scan-then-propagate"}, "scan-then-propagate has no total; it takes no `tot"),
+        ({"strategy": "scan-then-propagate"}, "scan-then-propagate does not compute a total; "
+                                        "leave `tot"),
         ({"strategy": "quick"}, "there are 'auto', 'reduce-then-scan', 'scan-then-propagate', 's"),
         ({}, "elements are float16; they must be (u)int8,", {"values": "f2"}),
     ],
@@ -191,13 +192,13 @@ OWN_MISTAKES: dict[str, list[tuple[Any, ...]]] = {
     "segmented_reduce": [({"flags": None}, ONE_WAY)],
     "by offsets": [
         ({}, ONE_WAY, {"flags": "u1"}),
-        ({}, "there is one more than there are segments", {}, {"offsets": 0}),
+        ({}, "there must be one more than there are segments", {}, {"offsets": 0}),
     ],
-    "head_flags": [({}, "there is one more than there are segments", {}, {"offsets": 0})],
+    "head_flags": [({}, "there must be one more than there are segments", {}, {"offsets": 0})],
     "compact": [
         ({"flags": None}, "neither flags nor a predicate"),
         ({"predicate": ABOVE}, "both flags and a predicate"),
-        ({"values": None}, "there is a values_out but no values"),
+        ({"values": None}, "values_out is given without values; give both or neither"),
         ({"at_most": -1}, "at_most is -1"),
         *(({}, ODD_SIZES, {name: size}) for name in ("records", "values")
           for size in ("V17", "V68")),
@@ -207,13 +208,13 @@ OWN_MISTAKES: dict[str, list[tuple[Any, ...]]] = {
         ({}, "the predicate is of uint32, the elements are of float32",
          {"records": "f4", "out": "f4"}),
     ],
-    "gather": [({}, f"there are {N} indices but no values", {}, {"values": 0})],
+    "gather": [({}, f"there are {N} indices, but values is empty", {}, {"values": 0})],
     "split": [
         ({"key_bits": 0}, "key_bits is 0; a key has 1 to 64 bits"),
         ({"key_bits": 65}, "key_bits is 65; a key has 1 to 64 bits"),
         ({"start_bit": -1}, "the key goes from bit -1 to bit 4; records has elements of 32 bits"),
         ({"start_bit": 30}, "the key goes from bit 30 to bit 35; records has elements of 32 bits"),
-        ({"values": None}, "there is a values_out without values"),
+        ({"values": None}, "values_out is given without values; give both"),
         ({}, ODD_SIZES, {"records": "V18"}), ({}, ODD_SIZES, {"values": "V68"}),
     ],
     "sort": [({}, ODD_KEYS, {"keys": dtype})

@@ -191,7 +191,7 @@ def test_prelude() -> None:
 
 
 PAIR, MIXED = np.dtype("u4,u4"), Monoid.minimum_by_key("f4").dtype
-ONE_DTYPE = "(for others, give a Monoid that says what becomes of each)"
+ONE_DTYPE = "(for other structures, give a Monoid that combines each field)"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ ONE_DTYPE = "(for others, give a Monoid that says what becomes of each)"
           for make in (Monoid.minimum, Monoid.maximum, Monoid.minimum_by_key)),
         *((make, "f4", "elements are float32; bitwise operators take integers")
           for make in (Monoid.bitwise_and, Monoid.bitwise_or, Monoid.bitwise_xor)),
-        *((make, MIXED, f"elements are {MIXED}; the {name} is of fields of one dtype {ONE_DTYPE}")
+        *((make, MIXED, f"elements are {MIXED}; the {name} needs fields of one dtype {ONE_DTYPE}")
           for make, name in ((Monoid.sum, "sum"), (Monoid.product, "product"))),
         (partial(Monoid, combine="a", identity="0"), "f2", "elements are float16; they must be"),
     ],

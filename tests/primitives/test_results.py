@@ -90,7 +90,10 @@ def at_random(device: Device, kind: Kind) -> list[int]:
 
 
 def beyond_caches(device: Device, kind: Kind) -> list[int]:
-    """Return lengths of which CPUs store results past the caches; the last line is not full."""
+    """Return lengths from which on CPUs store results past the caches.
+
+    The last cache line is not full.
+    """
     marks = _marks(device, kind)
     tiles = 2**20 // (marks["tile"] * _item_bytes(kind))
     return [count * marks["all shares"] - 3 for count in (tiles, tiles + 1)]
@@ -133,8 +136,8 @@ class Case:
 
 CASES = {
     # A chunk, tile, share or work-group that is just filled, or not, must lose nothing. Segments
-    # have no heads, all, few or many of them, evenly, in clusters, or at the end; rows by offsets
-    # may be empty. Of packed flags the top bit is no part of the value.
+    # have none, all, few or many heads, evenly, in clusters, or at the end; rows by offsets
+    # may be empty. Of packed flags the top bit does not belong to the value.
     "every length": Case(lengths=around, draws=4, shaped=small, kinds=[
         *kinds(SCANS, how="sum of u4", by=RTS),
         *kinds(SCANS[0], how=AFFINE, by=SCAN_STRATEGIES),
@@ -204,7 +207,7 @@ CASES = {
     "promises": Case(lengths=TWO_LENGTHS, draws=30, kinds=[
         *kinds("compact", "V4", "V4"), *kinds("positions", "u1")
     ]),
-    # In place, apart, and by some bits of the keys; values that are no whole words, too.
+    # In place, apart, and by some bits of the keys; values that are not whole words, too.
     "sorts": Case(
         lengths=lambda device, _: (0, 1, 333, 2 * shape_of(device).tile + 7), draws=4,
         kinds=[

@@ -207,7 +207,7 @@ def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
 
 
 def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None:
-    """What is combined is the lower bits; the results are no flags."""
+    """What is combined is the lower bits; the results are not flags."""
     values = np.array([2**31 + 2**30, 2**30, 5, 2**31 + 7, 1], np.uint32)
     found = segmented_scan(DeviceArray.from_host(values, any_device))
     assert found.to_host().tolist() == [2**30, 2**31, 2**31 + 5, 7, 8]

@@ -38,7 +38,7 @@ kernel void tell_tile(global uint *out) {
 def model_of(
     kind: DeviceKind, lanes: LanesKind, tuning: dict[str, Any], width: int = 32, n_bytes: int = 64
 ) -> Any:
-    """Return what shares look at of a device, and nothing else."""
+    """Return a device that has only the attributes that shares read."""
     capabilities = replace(CAPABILITIES[kind], compute_units=4, lanes=lanes, lane_width=width)
     chosen = replace(policy.choose(capabilities), **tuning)
     return SimpleNamespace(

@@ -136,7 +136,7 @@ def test_sequential_twin(shape: Device, size: int) -> None:
 def test_one_launch_a_pass_for_one_tile_and_more_for_more(shape: Device) -> None:
     """Three a pass, or in one sweep a digit one, after one that counts four digits and another.
 
-    A tile is that of the work-groups that were built, which may be smaller than those asked for:
+    A tile belongs to the work-groups that were built, which may be smaller than those asked for:
     these decide whether one sweep a digit pays.
     """
     asked, key = shape_of(shape), Key(start_bit=0, bits=20)

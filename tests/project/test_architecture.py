@@ -125,7 +125,10 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def part_of(module: str) -> str:
-    """Return the part of the package that a module belongs to; the facade is ``clmst``."""
+    """Return the part of the package that a module belongs to.
+
+    Modules of the facade belong to ``clmst``.
+    """
     words = module.split(".")
     return words[1] if len(words) > 1 and words[1] in MAY_IMPORT else "clmst"
 
@@ -249,7 +252,7 @@ def test_one_module_builds_programs() -> None:
 
 
 def test_one_module_knows_where_kernels_are() -> None:
-    """Others name sources below ``cl/``, and have no way to find a file of the package."""
+    """Others name sources below ``cl/``, and cannot find a file of the package."""
     finders = {name for name, node in nodes(ast.Name) if node.id == "__file__"}
     finders |= {n for n, node in nodes(ast.alias) if node.name.startswith("importlib.resources")}
     folders = {name for name, _, text in strings() if text in ("cl", "cl/")}
@@ -387,7 +390,7 @@ def reaching_lanes(text: str) -> set[str]:
 
 
 def kernel_prefix(path: Path) -> str:
-    """Return what the names of a file's kernels begin with.
+    """Return the prefix that the kernels of a file must have.
 
     In an algorithm's folder that is the folder and the file, ``ecl_populate_`` in
     ``ecl/populate.cl``; the folder alone in the file of its name. Elsewhere it is the file.

@@ -101,7 +101,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def contestants_of(file: Path, *arguments: object) -> dict[str, dict[str, Any]]:
-    """Return what a comparison of primitives tells of each contestant."""
+    """Return what a comparison of primitives says about each contestant."""
     points = points_of(file, "primitives", "compare", *arguments)
     return {point["contestant"]: point for point in points}
 
@@ -233,10 +233,10 @@ def test_figures_of_scans(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--elements", "12k"), "is no positive number"),
-        (("--elements", "0"), "is no positive number"),
+        (("--elements", "12k"), "is not a positive number"),
+        (("--elements", "0"), "is not a positive number"),
         (("--only", "reduce,fold"), "no case is called 'fold'"),
-        (("--peer", "cub"), "is no NAME=COMMAND"),
+        (("--peer", "cub"), "is not of the form NAME=COMMAND"),
         (("--device", "no such device"), "no device matches"),
     ],
 )
@@ -662,7 +662,7 @@ def test_round_in_which_preparing_is_repaid() -> None:
 
 
 def test_rush_hour(tmp_path: Path) -> None:
-    """All come to the middle, by roads that exist; both pictures are there."""
+    """All cars reach the middle by roads that exist, and both pictures are drawn."""
     roads = rush_hour.load(None)
     middle = rush_hour.middle_of(roads)
     cars = rush_hour.cars_by_road(roads, middle)
@@ -718,12 +718,12 @@ def test_cores(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_stated_times(any_device: Device, tmp_path: Path) -> None:
-    """The ratio is that of the stated time to the median of the solves, not of the forests."""
+    """The ratio divides the stated time by the median of the solves, not of the forests."""
     graph = surrogates.find("random-2e10-d8").build()
     row = ecl.beside_stated(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
     assert (row["slots"], len(row["solve"]), len(row["forest"])) == (graph.n_slots, 3, 3)
     assert row["stated / solve"] == ecl.STATED["grid20"] / np.median(row["solve"])
-    file = tmp_path / "positions.gr"  # whose edge ids are no slots
+    file = tmp_path / "positions.gr"  # whose edge ids are not slots
     clmst.write_graph(generate("random", n=60), file)
     assert "| grid20 | " in run_case_of("ecl", "stated", f"grid20={file}").output
     unknown = run_case_of("ecl", "stated", "lj")
@@ -779,7 +779,7 @@ def test_streams_in_chunks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @bounds(stream_blocks=3, stream_rows=1 << 18)  # which the case changes
 def test_rates_of_a_stream(file: Path, tmp_path: Path) -> None:
-    """The bus, the stream by each way, and its steps; each in a row."""
+    """There is a row for the bus, for the stream by each way, and for each step."""
     folder = tmp_path / "edges"
     folder.mkdir()
     small = ["stream_rates", "--vertices", "1e3", "--repetitions", "1"]

@@ -78,7 +78,7 @@ def test_the_wheel_installs_and_solves(built: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def source(built: Path, tmp_path: Path) -> Path:
-    """Return what is in the sdist."""
+    """Return the names of the files in the sdist."""
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as file:
         file.extractall(tmp_path, filter="data")
@@ -106,7 +106,7 @@ def test_the_sdist_makes_the_same_wheel(built: Path, source: Path, tmp_path: Pat
 
 
 def description(wheel: Path) -> str:
-    """Return what a wheel tells an index of itself."""
+    """Return the metadata of a wheel."""
     with zipfile.ZipFile(wheel) as file:
         (name,) = (one for one in file.namelist() if one.endswith(".dist-info/METADATA"))
         return file.read(name).decode()

@@ -48,7 +48,7 @@ def running(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def names_in(node: ast.AST, package: str) -> list[str]:
-    """Return the full names that an import statement asks for; of other nodes none."""
+    """Return the full names that an import statement imports. Other nodes import none."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if not isinstance(node, ast.ImportFrom):

@@ -1,7 +1,7 @@
 """Each notebook of examples/notebooks runs from an empty folder, and makes its pictures.
 
-They are kept without outputs: a change of a picture is no change of the file, nothing in them grows
-old, and the pictures that a reader sees are those of the version that is installed.
+They are kept without outputs: a change of a picture does not change the file, nothing in them grows
+old, and a reader sees the pictures of the installed version.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages, pictures and records of runs say the same, and what has no record is marked."""
+"""Pages, pictures and records of runs agree, and numbers without a record are marked."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_changed_numbers_are_noticed(seed: str, tmp_path: Path) -> None:
 
 
 def faults(docs: Path) -> list[str]:
-    """Return what is wrong with the pages of a folder."""
+    """Return the errors in the pages of a folder."""
     return pages.stale(docs) + [fault for name in STRICT for fault in pages.unmarked(docs / name)]
 
 

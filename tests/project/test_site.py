@@ -71,7 +71,7 @@ def pages(site: Path) -> dict[Path, Read]:
     return {
         page: Read(page.read_text(encoding="utf-8"))
         for page in site.rglob("*.html")
-        if page.name != "404.html"  # its links are those of the root of a server
+        if page.name != "404.html"  # its links start at the root of a server
     }
 
 
@@ -94,6 +94,30 @@ def test_no_link_is_dead(pages: dict[Path, Read]) -> None:
             if not file.exists() or (anchor and anchor not in known):
                 dead.append((page.parent.name, link))
     assert dead == []
+
+
+def test_the_log_of_experiments_is_not_on_the_site(pages: dict[Path, Read]) -> None:
+    """Its links became words, because this build knows no repository to which they could lead."""
+    links = [link for read in pages.values() for link in read.links]
+    assert not [link for link in links if "log.md" in link or link.startswith("../log/")]
+
+
+def test_links_to_the_log_lead_to_the_repository() -> None:
+    """With ``[project.urls]`` a reader gets from a page to the rows that it names."""
+    pytest.importorskip("mkdocstrings_handlers")
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import File, Files
+    from mkdocs.structure.pages import Page
+
+    from benchmarks import site
+
+    config = MkDocsConfig()
+    page = Page("", File("papers/pma.md", "docs", "site", use_directory_urls=True), config)
+    text = "See [the log](../../benchmarks/log.md#pma)."
+    assert site.on_page_markdown(text, page, config, Files([])) == "See the log."
+    config.repo_url = "https://example/us/clmst"
+    shown = site.on_page_markdown(text, page, config, Files([]))
+    assert shown == "See [the log](https://example/us/clmst/blob/main/benchmarks/log.md#pma)."
 
 
 def test_no_role_is_left(pages: dict[Path, Read]) -> None:

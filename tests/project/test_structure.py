@@ -73,7 +73,7 @@ def test_classes_are_counted_by_where_they_are_named(root: Path) -> None:
 
 
 def test_floors_are_the_longest_chain_of_imports(root: Path) -> None:
-    """An import for types alone is none: it would close a cycle here."""
+    """An import for types alone does not count, although it would close a cycle here."""
     assert structure.floors(root, "pack") == [
         "clmst.pack.top",
         "clmst.pack.middle",

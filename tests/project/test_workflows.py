@@ -54,7 +54,7 @@ def test_workflows_may_do_little(path: Path) -> None:
 
 
 def test_the_recipe_is_of_this_version() -> None:
-    """Version, Python and requirements are those of pyproject.toml; systems only add drivers."""
+    """Version, Python and requirements come from pyproject.toml. Systems only add drivers."""
     recipe = read(RECIPE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert recipe["context"]["version"] == clmst.__version__

@@ -159,7 +159,7 @@ def _write_failures(state: State, path: Path, found: Iterable[dict[str, Any]]) -
 
 def _shrink(file: Path, given: argparse.Namespace) -> None:
     with child_on(failures.read(file)[1]["device"], given.plant) as child:
-        child.ask(None, given.time_limit)  # its start is no time of shrinking
+        child.ask(None, given.time_limit)  # its start does not count as time of shrinking
         until = time.monotonic() + given.shrink_seconds
         failures.shrink_file(file, child, until=until, limit=given.time_limit)
 

@@ -26,7 +26,10 @@ _SCIPYS: dict[str, Any] = {
 
 
 def tree_difference(points: Points, device: Device) -> str:
-    """Return what is wrong with the tree or the linkage of points; empty if nothing is."""
+    """Return the errors in the tree or the linkage of points.
+
+    The list is empty if there are none.
+    """
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
     forest = bvh_boruvka.solve(matrix, launch).to_host(launch)
     graph = points.to_graph()
@@ -47,9 +50,11 @@ def tree_difference(points: Points, device: Device) -> str:
 def cluster_difference(
     points: Points, device: Device, distances: Array, *, min_samples: int, **model: Any
 ) -> str:
-    """Return what is wrong with core distances, labels or strengths; empty if nothing is.
+    """Return the errors in core distances, labels or strengths.
 
-    Points have no core distances, `distances` is the matrix of all pairs, and `model` has
+    The list is empty if there are none.
+
+    Points lack core distances, `distances` is the matrix of all pairs, and `model` has
     ``min_cluster_size``, ``cluster_selection_method`` and ``allow_single_cluster`` of HDBSCAN.
     """
     core = np.partition(distances, min_samples - 1, axis=1)[:, min_samples - 1]

@@ -73,7 +73,7 @@ def draw(number: int) -> tuple[str, Points]:
 
 
 def wrong_of(number: int, points: Points, device: Device) -> str:
-    """Return what is wrong with a set; empty if nothing is."""
+    """Return the errors in the results for a set of points. The list is empty if there are none."""
     graph = points.to_graph()
     tree = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
     if not np.array_equal(tree.edge_ids, clmst.kruskal(graph).edge_ids):
@@ -96,7 +96,7 @@ def wrong_of(number: int, points: Points, device: Device) -> str:
 
 
 def compare(numbers: Iterable[int], device: Device) -> Counter[str]:
-    """Return how many sets of each kind were compared; all are right.
+    """Return the number of sets of each kind that were compared. Raises if a set is wrong.
 
     Raises
     ------

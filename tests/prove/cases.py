@@ -135,7 +135,7 @@ class Plan:
         return _case_of(self.seed, block, index, number, subject)
 
     def doubts(self, number: int, case: Case | PrimitiveCase) -> str | None:
-        """Return what is wrong with the oracle's answer, if that is checked with this case."""
+        """Return the error in the oracle's answer if this case checks it. Otherwise return None."""
         if isinstance(case, PrimitiveCase) or not self.checks_oracle(number):
             return None
         expected = expected_of(case.sample, maximum=case.maximum)
@@ -181,7 +181,7 @@ def _case_of(seed: int, block: int, index: int, number: int, subject: str) -> Ca
 
 
 def _input_form(draws: Draws, drawn: Sample, algorithm: str, option: str) -> str:
-    """Return an input form by name; solvers take each edge once, which one option is not for."""
+    """Return an input form by name. Solvers take each edge once, which one option excludes."""
     options = settings.OPTIONS[algorithm][option]
     if draws.one_in(32) and getattr(options, "single_direction", True) and drawn.n <= 400:
         return "repeated, two devices" if draws.one_in(8) else "repeated"

@@ -50,7 +50,10 @@ class Draws:
         return Stream(key=self.word()).words(count)
 
     def integers(self, bound: int, count: int) -> Array:
-        """Return int64 from 0 to below `bound`; zeros where `bound` is 0."""
+        """Return random int64 values that are at least 0 and below `bound`.
+
+        They are 0 where `bound` is 0.
+        """
         return (self.words(count) % np.uint64(max(bound, 1))).astype(np.int64)
 
     def pick(self, values: Array, count: int) -> Array:

@@ -49,7 +49,7 @@ def read(path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def _as_json(case: AnyCase) -> dict[str, Any]:
-    """Return all that tells a case; floats are texts that keep every bit."""
+    """Return everything that determines a case. Floats are texts that keep every bit."""
     if isinstance(case, PrimitiveCase):
         return case.as_json()
     w = case.sample.w

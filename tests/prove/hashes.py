@@ -138,7 +138,7 @@ def committed() -> dict[str, dict[str, str]]:
 
 
 def algorithms_for(sample: Sample, device: Device) -> list[str]:
-    """Return the algorithms that take an input; points as such are for dense alone."""
+    """Return the algorithms that take an input. Only dense takes points as they are."""
     if sample.coordinates is not None:
         return ["auto", "dense"]
     names = [name for name in ALGORITHMS if sample.n <= most_vertices(name, device)]

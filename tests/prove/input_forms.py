@@ -31,7 +31,7 @@ class Given:
     keeps_dtype: bool = True  # whether the forest's weights have the dtype of the sample's
 
     def wrong_ids(self, found: Any, sample: Sample, right: Array) -> str | None:
-        """Return what is wrong with a forest's edge ids, whose edges and weights are right."""
+        """Return the error in the edge ids of a forest whose edges and weights are right."""
         ids = found.edge_ids
         if self.keeps_dtype and found.weights.dtype != sample.w.dtype:
             return f"weights have dtype {found.weights.dtype}; it must be {sample.w.dtype}"
@@ -183,7 +183,7 @@ def _matrix(sample: Sample) -> Array:
 
 
 def _condensed(sample: Sample) -> Array:
-    """Return the index of each edge in SciPy's condensed form; loops have none."""
+    """Return the index of each edge in SciPy's condensed form. Loops are left out."""
     u, v = sample.low, sample.high
     indices: Array = u * (2 * sample.n - u - 1) // 2 + (v - u - 1)
     return indices
@@ -219,7 +219,7 @@ def file(sample: Sample, draws: Draws, _device: Any) -> Given:
 
 def applicable(sample: Sample, algorithm: str) -> list[tuple[str, InputForm]]:
     """Return the ways that a sample can go, the usual ones several times."""
-    narrow = sample.w.dtype != np.float16  # SciPy has no sparse matrices of those
+    narrow = sample.w.dtype != np.float16  # SciPy lacks sparse matrices of those
     # Python's numbers become int64 or float64: with other dtypes, a process would build twice as
     # many programs.
     plain = sample.w.dtype in (np.int32, np.int64, np.float64, np.bool_)

@@ -29,7 +29,7 @@ class Expected:
 
 
 def solve(sample: Sample, *, maximum: bool) -> Expected:
-    """Return what the project's oracle says."""
+    """Return the forest of the project's oracle."""
     forest = clmst.kruskal(sample.graph(), maximum=maximum)
     return Expected(
         forest.edges, forest.edge_ids, forest.weights, forest.total_weight, forest.labels
@@ -40,7 +40,7 @@ def solve(sample: Sample, *, maximum: bool) -> Expected:
 
 
 def doubts(sample: Sample, expected: Expected, *, maximum: bool) -> str | None:
-    """Return what is wrong with the oracle's answer by two methods that share nothing with it."""
+    """Check the oracle's answer by two methods that share nothing with it. Return the errors."""
     if (ids := _plain_kruskal(sample, maximum=maximum)) != expected.ids.tolist():
         return f"the oracle's edges are {expected.ids.tolist()}; Kruskal's in plain Python {ids}"
     weights = expected.weights.tolist()
@@ -90,7 +90,7 @@ def _doubts_of_scipy(sample: Sample, expected: Expected, *, maximum: bool) -> st
 
 
 def difference(found: Any, expected: Expected, n: int, *, labels: bool) -> str | None:
-    """Return how a forest differs from the right one, edge ids aside, or None.
+    """Return the difference between a forest and the right one, or None. Edge ids are not compared.
 
     Parameters
     ----------

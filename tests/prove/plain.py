@@ -29,7 +29,10 @@ class Merged:
 
 
 def merges(forest: Forest) -> Merged:
-    """Return the merges in the order of edges; in the end each tree joins that of vertex 0."""
+    """Return the merges in the order of the edges.
+
+    In the end each tree joins the tree of vertex 0.
+    """
     order = np.argsort(forest.weights, kind="stable")
     apart = np.unique(forest.labels, return_index=True)[1][1:]  # the least vertices of other trees
     edges = np.concatenate([forest.edges[order], np.column_stack((0 * apart, apart))])

@@ -147,7 +147,7 @@ class Run:
                 self.state.done[block] = number + 1
 
     def _takes_case(self, *, count: int = 1) -> bool:
-        """Return whether another case may begin; it counts as taken then."""
+        """Return whether another case may begin. If so, it is counted as taken."""
         with self._lock:
             may_begin = self._left > 0 and time.time() < self._until and self._lost < _MOST_FAULTS
             self._left -= count if may_begin else 0

@@ -84,7 +84,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 
-# Options that not every device takes: there a refusal is no failure.
+# Options that not every device takes: there a refusal does not count as a failure.
 FOR_SOME_DEVICES = {
     ("edge-parallel", "locked"),
     ("filter-boruvka", "mixed"),

@@ -125,7 +125,7 @@ class State:
 
 
 def sources() -> dict[str, Any]:
-    """Return what tells which sources ran: the commit, where git knows it, and their hash."""
+    """Return the identity of the sources that ran: their hash, and the commit if git knows it."""
     digest = hashlib.sha256()
     package, kernels = ROOT / "clmst", source.root()
     for folder, pattern in ((package, "*.py"), (kernels, "*.cl")):
@@ -145,7 +145,7 @@ def sources() -> dict[str, Any]:
 
 
 def table(states: Sequence[State]) -> str:
-    """Return the table of runs in Markdown, with the sum of all; then what was refused, and why."""
+    """Return the table of runs and their sum in Markdown, then the refused cases and reasons."""
     total = Tally()
     for state in states:
         total.update(state.tally)

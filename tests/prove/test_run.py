@@ -96,7 +96,10 @@ def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_no_case_begins_when_the_time_is_over(tmp_path: Path) -> None:
-    """Neither the first nor a later one; else a run on a slow device goes on for long."""
+    """Neither the first case nor a later one begins.
+
+    Otherwise runs on slow devices would not end.
+    """
     path = tmp_path / "run.json"
     assert run(path, "--minutes", "0.0001", "--workers", "2") == 0
     assert State.load(path).cases == 0
@@ -160,7 +163,7 @@ def test_file_keeps_every_bit(tmp_path: Path, number: int) -> None:
 
 
 def test_shrinking_ends_at_the_least_graph() -> None:
-    """Without any device: a failure that needs two parallel edges and nothing else."""
+    """A failure that needs only two parallel edges is reduced to them. This needs no device."""
     plan, number = Plan(seed=3, block=8), 0
     while has_parallel(case := plan.case(number)) < 5 or case.sample.coordinates is not None:
         number += 8

@@ -1,4 +1,4 @@
-"""Subjects beside solves: every kind has its turn, right ones pass, and a wrong kernel is found."""
+"""Subjects other than solves: every kind is drawn, right kernels pass, and a wrong one is found."""
 
 from __future__ import annotations
 

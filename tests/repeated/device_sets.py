@@ -28,7 +28,9 @@ DENSE = 25  # vertices from which on a part of these tests is dense
 
 @cache
 def device_sets() -> dict[str, list[Device]]:
-    """Return devices by a name of what is special about them; empty where there is no device.
+    """Return devices by a name that says what is special about them.
+
+    The result is empty without a device.
 
     Where the machine has one device alone, its second one lacks a capability.
     """
@@ -47,7 +49,7 @@ def device_sets() -> dict[str, list[Device]]:
 
 
 def every_device_set(*names: str) -> pytest.MarkDecorator:
-    """Parametrise a test with sets of devices, all or those of some names."""
+    """Parametrise a test with all sets of devices, or with the named sets."""
     params = [
         pytest.param(devices, id=name)
         for name, devices in device_sets().items()
@@ -85,7 +87,10 @@ class Place:
         return self.devices[-1]
 
     def graph(self, *, is_sorted: bool = False) -> Graph:
-        """Return a graph that all devices have a part of, perhaps in the canonical order."""
+        """Return a graph of which all devices get a part.
+
+        If `is_sorted`, its edges are in canonical order.
+        """
         if len(self.devices) == 1:
             return sorted_graph() if is_sorted else random_graph()
         return in_canonical_order(clustered_graph()) if is_sorted else clustered_graph()

@@ -32,7 +32,7 @@ def every_device() -> list[Any]:
 
 
 def expected(solver: RepeatedSolver, weights: Array) -> Forest:
-    """Return what the oracle makes of a solver's edges under other weights.
+    """Return the oracle's forest of a solver's edges with other weights.
 
     Weights that belong to no edge are given to loops, which the oracle leaves out.
     """
@@ -66,7 +66,7 @@ def in_canonical_order(graph: Graph) -> Graph:
 
 
 def refused(function: Any, *arguments: Any, **options: Any) -> str:
-    """Return what the error says that a call has to end with."""
+    """Return the message of the error that a call must raise."""
     with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
         function(*arguments, **options)
     return str(caught.value)

@@ -52,7 +52,7 @@ def nothing_grows(device: Device, *, managed_times: float = 1.0) -> Iterator[Non
 
 
 def turns(solver: RepeatedSolver) -> tuple[Callable[[int], object], list[Any]]:
-    """Return rounds by number, two solves and an update of every seventh weight; and weights."""
+    """Return rounds by number: two solves, and an update of every seventh weight."""
     rng = np.random.default_rng(8)
     rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
     ids = np.arange(0, solver.n_edges, 7)
@@ -75,7 +75,9 @@ def solves(
 
 
 def changes(device: Device) -> tuple[Callable[[int], object], int, int]:
-    """Return changes, few and many, from the host and the device; some are refused, some kept.
+    """Return changes of few and of many weights, from the host and from the device.
+
+    Some of them are refused.
 
     The weights that are changed are now and then a buffer of the caller's.
     """

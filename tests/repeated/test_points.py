@@ -1,4 +1,4 @@
-"""Solvers of points: forests are those of the points anew, and what has no meaning is refused."""
+"""Solvers of points return the forests of fresh solves, and refuse calls for edges."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_many_rounds_from_one_array(any_device: Device) -> None:
 
 
 def test_a_forest_on_the_device_stays_right(any_device: Device) -> None:
-    """Later rounds overwrite what a solver keeps, and nothing of the forest's own graph."""
+    """Later rounds overwrite the solver's arrays, but not the graph that belongs to the forest."""
     coordinates = np.random.default_rng(8).random((N, 2))
     with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
         kept = solver.solve(coordinates, keep_on_device=True)
@@ -159,7 +159,7 @@ def test_what_points_do_not_have_is_refused(any_device: Device) -> None:
     solver.close()
     with pytest.raises(clmst.InvalidArgumentError, match="the solver is closed"):
         solver.solve(points)
-    with pytest.raises(clmst.InvalidArgumentError, match="only 'dense' takes"):
+    with pytest.raises(clmst.InvalidArgumentError, match="only 'dense' solves"):
         RepeatedSolver(points, devices=any_device, algorithm="boruvka")
     with pytest.raises(clmst.InvalidArgumentError, match="2 devices are given for points"):
         RepeatedSolver(points, devices=[any_device, any_device.forcing_off("int64-atomics")])

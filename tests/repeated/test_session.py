@@ -55,7 +55,7 @@ def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
     kept = list(
         solver.solve_many(source, keep_on_device=True, progress=lambda *done: seen.append(done))
     )
-    assert seen[-2:] == [(5, None), (6, None)]  # an iterator has no length
+    assert seen[-2:] == [(5, None), (6, None)]  # the length of an iterator is unknown
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())
     rounds[-1][:9] = 2  # what is changed are the weights of the last forest

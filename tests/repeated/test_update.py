@@ -90,7 +90,7 @@ def test_a_host_array_is_the_callers_again(any_device: Device) -> None:
 @on_every_device
 @every_order
 def test_a_wrong_change_changes_nothing(variant: Device, make: Any) -> None:
-    """One of arrays on the device; those of the host are checked before."""
+    """Only device arrays are tested here, because host arrays are checked before."""
     solver = RepeatedSolver(make(), devices=variant)
     weights = np.random.default_rng(2).random(solver.n_edges, np.float32)
     check(solver, weights)
@@ -142,7 +142,7 @@ def test_a_change_that_makes_no_sense(place: Place) -> None:
 @every_order
 @pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
 def test_narrowed_weights_and_one_that_is_too_wide(variant: Device, make: Any, dtype: str) -> None:
-    """64-bit weights of 32 bits stay so while they can, and are exact whatever comes."""
+    """64-bit weights stay narrowed to 32 bits as long as that is exact. All forests are exact."""
     solver = RepeatedSolver(make(), devices=variant)
     rng = np.random.default_rng(3)
     base = 1 << 40

@@ -106,7 +106,7 @@ def test_on_the_device_by_update_and_many(variant: Device) -> None:
     share=st.sampled_from([0.0, 0.01, 0.2]),
 )
 def test_any_graph_any_moves(seed: int, size: tuple[int, int], dtype: str, share: float) -> None:
-    """Whatever is settled, a round's forest is that of its weights."""
+    """A round's forest is right for its weights, whatever a warm start has settled."""
     with bounds(warm_from=1, warm_most_left=100):
         rng = np.random.default_rng(seed)
         n, m = size

@@ -16,7 +16,7 @@ from clmst.runtime.array import DeviceArray
 from tests.repeated.rounds import refused
 
 VALUES = np.arange(1000, dtype=np.uint32)
-OBJECTS = "have no place in a device's memory"
+OBJECTS = "a device's memory holds neither Python objects"
 PAIR = np.dtype([("key", "f4"), ("index", "u4")])
 
 
@@ -172,7 +172,7 @@ def test_numpy_takes_it(array: DeviceArray) -> None:
         assert found.dtype == array.dtype
     assert np.asarray(array, dtype=np.float64).dtype == np.float64
     assert np.sum(array) == values.sum()
-    refused = "copy is False; what a device has in its memory can only be copied"
+    refused = "copy is False; the contents of a device's memory can only be copied"
     with pytest.raises(InvalidArgumentError, match=refused):
         array.__array__(copy=False)
 
@@ -225,7 +225,7 @@ def test_pyopencl_array_is_shared(any_device: Device, foreign: ClArray, step: in
 def test_pyopencl_array_in_part_of_a_buffer(
     any_device: Device, foreign: ClArray, step: int
 ) -> None:
-    """OpenCL has no parts of parts, and what overlaps shows in the whole only."""
+    """OpenCL does not make parts of parts, and overlaps are visible in the whole buffer only."""
     assert isinstance(foreign.base_data, cl.Buffer)
     part = foreign.base_data.get_sub_region(4 * step, 20 * step)
     array = ClArray(any_device.queue, 5 * step, np.uint32, data=part)
@@ -290,7 +290,7 @@ def test_queue_of_the_callers_own(any_device: Device) -> None:
 
 
 def test_shared_virtual_memory(any_device: Device, step: int) -> None:
-    """As a whole it is as good as a buffer; it has no parts that kernels take."""
+    """As a whole it is as good as a buffer; kernels do not take parts of it."""
     try:
         allocator = SVMAllocator(any_device.context, alignment=0, queue=any_device.queue)
         foreign = ClArray(any_device.queue, VALUES.shape, VALUES.dtype, allocator=allocator)
@@ -300,7 +300,7 @@ def test_shared_virtual_memory(any_device: Device, step: int) -> None:
     array = DeviceArray.from_pyopencl(foreign, any_device)
     np.testing.assert_array_equal(array.to_host(), VALUES)
     message = refused(lambda: array[step:])
-    assert message == "the array is in a SVMAllocation; views into the middle are of buffers only"
+    assert message == "the array is in a SVMAllocation; only a buffer can be viewed from its middle"
 
 
 # ------------------------------------------------------------------------- to PyOpenCL

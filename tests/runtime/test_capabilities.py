@@ -20,7 +20,7 @@ INTEL_LANES = "cl_khr_subgroups cl_intel_subgroups cl_intel_required_subgroup_si
 def described(
     *, extensions: str = "", vendor: str = "Somebody", kind: int = cl.device_type.GPU, **facts: Any
 ) -> Any:
-    """Return what clmst asks of a ``pyopencl.Device``."""
+    """Return a stand-in with the attributes of ``pyopencl.Device`` that clmst reads."""
     usual = {
         "name": "Something",
         "platform": SimpleNamespace(name="Somebody's OpenCL", vendor=vendor),

@@ -197,7 +197,7 @@ def test_kernel_of_any_number_of_groups(device: Device) -> None:
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 1000, 20_011])
 def test_read_write_fill(device: Device, dtype: type[Any], count: int, least: int) -> None:
-    """What is filled, by a kernel where it is large, or by the driver, has no byte more."""
+    """What is filled, by a kernel where it is large, or by the driver, is not larger by a byte."""
     value = 0x0123456789ABCDEF & np.iinfo(dtype).max
     expected = np.arange(count + 16).astype(dtype)
     launch, buffer = Launcher(device, device.queue), device.allocate(expected.nbytes)

@@ -355,7 +355,7 @@ def test_queue_of_a_device_without_a_capability(
 
 
 def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NVIDIA's driver blames the host where a GPU has no memory for another context."""
+    """NVIDIA's driver blames the host if a GPU lacks memory for another context."""
     full = "no memory left for a context .*OUT_OF_HOST"
     with monkeypatch.context() as patch:
         inject(patch, "context").let_fail()

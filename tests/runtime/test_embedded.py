@@ -102,7 +102,7 @@ def driver(environment: Path) -> Path:
 @pytest.mark.parametrize("has_driver", [True, False])
 @pytest.mark.parametrize("is_conda", [True, False])
 def test_offered_beside_the_systems(environment: Path, has_driver: bool, is_conda: bool) -> None:
-    """And those of a conda environment, where PyOpenCL's own loader does not look."""
+    """And the drivers of a conda environment, where PyOpenCL's own loader does not look."""
     wheel, own = "platlib/pyopencl/.libs", "etc/OpenCL/vendors"
     for folder, names in ((wheel, "bc"), ("vendors", "abx"), (own, "b")):
         (environment / folder).mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,10 @@ def test_users_variable_is_left_alone(
 
 @pytest.mark.parametrize("libraries", [(), LIBRARIES])
 def test_nothing_to_offer(environment: Path, libraries: tuple[str, ...]) -> None:
-    """There are none, or they do not load, as those of another system: nor would the driver."""
+    """There are no libraries, or they do not load because they are for another system.
+
+    The driver would not load either.
+    """
     install(environment, *libraries)
     with offered_to_loader():
         assert offered() is None

@@ -74,7 +74,7 @@ def test_work_items_that_are_alone_are_not_made_into_vectors() -> None:
             SUBGROUPS.without(("lanes", "int64-atomics")), {},
             {"LANES": 16, "LANES_IMPL": 0, "ATOMIC64": 0},
         ),
-        # Single work-items have no lanes. What is given wins.
+        # Single work-items lack lanes. What is given wins.
         (SUBGROUPS, {"WG_SIZE": 1}, {"LANES": 1, "LANES_IMPL": 0, "ATOMIC64": 1}),
         (
             SUBGROUPS, {"LANES_IMPL": 0, "WG_SIZE": 128, "TUPLES": False},
@@ -166,7 +166,7 @@ def test_threads_build_a_program_once(
     """Else each thread would wait for its own, and silence warnings for the others."""
     device = Device(any_device.cl_device)
     device.check_usable()
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))  # which has no binary of it
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))  # which lacks a binary of it
     with caplog.at_level(logging.INFO, "clmst"), ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: device.program("device/trial.cl", UNHEARD_OF=2), range(8)))
     assert caplog.text.count("compiling kernels (trial)") == 1

@@ -32,7 +32,7 @@ def test_each_stands_once() -> None:
 
 @pytest.mark.parametrize("name", QUIRKS)
 def test_where_it_is_avoided_and_tested(name: str) -> None:
-    """The files say the quirk's name, and the tests of that name exist."""
+    """Each file that a quirk names mentions the quirk, and the named tests exist."""
     for path, _, test in re.findall(r"\b([a-z_/]+[.](?:py|cl))(::(\w+))?", QUIRKS[name]):
         text = (ROOT / path).read_text(encoding="utf-8")
         assert f"def {test}" in text if path.startswith("tests/") else f"quirk: {name}" in text

@@ -99,12 +99,12 @@ def test_root_in_a_clone_and_in_an_installed_package(places: list[str], tmp_path
 
 
 def test_root_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="without its kernel sources"):
+    with pytest.raises(FileNotFoundError, match="kernel sources of clmst are missing"):
         installed(tmp_path)["root"]()
 
 
 def installed(folder: Path) -> dict[str, Any]:
-    """Return what is in a copy of the module, in a package in a folder."""
+    """Return the contents of a copy of the module, made in a package in a folder."""
     copy = folder / "clmst" / "runtime" / "source.py"
     copy.parent.mkdir(parents=True)
     return runpy.run_path(str(shutil.copy(source.__file__, copy)))

@@ -271,7 +271,9 @@ def test_driver_without_pinned_memory(copying: Device, monkeypatch: pytest.Monke
     """One warning, and the driver's own way from then on."""
     array, found = numbers(30 * PAGE), np.zeros(30 * PAGE, np.uint8)
     inject(monkeypatch, "map", copying).let_fail()
-    with pytest.warns(RuntimeWarning, match=f"no {4 * THREADS * PAGE} bytes of pin.*OF_HOST"):
+    with pytest.warns(
+        RuntimeWarning, match=f"not provide {4 * THREADS * PAGE} bytes of pin.*OF_HOST"
+    ):
         buffer = copying.upload(array)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -281,7 +283,7 @@ def test_driver_without_pinned_memory(copying: Device, monkeypatch: pytest.Monke
 
 
 def test_errors_of_threads_are_the_callers(copying: Device) -> None:
-    """A transfer that failed in a thread must not look done; the next one works."""
+    """If a transfer fails in a thread, the caller gets the error. The next transfer works."""
     array = numbers(30 * PAGE)
     buffer = cl.Buffer(copying.context, cl.mem_flags.READ_WRITE, 15 * PAGE)
     with pytest.raises(cl.LogicError):
@@ -293,7 +295,7 @@ def test_errors_of_threads_are_the_callers(copying: Device) -> None:
 
 
 def test_small_transfers_take_no_memory(any_device: Device) -> None:
-    """Nor do those of devices in the host's memory."""
+    """Nor do transfers of devices that work in the host's memory."""
     device = with_capabilities(any_device, host_arrays="copied")
     enough = StagingShape().from_bytes
     device.upload(numbers(enough - 1))

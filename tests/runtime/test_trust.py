@@ -84,7 +84,7 @@ def test_paid_once(new: Device, answer: str | None) -> None:
 
 
 def test_family_that_is_not_for_a_device(new: Device) -> None:
-    """It is refused without a test, which could end the process, and nothing of that is kept."""
+    """The family is refused without a test, which could end the process. No verdict is stored."""
     counted = Counted()
     family = replace(counted.family, suits=lambda device: device is not new)
     with pytest.raises(UnsupportedDeviceError, match="not trusted with sums: its kernels are not"):
@@ -284,7 +284,7 @@ def test_processes_keep_verdicts_at_once() -> None:
 
 
 def test_verdicts_that_nobody_uses_are_removed(new: Device, cache: Path) -> None:
-    """As those of an older clmst, of another driver or of other kernels; what is in use stays."""
+    """Verdicts of an older clmst, driver or kernels are stale; what is in use stays."""
     trust, now = cache / "trust", time.time()
     old = trust / ("0" * 24)  # one small file a case, as edition 2 had them
     old.mkdir(parents=True)

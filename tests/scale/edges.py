@@ -27,7 +27,7 @@ class KilledError(BaseException):
 
 
 def kill_at(edges: int, passes: int = 1) -> Callable[[clmst.StreamProgress], None]:
-    """Return what kills a stream once it has read some edges in a pass."""
+    """Return a function that kills a stream after it has read some edges in a pass."""
 
     def kill(progress: clmst.StreamProgress) -> None:
         if progress.passes == passes and progress.edges >= edges:
@@ -69,7 +69,7 @@ def part_of(edges: Edges, at: Any, n: int) -> EdgePart:
 
 
 def forest_of_edges(edges: Edges, n: int, *, maximum: bool = False) -> clmst.Forest:
-    """Return what the oracle finds."""
+    """Return the forest of the oracle."""
     return clmst.kruskal(clmst.Graph.from_edges(*edges, n_vertices=n), maximum=maximum)
 
 
@@ -96,7 +96,10 @@ def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int
 
 
 def limit_for_passes(n: int, rows: int, dtype: str = "int32") -> int:
-    """Return the limit at which passes have blocks of `rows`; generated edges have more."""
+    """Return the memory limit at which passes have blocks of `rows` rows.
+
+    Blocks of generated edges are larger.
+    """
     of = np.dtype(dtype)
     a_row = passes.bytes_of_row(of) + sinks.bytes_of_row(of)
     return n * passes.bytes_of_vertex(of) + rows * a_row

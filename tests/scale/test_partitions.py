@@ -45,7 +45,7 @@ def partitions(n: int) -> list[tuple[Any, ...]]:
 
 
 def solved(parts: list[Any], job: PartitionJob = JOB, lanes: int = 2) -> clmst.Forest:
-    """Return what an engine finds that keeps results as bytes."""
+    """Return the forest of an engine that keeps results as bytes."""
     last = in_rounds(
         parts,
         lanes,

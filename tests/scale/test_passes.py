@@ -181,7 +181,7 @@ def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool, wa
     assert found == right
     np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
     assert stats["edges"] == M_MADE
-    assert stats["edges_on_device"] == M_MADE * stats["passes"]  # the last chunk has no more
+    assert stats["edges_on_device"] == M_MADE * stats["passes"]  # the last chunk is not larger
     assert (stats["reductions"] > 1) == (way == "reductions")
     assert (stats["passes"] > 1) == (way == "passes")
     if way == "reductions":
@@ -219,7 +219,7 @@ def test_graphs_without_edges(any_device: Device) -> None:
 def test_faulty_edges_are_named(
     any_device: Device, tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
-    """A call that finds the checkpoint goes on from what came before, to the same error."""
+    """A call with the checkpoint continues after the earlier edges, and raises the same error."""
     edges, file = random_graph(**changed), tmp_path / "edges.checkpoint"
     few = limit_for_passes(N_MADE, 300, str(edges.weight_dtype))
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=message):

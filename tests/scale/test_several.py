@@ -71,7 +71,7 @@ def test_weights_of_all_dtypes_stay_exact(devices: list[Device], dtype: str) -> 
 @every_device_set("two", "three", "copying")
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (1, 0), (5, 0), (2, 1), (3, 2), (4, 3)])
 def test_more_devices_than_edges(devices: list[Device], n: int, m: int) -> None:
-    """A device for which there is no row gets no part; the first one always has one."""
+    """A device without a row gets no part. The first device always gets one."""
     rows = np.arange(m)
     graph = Graph.from_edges(rows, rows + 1, np.ones(m), n_vertices=n)
     parts = clmst.to_devices(graph, devices)
@@ -142,7 +142,7 @@ def test_parts_of_no_graph_are_refused(devices: list[Device]) -> None:
     both = clmst.to_device(graph.symmetrised(), second)
     wrong = [
         ([low, overlapping], r"part 1 begins in row 29, .* up to 29"),
-        ([high, low], "behind those of the part before"),
+        ([high, low], "must follow the rows of the part before it"),
         ([low, upper_part(floats, second, 30, graph.n_vertices)], "must be stored alike"),
         ([low, upper_part(simple_graph(40), second, 30, 40)], "has 40 vertices and part 0 has 80"),
         ([low, both], "part 1 stores edges in both directions"),

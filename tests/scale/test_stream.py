@@ -1,6 +1,6 @@
-"""Streams: what holds of all ways of their rows, on the host, on the device, and by passes.
+"""Streams: rules that hold for rows on the host, on the device, and by passes.
 
-Then small graphs, bad input, and who has the edges when.
+The file also tests small graphs, bad input, and whether host or device has the edges.
 """
 
 from __future__ import annotations
@@ -461,7 +461,7 @@ def test_the_arrays_of_a_chunk_may_change_before_the_next(way: Way, open_from: i
 
 @by_device
 def test_who_has_the_edges(way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host has few edges, those of a small limit, and those of a device that is not trusted.
+    """The host solves few edges, and streams with a small limit or an untrusted device.
 
     What waits on the host comes first: it goes to the device, which gives all back where it has no
     space.

@@ -1,4 +1,4 @@
-"""Streams whose ends are strings: numbers and forests are those of a data frame."""
+"""Streams whose ends are strings give the numbers and forests of a data frame."""
 
 from __future__ import annotations
 
@@ -148,17 +148,29 @@ def test_a_stream_goes_on(any_device: Device, tmp_path: Path, right: clmst.Fores
     ("chunks", "n", "message"),
     [
         ([(["a", "b"], ["b", "c"], [1, 2])], 2, "^chunk 0: v of row 1 is 'c', name 3 of the stre"),
-        ([(["a"], ["b"]), ([0], [1])], 9, "^chunk 1 has numbers for vertices beside names; all"),
-        ([([0], [1]), (["a"], ["b"])], 9, "^chunk 1 has numbers for vertices beside names; all"),
-        ([(["a"], [1])], 9, "^chunk 0 has numbers for vertices beside names; all ids of a stream"),
+        (
+            [(["a"], ["b"]), ([0], [1])],
+            9,
+            "^chunk 1 has vertex numbers where others are names; all",
+        ),
+        (
+            [([0], [1]), (["a"], ["b"])],
+            9,
+            "^chunk 1 has vertex numbers where others are names; all",
+        ),
+        (
+            [(["a"], [1])],
+            9,
+            "^chunk 0 has vertex numbers where others are names; all ids of a stream",
+        ),
         ([(["a", None], ["b", "c"])], 9, "^chunk 0: u of row 1 is None beside names; all ids of"),
         ([(["a", "b"], ["b", 5])], 9, "^chunk 0: v of row 1 is 5 beside names; all ids of a str"),
         ([(["a", "b"], ["b"])], 9, "^chunk 0: the shapes are u \\(2,\\), v \\(1,\\)"),
-        ([(np.array([b"a", b"\xff"]), ["b", "c"])], 9, "^u of chunk 0 is no UTF-8 text"),
+        ([(np.array([b"a", b"\xff"]), ["b", "c"])], 9, "^u of chunk 0 is not UTF-8 text"),
         (
             [(np.array([97, 2**32 - 1], "u4").view("U1"), ["b", "c"])],
             9,
-            "^chunk 0: u of row 1 has a code above 0x10ffff, which is no character",
+            "^chunk 0: u of row 1 has a code above 0x10ffff, which is not a character",
         ),
     ],
 )

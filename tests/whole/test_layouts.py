@@ -110,7 +110,7 @@ GIVEN = {
 
 
 def of_python(module: str, name: str) -> int:
-    """Return a value by its name; behind points, attributes, keys or positions."""
+    """Return a value by its name, which may end in attributes, keys or positions."""
     value: Any = import_module(f"clmst.{module}")
     for part in name.split("."):
         if isinstance(value, dict):

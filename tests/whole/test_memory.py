@@ -133,7 +133,10 @@ def test_what_scipy_has_converted_goes_before_the_graph_comes(any_device: Device
 def test_lists_take_the_pages_that_they_fill(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lists of a solve are seldom full; with huge pages their empty ends were resident, too."""
+    """Lists of a solve are seldom full.
+
+    Their empty ends must not be resident, also with huge pages.
+    """
     asked: list[int] = []
     monkeypatch.setattr(device_memory, "HUGE_PAGES_FROM", 1 << 12)
     monkeypatch.setattr(device_memory, "advise_huge_pages", lambda *given: asked.append(given[2]))

@@ -19,7 +19,7 @@ PARTS = [(suite, part) for suite in SUITES for part in sorted(SUITES[suite].part
 
 
 def record_of(name: str, *options: str) -> dict[str, Any]:
-    """Return what a run of a suite in a process of its own counted."""
+    """Run a suite in a process of its own, and return its counts."""
     done = run_python(
         "-m", "tests.helpers.unoptimised", "tests.helpers.other_suites", name, *options,
         environment={"PYTHONPATH": str(ROOT)}, timeout=600,
@@ -41,7 +41,7 @@ def test_tests_of_networkx_pass_and_reach_the_backend() -> None:
 
 
 def test_tests_of_scikit_learn_pass_and_reach_clmst() -> None:
-    """HDBSCAN's tests and those of agglomerative clustering; 18 s of processor time."""
+    """The tests of HDBSCAN and of agglomerative clustering take 18 s of processor time."""
     if find_spec("sklearn") is None:  # not imported here: that sets variables of the environment
         pytest.skip("scikit-learn is not installed")
     record = record_of("scikit-learn")
@@ -52,7 +52,7 @@ def test_tests_of_scikit_learn_pass_and_reach_clmst() -> None:
 
 @pytest.mark.parametrize(("suite", "part"), PARTS)
 def test_a_part_that_is_never_called_is_named(suite: str, part: str) -> None:
-    """Else a backend or class that is no longer found would pass all of the tests."""
+    """Otherwise a missing backend or class would pass all of the tests."""
     never_called, parts = SUITES[suite].never_called, SUITES[suite].parts()
     assert never_called(Counter(parts)) == []
     assert never_called(Counter(parts - {part})) == [part]

@@ -17,7 +17,10 @@ from tests.helpers.caches import resolving_anew
 
 
 def told(forest: Any) -> dict[str, str]:
-    """Return what a forest says of its way, which JSON holds and the router knows."""
+    """Return the way that a forest reports.
+
+    Fails unless JSON can hold it and the router knows it.
+    """
     said: dict[str, str] = forest.stats["route"]
     assert json.loads(json.dumps(said)) == said
     assert set(said) == {"record", "variant", "because"}

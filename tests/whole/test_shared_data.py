@@ -68,7 +68,10 @@ native = pytest.mark.parametrize("variant", NATIVE, ids=lambda v: v.name)
 
 
 def close_to(weight: float) -> Any:
-    """Return an integer as it is; published floats were added up in another way."""
+    """Return an integer unchanged.
+
+    Published sums of floats were added up in another order, so they are rounded.
+    """
     return weight if isinstance(weight, int) else pytest.approx(weight, rel=1e-14)
 
 
@@ -191,7 +194,7 @@ def test_small_case_by_command(
 
 @pytest.mark.parametrize("case", NOT_A_NUMBER, ids=lambda case: case["id"])
 def test_case_that_is_not_a_graph(tmp_path: Path, case: dict[str, Any]) -> None:
-    """A weight that is no number is an error that names its edge."""
+    """A weight that is not a number is an error that names its edge."""
     with pytest.raises(InvalidGraphError, match=r"\(0, 12\) is NaN"):
         Graph.from_edges(*arrays_of(case), n_vertices=case["n"])
     for suffix in (".gr", ".txt"):

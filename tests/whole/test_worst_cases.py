@@ -1,7 +1,7 @@
 """Structured graphs take a bounded multiple of a random graph's work, counted, not timed.
 
-Times are what ``python -m benchmarks worst_cases`` measures; the counts here do not depend on what
-else the machine does.
+``python -m benchmarks worst_cases`` measures times. The counts here do not depend on other work of
+the machine.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def stored(graph: Graph, layout: str) -> Graph:
 
 
 def solved(graph: Graph, algorithm: str, shape: str) -> Mapping[str, Any]:
-    """Return what a solve tells, once its forest is the oracle's."""
+    """Solve, compare the forest with the oracle's, and return the statistics of the solve."""
     resident = clmst.to_device(graph, shapes()[shape])
     forest = clmst.minimum_spanning_forest(resident, algorithm=algorithm)
     np.testing.assert_array_equal(forest.edge_ids, clmst.kruskal(graph).edge_ids)
@@ -53,7 +53,7 @@ def solved(graph: Graph, algorithm: str, shape: str) -> Mapping[str, Any]:
 
 
 def steps(graph: Graph, algorithm: str, shape: str) -> float:
-    """Return how many edges a solve goes through: the graph's for each window, and worklists'."""
+    """Return the number of edges that a solve reads, in its windows and its worklists."""
     sizes = solved(graph, algorithm, shape)["worklist_sizes"]
     windows = sizes if sizes and isinstance(sizes[0], list) else [sizes]
     return (1 + len(windows)) * graph.n_edges + sum(map(sum, windows)) + graph.n_vertices

@@ -118,8 +118,8 @@ def hierarchy_of(
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:
         raise InvalidGraphError(
-            f"there are {n} points; on {matrix.device.description} a hierarchy has up to "
-            f"2**27 = {_MOST_POINTS}"
+            f"there are {n} points; on {matrix.device.description} a hierarchy of boxes takes at "
+            f"most 2**27 = {_MOST_POINTS}"
         )
     if "bvh" not in matrix.plans:
         with launch.phase("build the hierarchy"):

@@ -58,8 +58,8 @@ def _device_of(array: Any) -> Device:
     queue = getattr(array, "queue", None)
     if queue is None:
         raise InvalidArgumentError(
-            f"indptr is {shown(array)}; it must be a DeviceArray, or a pyopencl.array.Array with a "
-            "queue (to_device takes arrays of the host)"
+            f"indptr is {shown(array)}; it must be a DeviceArray, or a pyopencl.array.Array with "
+            "a queue (to_device takes host arrays)"
         )
     return get_device(queue)
 
@@ -69,7 +69,7 @@ def _as_array(name: str, values: Any, device: Device) -> DeviceArray:
     if array is None:
         raise InvalidArgumentError(
             f"{name} is {shown(values)}; it must be a DeviceArray or a pyopencl.array.Array "
-            "(to_device takes arrays of the host)"
+            "(to_device takes host arrays)"
         )
     return array
 
@@ -106,7 +106,8 @@ def _checked_by_host(resident: DeviceGraph) -> DeviceGraph:
     found = Graph.from_csr(host.indptr, host.indices, host.weights)
     if found.edge_ids is not None:
         raise InvalidGraphError(
-            "the rows do not rise, or the matrix is neither symmetric nor upper triangular; arrays "
-            "of a device are used as they are (Graph.from_csr rearranges arrays of the host)"
+            "the columns of a row do not rise, or the matrix is neither symmetric nor upper "
+            "triangular; device arrays are used as they are, so they must satisfy both "
+            "(Graph.from_csr sorts host arrays)"
         )
     return validation.with_symmetry(resident, symmetric=found.is_symmetric)

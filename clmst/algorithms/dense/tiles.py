@@ -31,7 +31,7 @@ SOURCE = "algorithms/dense/pack.cl"
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
 # Registers per work-item. With this limit two work-groups fit on a multiprocessor of NVIDIA's GPUs
-# (docs/performance_log.md).
+# (benchmarks/log.md).
 _REGISTERS = 128
 _GROUPS_PER_UNIT = 3
 # Rows of a work-item in a tile, each with 8 columns: as many as fit the registers of NVIDIA's GPUs,
@@ -141,7 +141,7 @@ class PackedPoints:
 
     @property
     def by(self) -> Literal["differences", "products"]:
-        """How filter values are computed; see :class:`clmst.DenseOptions`."""
+        """How filter values (approximate distances in float32) are computed, as in DenseOptions."""
         return "products" if _PRODUCTS in self.defines else "differences"
 
     def _may_take_products(self, metric: str) -> bool:

@@ -178,9 +178,9 @@ class EdgeParallelRun:
         )
         if found[0] == _LOCK_LOST:  # STATE_LOCK
             raise UnsupportedDeviceError(
-                f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at a lock that "
-                f"did not move on; union_find='locked' needs a device that lets the owner of the "
-                f"lock run on, which {device.description} does not: 'atomic-half' and "
-                "'atomic-full' have no locks"
+                f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at the same "
+                "taken lock; union_find='locked' needs a device on which the owner of a lock "
+                f"continues while others wait, which {device.description} does not do: use "
+                "'atomic-half' or 'atomic-full', which take no locks"
             )
         return found[1 + number]  # STATE_MERGED

@@ -120,7 +120,7 @@ class FilterBoruvkaOptions:
             )
         if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
             raise InvalidArgumentError(
-                f"targets are {shown(targets)}; they must be positive and rise"
+                f"targets are {shown(targets)}; they must be positive and increasing"
             )
         check_whole_number(self, "seed", low=0, high=2**32 - 1)
 

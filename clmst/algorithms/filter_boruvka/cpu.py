@@ -173,7 +173,7 @@ class CpuRun(FilterBoruvkaRun):
         return True
 
     def _contract(self, phase: int, depth: int) -> None:
-        """List the remaining edges, and wait for the counts."""
+        """List the edges that remain between supervertices, and wait for the numbers of both."""
         (begin, n_vertices), following = self.depths[-1], self.reserved[1 - depth % 2]
         self._step(
             "contract", self.segments, self.links, following, self.edges, self.listed,

@@ -25,7 +25,7 @@ from clmst.runtime.program import Program
 _FEW_GROUPS = 8
 # Maximum number of work-groups for each compute unit in steps over a worklist, whose capacity is
 # usually several times its length. On an H200, with 16 and with 32 solves take 0.96 of the time
-# without a limit, with 8 more than with 16 (docs/performance_log.md).
+# without a limit, with 8 more than with 16 (benchmarks/log.md).
 _WORKLIST_GROUPS = 16
 # Minimum number of work-items that rank a sample.
 _SAMPLE_ITEMS = 1 << 15

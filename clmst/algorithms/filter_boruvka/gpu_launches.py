@@ -29,8 +29,8 @@ _MANY_VERTICES = 1 << 18
 # six graphs, with 2 they take 1.07.
 SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
 # Maximum number of slots for which the single launch has half as many work-groups, since a barrier
-# takes longer with more of them. On an H200, internet takes 0.081 ms with half and 0.090 with all;
-# grid20, which has more slots, takes 0.407 and 0.318.
+# takes longer with more of them. On an H200, internet takes 0.081 ms with half of the work-groups
+# and 0.090 ms with all. grid20, which has more slots, takes 0.407 ms with half and 0.318 with all.
 HALF_RESIDENT_SLOTS = Constant("filter_boruvka.HALF_RESIDENT_SLOTS", 1 << 20)
 
 
@@ -50,9 +50,9 @@ def new_run(
     """
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(
-            f"launches is {options.launches!r}, for which work-groups wait for one another; the "
-            f"compiler of {graph.device.description} fails on such kernels: launches must be "
-            "'auto' or 'separate' there"
+            f"launches is {options.launches!r}, which needs work-groups that wait for one "
+            f"another; the compiler of {graph.device.description} fails on such kernels, so "
+            "launches must be 'auto' or 'separate' on this device"
         )
     key = ("filter-boruvka", maximum, options)
     workspace = graph.plans.get(key)

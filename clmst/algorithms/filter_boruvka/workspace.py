@@ -46,7 +46,7 @@ STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # by whether both directions are stored
 _FEW_EDGES = 256  # added to the capacity of worklists, for the smallest graphs
 
-# The comments of the following constants give times on an H200 (docs/performance_log.md), as a
+# The comments of the following constants give times on an H200 (benchmarks/log.md), as a
 # share of the time with the value in use. They are of the nine largest of the fifteen benchmark
 # graphs, unless they name six small ones. POINTER_STEPS is used in all launches; the other
 # constants are used where work-groups wait for one another.
@@ -351,8 +351,9 @@ class Workspace:
         self.clear_state(launch)
         if self.device.groups_may_wait:
             warnings.warn(
-                f"work-groups of {self.device.description} waited for one another in vain; solves "
-                "do without, which takes longer for small graphs",
+                f"work-groups of {self.device.description} waited too long for one another; from "
+                "now on this process solves with separate launches there, which takes longer for "
+                "small graphs",
                 RuntimeWarning,
                 stacklevel=2,
             )

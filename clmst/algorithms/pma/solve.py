@@ -110,8 +110,8 @@ class _PmaRun:
         self.most_lanes = lanes_for(steps.device.capabilities, steps.device.policy)
         if options.workers == "lanes" and self.most_lanes == 1:
             raise InvalidArgumentError(
-                f"workers is 'lanes'; {steps.device.description} has no lanes that combine, or "
-                "work-groups of one work-item"
+                f"workers is 'lanes'; {steps.device.description} lacks lanes that combine "
+                "values, or runs work-groups of one work-item, so workers must be another one"
             )
         self.history: list[Growth] = []
 

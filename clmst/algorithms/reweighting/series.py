@@ -37,9 +37,9 @@ _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
 class SeriesContraction:
-    """Solves of one graph by its series contraction, if that is small enough.
+    """The series contraction of one graph, which later solves use in place of the graph.
 
-    With `always`, the contraction is used whatever its size.
+    It is used only if it is small enough to save time. With `always`, it is used in any case.
     """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:

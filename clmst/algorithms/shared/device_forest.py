@@ -154,7 +154,10 @@ class DeviceForest:
             The graph is a matrix or points, which do not have slots.
         """
         if self.slots is None:
-            raise InvalidArgumentError("the graph is a complete one; only a CSR has slots")
+            raise InvalidArgumentError(
+                "the graph is a complete one, whose edges are not stored; "
+                "only a stored graph has slots"
+            )
         return self._array(self.slots, self.n_edges)
 
     def weights_array(self) -> DeviceArray:

@@ -17,6 +17,6 @@ KEYS = (Case(32, "unsigned"), Case(64, "float"))
 WORDS = (Case(32, None), Case(64, None))
 FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
 FEW_POINTS = "few points"
-# Cases of sorted edges: the position of an edge is in the same word as its key, or in another word;
-# and ranks of weights are sorted.
+# Cases of sorting edges. The position of an edge is in the same word as its key (PACKED), or in
+# another word (APART). With RANKS, ranks of weights are sorted in place of keys.
 PACKED, APART, RANKS = "positions with keys", "positions apart", "ranks of weights"

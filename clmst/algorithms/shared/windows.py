@@ -37,7 +37,7 @@ _SPREADS = 3.0
 _FINER = (1.0, 3.0, 9.0)
 # Target of the first window, as a multiple of the number of vertices, except in dense graphs
 # (`dense_filter_target` of the policy). It is equal on an H200 and on two CPU cores. No other value
-# from 0.75 to 4 was quicker by more than the difference between two runs (docs/performance_log.md).
+# from 0.75 to 4 was quicker by more than the difference between two runs (benchmarks/log.md).
 _TARGET = 1.0
 # Number of vertices from whose degrees the skew of all degrees is estimated.
 _DEGREES = 1024

@@ -155,7 +155,7 @@ def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
     if moderate.size < count:
         raise InvalidArgumentError(
             f"n_alone is {count} but {moderate.size} sites have {_LEAST_ALONE} to {_MOST_ALONE} "
-            "pages; there must be as many"
+            "pages; the numbers must be equal"
         )
     order = np.argsort(Stream.named(_SEED, "alone").words(moderate), kind="stable")
     alone = np.zeros(fronts.size, bool)

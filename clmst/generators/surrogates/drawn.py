@@ -67,10 +67,10 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
     with the number at an earlier or equal index, its partner. Here all steps are made at once, in
     O(n log n).
 
-    What a step takes from its partner's index was put there by the previous step with the same
-    partner. If this is the first one, the number there has not moved yet. What a step puts down is
-    what it found at its own index, which was put there by the last previous step that has this
-    index as its partner, if there is one.
+    A step exchanges two numbers. The number at the partner's index was put there by the previous
+    step with the same partner. Without such a step, it is still the initial number. The number at
+    the step's own index was put there by the last previous step whose partner is this index.
+    Without such a step, it is also the initial number.
     """
     steps = np.arange(n, dtype=np.uint64)
     partners = next_words(steps * np.uint64(77) + np.uint64(5)) % (steps + np.uint64(1))

@@ -63,7 +63,7 @@ def test_equal_points_stay_together(device: Device, local_height: int) -> None:
 
 @pytest.mark.parametrize("core", [False, True])
 def test_results_are_those_of_any_order(device: Device, core: bool) -> None:
-    """An order makes searches quick, and decides nothing else."""
+    """The order of points makes searches quick, and does not change the result."""
     rng = np.random.default_rng(4)
     points = Points(rng.integers(0, 30, (700, 3)), core_distances=rng.random(700) if core else None)
     expected = clmst.kruskal(points.to_graph())

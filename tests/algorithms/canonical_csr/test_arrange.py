@@ -190,7 +190,7 @@ def test_threads_make_the_arrays_once() -> None:
 
 
 def test_other_weights_are_not_the_callers(device: Device) -> None:
-    """A graph of which attributes were replaced is no longer the list that it was made of."""
+    """A graph whose attributes were replaced differs from the list that it was made from."""
     raw = random_edges(100, 400)
     u, v = np.arange(99), np.arange(1, 100)
     path = Graph.from_edges(np.append(u, 0), np.append(v, 99), np.arange(100.0))

@@ -109,7 +109,7 @@ def test_forests_of_other_graphs_are_arrays_too(any_device: Device) -> None:
     forest = clmst.minimum_spanning_forest(points, keep_on_device=True)
     assert forest.weights_array().to_host().tolist() == [3.0, 4.0]
     assert forest.edges_array().to_host().tolist() == [0, 1, 1, 2]
-    with pytest.raises(InvalidArgumentError, match="only a CSR has slots"):
+    with pytest.raises(InvalidArgumentError, match="only a stored graph has slots"):
         forest.slots_array()
     narrowed = clmst.to_device(Graph.from_edges([0, 1], [1, 2], [1 << 40, 3]), any_device)
     forest = clmst.minimum_spanning_forest(narrowed, keep_on_device=True)
@@ -130,7 +130,9 @@ def a_weight_missing(A: Any) -> None:
     A.data = A.data[:-1]
 
 
-NOT_CANONICAL = "the rows do not rise, or the matrix is neither symmetric nor upper triangular"
+NOT_CANONICAL = (
+    "the columns of a row do not rise, or the matrix is neither symmetric nor upper triangular"
+)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,11 @@ def test_a_device_that_is_not_trusted_leaves_it_to_the_host(
 def test_misuse_is_told(any_device: Device) -> None:
     indptr, indices, weights = on(any_device, matrix(500))
     take = DeviceGraph.from_arrays
-    with pytest.raises(InvalidArgumentError, match=r"indptr is array\(.*to_device takes arrays"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"indptr is array\(.*to_device takes host "
+        "arrays",
+    ):
         take(np.zeros(3), indices, weights)
     with pytest.raises(InvalidArgumentError, match="weights is None; it must be a DeviceArray"):
         take(indptr, indices, None)

@@ -43,7 +43,7 @@ def tree(n: int, seed: int, kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["random", "path", "star", "broom"])
 @pytest.mark.parametrize("n", [2, 3, 65, 1030])
 def test_merges(device: Device, n: int, kind: str, few: bool) -> None:
-    """Orders that rise, fall and are random along paths and stars."""
+    """Merges are right for weights that rise, fall or are random along paths and stars."""
     random = np.random.default_rng(n)
     edges = tree(n, n, kind)
     for order in (np.arange(n - 1), np.arange(n - 1)[::-1], random.permutation(n - 1)):

@@ -77,7 +77,7 @@ def test_all_weights_equal(device: Device) -> None:
 
 @pytest.mark.slow
 def test_blocks_of_more_cells(any_device: Device) -> None:
-    """From 16385 vertices on, a row has no more blocks, but larger ones.
+    """From 16385 vertices on, a row has larger blocks, not more.
 
     The tree of points in the plane is one of their Delaunay triangulation. "auto" finds the same.
     """
@@ -107,7 +107,7 @@ def test_array_is_taken_as_it_is(any_device: Device) -> None:
 
 
 def test_masked_array(any_device: Device) -> None:
-    """Masked cells are no edges, so there can be several trees."""
+    """Masked cells are not edges, so there can be several trees."""
     weights = np.ma.masked_equal(np.kron(np.eye(3, dtype=int), np.full((4, 4), 5)), 0)
     for algorithm in ("auto", "dense", "ecl"):
         forest = clmst.minimum_spanning_forest(weights, algorithm=algorithm, device=any_device)
@@ -287,7 +287,7 @@ def test_bad_input_is_one_clear_error(
 @pytest.mark.parametrize("host_arrays", ["shared", "copied"])
 @pytest.mark.parametrize("n", [0, 1])
 def test_no_vertices_and_one(any_device: Device, host_arrays: Any, n: int) -> None:
-    """Every way in gives a forest without edges; a matrix without rows has no panel to look at."""
+    """Every input gives a forest without edges. A matrix without rows is solved without a panel."""
     if host_arrays == "shared":
         host_arrays = any_device.capabilities.host_arrays
     device = with_capabilities(any_device, host_arrays=host_arrays)

@@ -45,7 +45,10 @@ extremes = each_of(extreme_variants())
 
 
 def switched_off(*names: str) -> EclOptions:
-    """Return options without the named optimisations; worklists go where vertices take turns."""
+    """Return options without the named optimisations.
+
+    Without edge-centric work there are no worklists either.
+    """
     off = dict.fromkeys(names, False)
     return EclOptions(**off, **({"data_driven": False} if "edge_centric" in off else {}))
 
@@ -81,7 +84,7 @@ ROWS = sorted(
 
 @cache
 def crowd(kind: str, degree: int) -> Graph:
-    """Return rows of the lengths of `ROWS` and a crowd; loops, parallel edges, lone vertices.
+    """Return a graph with rows of all lengths in `ROWS`, and with loops and parallel edges.
 
     The first vertices have those rows however the graph is stored: nobody else links to them.
     """

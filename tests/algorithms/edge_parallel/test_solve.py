@@ -60,7 +60,8 @@ def test_words_and_layouts(variant: Variant, union_find: UnionFind, dtype: str) 
 def test_many_merges_at_once(device: Device, union_find: UnionFind) -> None:
     """Paths, whose supervertices merge in long chains while all of them look for their roots.
 
-    A merge lost to a race is an edge too few; one done twice, a count that is no forest's.
+    A merge that is lost to a race leaves out an edge. A merge that is done twice gives a wrong
+    count.
     """
     n = 1 << 12 if union_find == "locked" else 1 << 15
     rng = np.random.default_rng(2)
@@ -128,5 +129,5 @@ def test_lock_that_nobody_gives_back(variant: Variant) -> None:
     launch.write(run.state.memory, np.ones(1, np.uint32))  # held
     run.find()
     run.contract(1)
-    with pytest.raises(UnsupportedDeviceError, match="262144 times at a lock that did not move"):
+    with pytest.raises(UnsupportedDeviceError, match="262144 times at the same taken lock"):
         run.read_merged(1)

@@ -56,14 +56,14 @@ def test_any_entries(any_device: Device, index: Any) -> None:
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_rows_that_rise(any_device: Device, index: Any) -> None:
-    """With both entries of an edge, that above the diagonal, or some of either."""
+    """Rows may have both entries of each edge, the entry above the diagonal, or either one."""
     for seed in range(200):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 40))
         dense = np.triu(rng.random((n, n)) < 3 / n, k=seed % 2)
         dense[0, n - 1] = True
         below = dense.T & (rng.random((n, n)) < seed % 3 / 2)
-        if seed % 4 == 0:  # then some have no mirror
+        if seed % 4 == 0:  # then some lack a mirror slot
             below |= np.tril(rng.random((n, n)) < 1 / n, k=-1)
         A = sparse.csr_array(dense | below)
         assert_right(of(A.indptr, A.indices, n, index=index), any_device)

@@ -69,7 +69,7 @@ def by_rows(lengths: np.ndarray[Any, Any], n_leaves: int) -> Graph:
 
 
 def tile_of(policy: Policy) -> int:
-    """Return how many slots a tile has (TILE_SLOTS of cl/algorithms/filter_boruvka/tiles.cl)."""
+    """Return the slots of a tile (TILE_SLOTS of cl/algorithms/filter_boruvka/tiles.cl)."""
     return policy.work_group_size * policy.slots_per_item
 
 
@@ -137,7 +137,7 @@ def test_many_rows_without_slots(variant: Variant, before: int) -> None:
 
 
 def test_parallel_edges_of_equal_weight(device: Device) -> None:
-    """A vertex takes the lower slot of one; its upper one must be that of the same edge."""
+    """A vertex takes the lower slot of an edge, and its upper slot must belong to the same edge."""
     for n_weights in (1, 2):
         assert_solved(random_graph(30, 3000, n_weights, apart=1), device, **gpu())
 

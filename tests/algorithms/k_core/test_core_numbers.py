@@ -109,7 +109,7 @@ def test_any_graph(device: Device, data: st.DataObject) -> None:
 
 @given(edges=edge_arrays(max_vertices=60, max_edges=400, dtypes=[np.dtype(np.int32)]))
 def test_simple_graph_as_networkx(device: Device, edges: Any) -> None:
-    """Whatever a simple graph comes as, the numbers are those of NetworkX."""
+    """In every form of a simple graph, the numbers equal NetworkX's."""
     graph = Graph.from_edges(edges.u, edges.v, edges.w, edges.n, merge_parallel=True)
     u, v, _, _ = graph.edges()
     peer = nx.empty_graph(edges.n)
@@ -219,7 +219,7 @@ def test_graph_stays_as_it_was(device: Device) -> None:
 
 
 def test_complete_graphs(any_device: Device) -> None:
-    """What has no edges to list has nothing to peel."""
+    """A graph without edges needs no peeling."""
     weights = np.ones((7, 7))
     points = Points(np.arange(14.0).reshape(7, 2))
     for graph in (weights, DenseGraph(weights), points, clmst.to_device(points, any_device)):

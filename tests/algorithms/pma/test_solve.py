@@ -49,7 +49,7 @@ def test_workers_of_lanes(device: Device, variant: str) -> None:
     u, v = np.concatenate([rng.integers(0, n, (2, m)), [np.zeros(n, int), np.arange(n)]], axis=1)
     graph = Graph.from_edges(u, v, rng.integers(0, 99, m + n), n_vertices=n)
     if lanes_for(device.capabilities, device.policy) == 1:
-        with pytest.raises(InvalidArgumentError, match=r"workers is 'lanes'; .* has no lanes that"):
+        with pytest.raises(InvalidArgumentError, match=r"workers is 'lanes'; .* lacks lanes that"):
             solve(graph, device, workers="lanes")
         return
     for gamma, remove_parallel in product((2, 12, 100, n), (True, False)):
@@ -60,7 +60,7 @@ def test_workers_of_lanes(device: Device, variant: str) -> None:
 
 
 def test_long_rows_are_for_lanes(any_device: Device) -> None:
-    """The first level of a sparse graph goes to work-items, that of a dense one to lane groups."""
+    """Work-items do the first level of a sparse graph, and lane groups of a dense one."""
     shaped = any_device.with_policy(GPU_SHAPE)
     widest = lanes_for(shaped.capabilities, shaped.policy)
     for kind, n, lanes in (("path", 500, 1), ("complete", 50, widest)):

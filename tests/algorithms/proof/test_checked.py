@@ -128,7 +128,7 @@ def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no device has all weights the host proves; one that does all by itself does that."""
     weights = np.random.default_rng(1).integers(0, 50, GRAPH.n_input)
     device = clmst.get_device()
-    ways: Any = (("split", "host"), ("cores", "device"))  # the graph has no dense part
+    ways: Any = (("split", "host"), ("cores", "device"))  # the graph lacks a dense part
     for strategy, where in ways:
         devices = [device, device.forcing_off("int64-atomics")]
         with clmst.RepeatedSolver(GRAPH, devices=devices, strategy=strategy) as solver:

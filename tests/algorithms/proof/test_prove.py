@@ -110,7 +110,7 @@ def test_long_ways(device: Device, shape: str, weights: str) -> None:
 def test_graphs_without_edges(device: Device, n: int, u: list[int], v: list[int]) -> None:
     graph = clmst.to_device(Graph.from_edges(u, v, np.ones(len(u)), n_vertices=n), device)
     assert is_proved(claim_of(graph, np.zeros(0)))
-    if n > 1:  # else there is no room for a claim
+    if n > 1:  # otherwise a claim does not fit
         assert not is_proved(claim_of(graph, np.zeros(1), ends=np.array([[0, 1]])))
 
 
@@ -189,7 +189,7 @@ def test_each_kind_of_fault(device: Device) -> None:
 
 
 def test_no_edges_of_wide_weights(device: Device) -> None:
-    """The keys of 64-bit weights are those of the claim, which has none here."""
+    """The keys of 64-bit weights come from the claim, which is empty here."""
     graph = Graph.from_edges([1, 2], [2, 1], np.array([3 << 60, 1 << 60], np.uint64))
     for layout in (graph, graph.symmetrised()):
         assert not is_proved(claim_of(clmst.to_device(layout, device), RIGHT[:0]))
@@ -211,7 +211,7 @@ def test_ties_are_broken_by_edge(device: Device, dtype: type) -> None:
 
 
 def test_weights_of_its_own_are_compared(device: Device) -> None:
-    """A forest that carries weights must carry those of its edges."""
+    """A forest that carries weights must carry its edges' weights."""
     graph = clmst.to_device(SQUARE, device)
     claim, encoding = claim_of(graph, RIGHT), graph.encoded.encoding
     words = graph.encoded.words(RIGHT).copy()

@@ -122,7 +122,7 @@ def test_any_graph(seed: int, size: tuple[int, int], longest: int) -> None:
 
 
 def test_not_where_few_are_left_out(any_device: Device) -> None:
-    """Not for small graphs, for those of few chains, and where options or algorithms are given."""
+    """It is left out for small graphs, for few chains, and if options or algorithms are given."""
     rng = np.random.default_rng(3)
     few = with_chains(rng, 60, 90, 6)
     weights = rng.random(few.n_input)

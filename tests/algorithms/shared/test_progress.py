@@ -60,7 +60,7 @@ def set_words(value: int, words: slice = slice(None), *, largest: int = 1 << 30)
 
 
 def vertices_stay(out: Array, number: int) -> None:
-    """Tell of as many supervertices as there were vertices, in what is no number of edges."""
+    """Report as many supervertices as there were vertices, but leave numbers of edges unchanged."""
     if out.size == 1 and 0 < out[0] < 300:
         out[0] = 300
 
@@ -88,7 +88,7 @@ def too_many_edges(out: Array, number: int) -> None:
 
 
 def remaining(*left: int) -> Lie:
-    """Return the lie that vertices remain to be peeled; the last number stays."""
+    """Return a false number of vertices that remain to be peeled. The last number stays true."""
     return lambda out, number: out.fill(left[min(number, len(left)) - 1])
 
 

@@ -129,7 +129,7 @@ def test_skewed_graphs_have_smaller_windows(device: Device, n: int) -> None:
 
 
 def test_vertices_without_edges_do_not_count(any_device: Device) -> None:
-    """A skewed graph, and the same with as many vertices more that have no edge."""
+    """A skewed graph, and the same graph with as many more vertices, which are isolated."""
     device = any_device.with_policy(GPU_SHAPE)
     few = clmst.generate("rmat", scale=9, edge_factor=32)
     u, v, w, _ = few.edges()
@@ -168,7 +168,7 @@ def on_buffers(graph: Graph, device: Device) -> DeviceGraph:
 
 
 def test_graphs_of_equal_weights_have_one_window(device: Device) -> None:
-    """Ids break ties, so that light edges would be those of the first rows: their ring alone."""
+    """Ids break ties, so all light edges would come from the ring of the first rows."""
     device = of_any_size(device)
     n, k = 1500, np.arange(8)
     u, v = np.repeat(np.arange(n), 8), (np.arange(n)[:, None] + 1 + k).ravel() % n
@@ -205,7 +205,7 @@ def test_equal_weights_have_windows_where_neighbours_lie_anywhere(any_device: De
 
 @cache
 def dense(n: int, probability: float, dtype: str = "u4") -> Graph:
-    """Return a random graph; weights of 64 bits have few leading words."""
+    """Return a random graph. Weights of 64 bits have few different upper words."""
     u, v = np.triu_indices(n, 1)
     rng = np.random.default_rng([n, round(100 * probability)])
     kept = rng.random(u.size) < probability
@@ -222,7 +222,7 @@ def all_keys(stored: Graph) -> Array:
 
 
 def count_edges(stored: Graph, key: int, slot: int) -> int:
-    """Return how many edges a window up to (key, slot) has."""
+    """Return the number of edges of a window that ends at (key, slot)."""
     keys = all_keys(stored)
     lengths: Array = np.diff(stored.indptr.astype(np.int64))
     rows = np.repeat(np.arange(stored.n_vertices), lengths)
@@ -269,12 +269,12 @@ def test_first_window_in_the_shape_of_a_gpu(variant: Variant, n: int, probabilit
 @pytest.mark.parametrize("n", [700, 1000])
 @pytest.mark.parametrize("dtype", ["f8", "u1"])
 def test_first_window_is_the_same_everywhere(device: Device, n: int, dtype: str) -> None:
-    """Its end is that of the sample drawn on the host, ties and wide weights among it."""
+    """Its end equals the end of the sample drawn on the host, ties and wide weights among it."""
     assert_first_window(dense(n, 0.5, dtype).symmetrised(), device, (0, 9))
 
 
 def window_by_hand(stored: Graph, seed: int, target: float) -> int:
-    """Return how many edges the first window has: the kernel's sample, in NumPy."""
+    """Return the number of edges of the first window, by NumPy, from the kernel's sample."""
     ends = ends_of([target * stored.n_vertices / stored.n_edges], 1024)
     n_draws = 1024 << ends.draw_bits
     i = np.arange(n_draws, dtype=np.uint64)

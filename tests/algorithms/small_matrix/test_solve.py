@@ -28,7 +28,7 @@ from tests.helpers.strategies import WEIGHT_DTYPES
 from tests.helpers.variants import as_variant
 from tests.helpers.wrong_families import WrongFamilies
 
-# SciPy's matrices have no float16.
+# SciPy's matrices lack float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
 
 

@@ -26,7 +26,7 @@ class Target:
     begin: int  # the first byte of the array
 
     def wrong(self, name: str, expected: Array) -> str | None:
-        """Return how the memory differs from what it must hold: `expected`, and nothing else new.
+        """Return the first difference from `expected`, or a changed byte outside it, or None.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Bench:
         return self.draws.words(-(-count // 8)).view(np.uint8)[:count]
 
     def records(self, dtype: Any, size: int | None = None) -> Array:
-        """Return elements of any bits; half of the time few different ones."""
+        """Return elements with random bits. Half of the time only few of them differ."""
         dtype, size = np.dtype(dtype), self.length if size is None else size
         if not self.draws.one_in(2):
             return self.bytes(size * dtype.itemsize).view(dtype)
@@ -108,7 +108,10 @@ class Bench:
         return found
 
     def offsets(self) -> Array:
-        """Return the offsets of segments, some of them empty; half of the time many of them."""
+        """Return the offsets of segments, some of which are empty.
+
+        Half of the time there are many segments.
+        """
         draws, n = self.draws, self.length
         inner = draws.integers(n + 1, draws.below(n // 2 + 3))
         if draws.one_in(2):
@@ -156,7 +159,10 @@ def cleaned(values: Array) -> Array:
 
 
 def together(*parts: Array) -> Array:
-    """Return arrays one after the other, of their dtype; NumPy would pack one that has gaps."""
+    """Concatenate arrays and keep their dtype.
+
+    NumPy's own function would remove the gaps of a structure.
+    """
     dtype = parts[0].dtype
     raw = [np.ascontiguousarray(part).view(f"V{dtype.itemsize}") for part in parts]
     return np.concatenate(raw).view(dtype) if dtype.names else np.concatenate(parts)

@@ -14,7 +14,7 @@ from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.kinds import Kind
 
 PER_KIND = 30  # cases of each kind, in a row: a process then builds few programs
-VARIANTS = ("native", "gpu-shape", "no-lanes")  # primitives have no 64-bit atomics
+VARIANTS = ("native", "gpu-shape", "no-lanes")  # primitives do not use 64-bit atomics
 _FAMILIES: tuple[Any, ...] = (selections, orders, scans, maps, fields)
 _FAMILY_OF = {kind.primitive: family for family in _FAMILIES[:-1] for kind in family.KINDS}
 # Tiles are a few times a power of two long: 2**a * k + d for all small k and d. One case in eight
@@ -58,7 +58,7 @@ class PrimitiveCase:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return what :meth:`of_json` takes."""
+        """Return the case as JSON, for :meth:`of_json`."""
         return {"subject": self.subject, **asdict(self)}
 
     @classmethod

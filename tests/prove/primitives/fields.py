@@ -42,7 +42,7 @@ KINDS = _kinds()
 
 
 def run(kind: Kind, bench: Bench) -> str | None:
-    """Return what is wrong with a result, or None."""
+    """Return a description of the error in a result, or None if it is right."""
     name, _, by = kind.how.removeprefix(BY_FIELDS).partition(": ")
     runs: dict[str, Callable[[Kind, Bench, np.dtype[Any]], str | None]] = {
         "compact": _selected, "partition": _selected, "histogram": _counted,
@@ -57,7 +57,7 @@ def run(kind: Kind, bench: Bench) -> str | None:
 
 
 def drawn(bench: Bench, dtype: np.dtype[Any]) -> Array:
-    """Return records of any bits; of floats with zeros of both signs, infinities and NaNs."""
+    """Return records with random bits. Floats include zeros of both signs, infinities and NaN."""
     values = bench.records(f"V{dtype.itemsize}").view(dtype).copy()
     for k, name in enumerate(dtype.names or ()):
         if dtype[name].kind == "f" and values.size:
@@ -127,7 +127,7 @@ def _selected(kind: Kind, bench: Bench, dtype: np.dtype[Any]) -> str | None:
 
 
 def _record(kind: Kind, bench: Bench, dtype: np.dtype[Any]) -> str | None:
-    """Compare records that a map makes: the fields in reverse, changed, with those of an array."""
+    """Compare records that a map makes by changing fields or by combining two arrays."""
     names = dtype.names or ()
     result = RECORDS[_NAMES[(_NAMES.index(_named(kind)) + 1) % len(_NAMES)]]
     x, other = plain(bench, dtype), plain(bench, result)

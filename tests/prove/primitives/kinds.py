@@ -13,7 +13,7 @@ SIZES = (*range(1, 17), *range(20, 65, 4))
 _USUAL_SIZES = (1, 3, 4, 8, 16, 64)
 INTEGERS = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8")
 NUMBERS = (*INTEGERS, "f4", "f8")
-# Records whose fields differ in type or width, or in number from those of vectors; a few vectors by
+# Records whose fields differ in type or width, or in number from vectors; a few vectors by
 # names. The names of fields are words that programs use otherwise.
 _FIELDS: dict[str, tuple[list[tuple[str, str]], bool]] = {  # and whether C would place them so
     "f4 u4": ([("weight", "f4"), ("id", "u4")], False),
@@ -70,7 +70,7 @@ def records(size: int) -> str:
 
 
 def pairs(*, every: bool = False) -> list[tuple[str, str]]:
-    """Return dtypes of a record and of its value, which is empty where there is none.
+    """Return dtypes of a record and of its value. The value's dtype is empty if there is none.
 
     Each size comes up as a record's and as a value's; with `every`, every pair of sizes.
     """

@@ -30,7 +30,7 @@ KINDS = by_turns(
 
 
 def run(kind: Kind, bench: Bench) -> str | None:
-    """Return what is wrong with a result, or None."""
+    """Return a description of the error in a result, or None if it is right."""
     strategy: Any = kind.strategy
     if kind.primitive == "histogram":
         return _histogram(kind, bench, strategy)
@@ -60,7 +60,7 @@ def run(kind: Kind, bench: Bench) -> str | None:
 
 
 def _mapped(x: Array, factor: int, other: Array, kind: Kind) -> Array:
-    """Return what C makes of the expression: its indices are of 32 bits without a sign."""
+    """Return the value of the expression in C, where indices are unsigned integers of 32 bits."""
     found: Array
     if kind.dtype[0] == "f":
         found = x * x.dtype.type(factor)

@@ -368,7 +368,7 @@ def operator(name: str) -> Operator:
 
 
 def scanned(one: Operator, values: Array, heads: Array | None, *, exclusive: bool) -> Array:
-    """Return what a scan is, within segments that begin where `heads` is not 0.
+    """Compute a scan within segments, which begin where `heads` is not 0.
 
     By doubling (Hillis, Steele 1986), which is unlike anything in ``cl/``.
     """

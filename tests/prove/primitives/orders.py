@@ -32,7 +32,7 @@ KINDS = by_turns(
 
 
 def run(kind: Kind, bench: Bench) -> str | None:
-    """Return what is wrong with a result, or None."""
+    """Return a description of the error in a result, or None if it is right."""
     if kind.primitive in ("gather", "scatter"):
         return _permuted(kind, bench)
     if kind.primitive == "split":
@@ -67,7 +67,7 @@ def _order(keys: Array, *, descending: bool) -> Array:
 
 
 def field_of(keys: Array, start: int, bits: int) -> Array:
-    """Return a field of each record as a number; bit 0 is the lowest of the first byte."""
+    """Return a field of each record as a number. Bit 0 is the lowest bit of the first byte."""
     unpacked = np.unpackbits(rows_of(keys), axis=1, bitorder="little")[:, start : start + bits]
     packed = np.packbits(unpacked, axis=1, bitorder="little")
     padded = np.zeros((keys.size, 8), np.uint8)

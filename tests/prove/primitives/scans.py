@@ -55,7 +55,7 @@ KINDS = [
 
 
 def run(kind: Kind, bench: Bench) -> str | None:
-    """Return what is wrong with a result, or None."""
+    """Return a description of the error in a result, or None if it is right."""
     if kind.primitive in ("head_flags", "end_flags"):
         return _flags(kind, bench)
     if kind.how == _PACKED:
@@ -144,7 +144,7 @@ def _reduced(kind: Kind, bench: Bench) -> str | None:
 
 
 def _ends(heads: Array) -> Array:
-    """Return where segments end."""
+    """Return the end of every segment."""
     return np.append(heads[1:] != 0, True)[: heads.size]
 
 

@@ -36,7 +36,7 @@ KINDS = by_turns(
 
 
 def run(kind: Kind, bench: Bench) -> str | None:
-    """Return what is wrong with a selection, or None."""
+    """Return a description of the error in a selection, or None if it is right."""
     hosts, mask, rule = _drawn(kind, bench)
     given, n, draws = bench.put(hosts[0]), bench.length, bench.draws
     if kind.primitive == "positions":

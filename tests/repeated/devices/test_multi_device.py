@@ -107,7 +107,7 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
     assert "give one of the two" in refused(RepeatedSolver, graph, device=first, devices=devices)
     assert "it must be None, a name" in refused(RepeatedSolver, graph, device=devices)
     resident = clmst.to_device(graph, devices[0].forcing_off("lanes"))
-    assert "which is none of the devices" in refused(RepeatedSolver, resident, devices=devices)
+    assert "which is not among the devices" in refused(RepeatedSolver, resident, devices=devices)
     resident = clmst.to_device(graph, devices[1])
     solver = RepeatedSolver(resident, devices=devices, strategy="split")
     check(solver, np.arange(1500)[::-1])
