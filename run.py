@@ -265,6 +265,7 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
     lint()
     with beside(BIN / "mypy"), beside(sys.executable, ROOT / "run.py", "lowest"):
         cases = () if exhaustive else ("-m", "not exhaustive")
+        os.environ["HYPOTHESIS_PROFILE"] = "exhaustive" if exhaustive else "ci"
         run(BIN / "python", "-m", "pytest", *cases, *PROCESSES)
     # Again, but for what no Python package changes: what compilers and simulators say, kernels of
     # other shapes and on other devices, and most random examples.

@@ -134,6 +134,7 @@ SUBNORMAL: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
 
 @pytest.mark.parametrize("metric", UNROUNDED)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 19])
+@pytest.mark.covering()
 def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
     """Neither boxes nor filters may reject a pair that counts."""
     for name, make in (HARD | ({} if metric == "euclidean" else SUBNORMAL)).items():
@@ -189,12 +190,14 @@ def test_a_power_of_two_multiplies_all_distances(exponent: int, d: int) -> None:
 
 @pytest.mark.parametrize("d", [2, 21])
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 129, 257, 390, 513])
+@pytest.mark.covering("device d")
 def test_sizes(device: Device, n: int, d: int) -> None:
     """Around the bounds of leaves, levels and tiles."""
     assert_right(Points(np.random.default_rng(n).normal(size=(n, d))), device)
 
 
 @pytest.mark.parametrize("d", [3, 4, 5, 9, 15, 16, 17, 18, 31, 32, 33, 37, 64, 130])
+@pytest.mark.covering()
 def test_any_number_of_dimensions(device: Device, d: int) -> None:
     """A compiler may find it quicker to change the order of a sum, from 16 dimensions on."""
     rng = np.random.default_rng(d)
@@ -204,12 +207,14 @@ def test_any_number_of_dimensions(device: Device, d: int) -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3, 14])
 @pytest.mark.parametrize("k", [1, 15, 16, 17, 32, 33, 59, 149, 256, 299])
+@pytest.mark.covering("k d")
 def test_lists_of_any_length(device: Device, k: int, d: int) -> None:
     """A sample has too few values for the longest lists, and hierarchies have none of them."""
     assert_right(Points(np.random.default_rng(k).normal(size=(300, d))), device, k=k)
 
 
 @pytest.mark.parametrize("metric", ["rounded-euclidean", "great-circle"])
+@pytest.mark.covering()
 def test_rounded_distances(device: Device, metric: Any) -> None:
     """Equal integers are in the order of edge ids, however their squares compare."""
     rng = np.random.default_rng(6)
