@@ -19,7 +19,14 @@ from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.helpers.bounds import bounds, in_force
 from tests.helpers.caches import use_own_cache
-from tests.helpers.sampling import by_test, covering, in_turn, leave_out, values_of
+from tests.helpers.sampling import (
+    VALUES_ALONE,
+    by_test,
+    covering,
+    in_turn,
+    leave_out,
+    values_of,
+)
 from tests.helpers.strategies import draw_examples_for, register_profiles, share_examples
 from tests.helpers.unoptimised import compile_quickly
 from tests.helpers.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
@@ -111,7 +118,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _sample(items: list[pytest.Item]) -> None:
     """Mark what the standard run leaves out, by the rules of `tests.helpers.sampling`."""
     for cases in by_test(items):
-        if (mark := cases[0].get_closest_marker("covering")) is not None:
+        if VALUES_ALONE:
+            leave_out(cases, covering([*map(values_of, cases)]))
+        elif (mark := cases[0].get_closest_marker("covering")) is not None:
             leave_out(cases, covering([*map(values_of, cases)], *mark.args))
         elif not _has_every_variant(cases[0].module):
             used = [_device_of(one) for one in cases]

@@ -35,7 +35,9 @@ def test_next_algorithm_answers(users: Users, quickest: str) -> None:
     assert users.markers() == []
 
 
-@pytest.mark.parametrize(("bits", "how"), [(32, "SIGABRT"), pytest.param(64, "exit", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    ("bits", "how"), [(32, "SIGABRT"), pytest.param(64, "exit", marks=pytest.mark.exhaustive)]
+)
 def test_one_width_ends_the_process(users: Users, bits: int, how: str) -> None:
     """The other one is used, whichever comes first, and who names the algorithm is told why."""
     mock = users.mock(builds=f"algorithms/ecl/ WEIGHT_BITS={bits}", how=how)
@@ -107,9 +109,7 @@ def test_build_that_no_self_test_has(users: Users) -> None:
     assert [name for name, _ in users.run(mock, ECL).values()] == ["ecl"] * 2
 
 
-@pytest.mark.parametrize(
-    "how", ["SIGKILL", pytest.param("SIGTERM", marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("how", ["SIGKILL", pytest.param("SIGTERM", marks=pytest.mark.exhaustive)])
 def test_child_that_is_ended_from_outside(users: Users, how: str) -> None:
     """As by a machine without memory: nothing is kept of it."""
     mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how=how)
@@ -136,9 +136,8 @@ def test_child_that_hangs(users: Users) -> None:
     assert set(users.verdicts().values()) == {None}
 
 
-@pytest.mark.parametrize(
-    "how", [pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive), signal.SIGKILL]
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_child_ends_with_its_parent(users: Users, how: signal.Signals) -> None:
     mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how="hang")
     with users.start(mock, ECL) as process:

@@ -184,6 +184,7 @@ def test_process_that_was_ended_while_it_listed(users: Users, two_drivers: Path)
 # ------------------------------------------------------------------------------- Apple
 
 
+@pytest.mark.exhaustive
 def test_apple_compiler_without_64_bit_atomics(users: Users) -> None:
     """Whatever its list of extensions says."""
     dies = {"builds": "ATOMIC64=1", "how": "error", "words": "error: cl2Metal failed"}

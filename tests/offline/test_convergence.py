@@ -55,28 +55,31 @@ def _specialisations(lanes: str) -> dict[str, list[Specialisation]]:
     return by_source
 
 
-def _extents() -> Iterator[object]:
-    """Yield a kind of lanes, a scope, and whether every specialisation of a source is analysed."""
-    for lanes, scope, is_whole in (
-        ("khr", "work-group", False),
-        ("khr", "lanes", False),
-        ("khr", "work-group", True),
-        ("khr", "lanes", True),
+def _analyses() -> Iterator[object]:
+    """Yield a kind of lanes, a scope, a source, and whether it is analysed in each specialisation.
+
+    The standard run takes one specialisation of each source, and its scopes take turns.
+    """
+    scopes: tuple[Scope, Scope] = "work-group", "lanes"
+    for number, source in enumerate(_specialisations("khr")):
+        scope = scopes[number % 2]
+        yield pytest.param("khr", scope, source, False, id=f"khr-{scope}-one-{source}")
+    for lanes, scope in (
+        *(("khr", scope) for scope in scopes),
         # The same kernels, but for the functions of lane groups in cl/device.
-        ("local", "work-group", True),
+        ("local", "work-group"),
     ):
-        name = f"{lanes}-{scope}-{'whole' if is_whole else 'one'}"
-        marks = [pytest.mark.exhaustive] if is_whole else []
-        yield pytest.param(lanes, scope, is_whole, id=name, marks=marks)
+        for source in _specialisations(lanes):
+            name, marks = f"{lanes}-{scope}-{source}", pytest.mark.exhaustive
+            yield pytest.param(lanes, scope, source, True, id=name, marks=marks)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", _specialisations("khr"))
-@pytest.mark.parametrize(("lanes", "scope", "is_whole"), _extents())
+@pytest.mark.parametrize(("lanes", "scope", "source", "is_whole"), _analyses())
 def test_all_reach_barriers_and_lanes_together(
-    source: str, lanes: str, scope: Scope, is_whole: bool
+    lanes: str, scope: Scope, source: str, is_whole: bool
 ) -> None:
-    """The standard run takes the specialisation of each source that has the most macros."""
+    """The one specialisation is that with the most macros."""
     every = _specialisations(lanes)[source]
     most = max(every, key=lambda one: len(one.defines))
     found = {

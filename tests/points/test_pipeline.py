@@ -57,9 +57,7 @@ def test_few_dimensions_go_up_once(any_device: Device, n: int, d: int) -> None:
     assert sum(one >= 8 * n * d for one in noted.up) == times
 
 
-@pytest.mark.parametrize(
-    "least", [8500, pytest.param(20_000, marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("least", [8500, pytest.param(20_000, marks=pytest.mark.exhaustive)])
 def test_a_hierarchy_has_the_points_of_its_tree(any_device: Device, least: int) -> None:
     """Core distances by boxes; then a tree by boxes, from the least number on, or by rows.
 

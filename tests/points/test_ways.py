@@ -134,7 +134,7 @@ SUBNORMAL: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
 
 @pytest.mark.parametrize("metric", UNROUNDED)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 19])
-@pytest.mark.covering()
+@pytest.mark.covering
 def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
     """Neither boxes nor filters may reject a pair that counts."""
     for name, make in (HARD | ({} if metric == "euclidean" else SUBNORMAL)).items():
@@ -197,7 +197,7 @@ def test_sizes(device: Device, n: int, d: int) -> None:
 
 
 @pytest.mark.parametrize("d", [3, 4, 5, 9, 15, 16, 17, 18, 31, 32, 33, 37, 64, 130])
-@pytest.mark.covering()
+@pytest.mark.covering
 def test_any_number_of_dimensions(device: Device, d: int) -> None:
     """A compiler may find it quicker to change the order of a sum, from 16 dimensions on."""
     rng = np.random.default_rng(d)
@@ -214,7 +214,7 @@ def test_lists_of_any_length(device: Device, k: int, d: int) -> None:
 
 
 @pytest.mark.parametrize("metric", ["rounded-euclidean", "great-circle"])
-@pytest.mark.covering()
+@pytest.mark.covering
 def test_rounded_distances(device: Device, metric: Any) -> None:
     """Equal integers are in the order of edge ids, however their squares compare."""
     rng = np.random.default_rng(6)

@@ -194,7 +194,7 @@ CHAINED: list[tuple[Kind, dict[str, Any]]] = [
 
 
 def cases(shape: str, *, is_brief: bool) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
-    """Yield all cases of all primitives, or a few of each: if asked for, and in the largest shape."""
+    """Yield all cases of all primitives. A brief run and the largest shape have a few of each."""
     few = FEW if is_brief or shape == "gpu" else None
     for family, every in CASES.items():
         for k, (length, kind) in enumerate(every[:few]):

@@ -53,9 +53,7 @@ def test_it_is_kept_without_outputs(path: Path) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(
-            path, marks=[] if path.stem in IN_STANDARD_RUN else pytest.mark.exhaustive
-        )
+        pytest.param(path, marks=[] if path.stem in IN_STANDARD_RUN else pytest.mark.exhaustive)
         for path in NOTEBOOKS
     ],
     ids=lambda path: path.stem,

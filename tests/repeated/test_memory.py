@@ -118,8 +118,8 @@ WHAT: dict[str, Callable[[Device], tuple[Callable[[int], object], int, int]]] = 
 }
 
 
-# What the standard run takes: each way to use a solver, with copies and once without, and one of the
-# algorithms that a caller can ask for.
+# What the standard run takes: each way to use a solver, with copies and once without, and one of
+# the algorithms that a caller can ask for.
 IN_STANDARD_RUN = (
     ("sorted", True), ("changes", True), ("many", True), ("sorted", False), ("ecl", True)
 )  # fmt: skip

@@ -242,7 +242,7 @@ def test_progress(way: Way, n_edges: int | None) -> None:
 @by_reductions
 @pytest.mark.parametrize("first", ["host", "device"])
 @bounds(checkpoint_seconds=0.0, checkpoint_pace=0)  # the disk may be slow
-@pytest.mark.covering()
+@pytest.mark.covering
 def test_killed_at_ten_points_and_resumed(way: Way, first: str, tmp_path: Path) -> None:
     """On the device, on the host, and with other chunks: each goes on from the one before."""
     path, resumed = tmp_path / "stream.ckpt", []
@@ -262,6 +262,7 @@ def test_killed_at_ten_points_and_resumed(way: Way, first: str, tmp_path: Path) 
     assert (again.stats["resumed_at"], again.stats["reductions"]) == (M, 0)
 
 
+@pytest.mark.covering("way size", "way message")
 @pytest.mark.parametrize("size", [50, M])
 @pytest.mark.parametrize("at", [0, 3456, M - 1])
 @pytest.mark.parametrize(
