@@ -29,7 +29,13 @@ from tests.helpers.sampling import (
 )
 from tests.helpers.strategies import draw_examples_for, register_profiles, share_examples
 from tests.helpers.unoptimised import compile_quickly
-from tests.helpers.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
+from tests.helpers.variants import (
+    Variant,
+    takes_first_cases_only,
+    takes_turns,
+    variants,
+    variants_elsewhere,
+)
 from tests.helpers.wrong_families import WrongFamilies, wrong_families
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
@@ -124,8 +130,11 @@ def _sample(items: list[pytest.Item]) -> None:
             leave_out(cases, covering([*map(values_of, cases)], *mark.args))
         elif not _has_every_variant(cases[0].module):
             used = [_device_of(one) for one in cases]
-            if None not in used and len(set(used)) > 1:
-                leave_out(cases, in_turn(used))
+            if len({one for one in used if one is not None}) > 1:
+                taken = [k for k, one in enumerate(used) if one is None or takes_turns(one)]
+                taken = taken or [*range(len(cases))]
+                in_turns = in_turn([used[k] for k in taken])
+                leave_out(cases, {taken[k] for k in in_turns})
 
 
 def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:

@@ -109,7 +109,8 @@ def test_build_that_no_self_test_has(users: Users) -> None:
     assert [name for name, _ in users.run(mock, ECL).values()] == ["ecl"] * 2
 
 
-@pytest.mark.parametrize("how", ["SIGKILL", pytest.param("SIGTERM", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
+@pytest.mark.exhaustive
 def test_child_that_is_ended_from_outside(users: Users, how: str) -> None:
     """As by a machine without memory: nothing is kept of it."""
     mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how=how)
@@ -155,10 +156,8 @@ def test_child_ends_with_its_parent(users: Users, how: signal.Signals) -> None:
 NO_CHILD = "import sys; sys.executable = EXECUTABLE\n"
 
 
-@pytest.mark.parametrize(
-    "executable",
-    [pytest.param("'/opt/application'", marks=pytest.mark.exhaustive), "'/nowhere/python3'"],
-)
+@pytest.mark.parametrize("executable", ["'/opt/application'", "'/nowhere/python3'"])
+@pytest.mark.exhaustive
 def test_where_no_child_can_be_started(users: Users, executable: str) -> None:
     """Tests run in the process, and two that have ended there are enough."""
     program = NO_CHILD.replace("EXECUTABLE", executable) + ECL

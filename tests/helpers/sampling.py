@@ -11,8 +11,8 @@ every run of a whole file.
   parameters at least once.
 * **Turns.** Each other test that runs on variants of devices takes all cases on the first variant,
   which is the default device as it is. The other variants take turns: each case runs on one of
-  them, and each of them has one case at least. The contract suite and the tests of primitives take
-  no turns.
+  them, and each of them has one case at least. `takes_turns` of ``tests/helpers/variants.py`` says
+  which variants have no turn. The contract suite and the tests of primitives take no turns.
 
 With ``CLMST_TESTED_CASES=values``, as in the pass with the lowest versions of packages, each test
 takes few cases in which every value of every parameter occurs, whatever its mark says.
@@ -21,7 +21,7 @@ takes few cases in which every value of every parameter occurs, whatever its mar
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import pytest
@@ -33,15 +33,20 @@ def covering(cases: Sequence[Mapping[str, Hashable]], *groups: str) -> set[int]:
     """Return the numbers of few cases that have every value, and every combination in a group.
 
     A group is names of parameters with spaces between them. Each step takes the case that has the
-    most values and combinations which no case before has, and the first one of several.
+    most values and combinations which no case before has. Of several, it takes the one whose values
+    were taken least often, and the first one of these.
     """
     names = [(name,) for name in cases[0]] + [tuple(group.split()) for group in groups]
     facts = [{(name, tuple(case[one] for one in name)) for name in names} for case in cases]
     missing = set[object]().union(*facts)
-    taken = set[int]()
+    taken, times = set[int](), Counter[object]()
     while missing:
-        best = max(range(len(facts)), key=lambda number: len(facts[number] & missing))
+        found = [len(fact & missing) for fact in facts]
+        most = max(found)
+        several = [number for number, n in enumerate(found) if n == most]
+        best = min(several, key=lambda number: sum(times[one] for one in facts[number]))
         taken.add(best)
+        times.update(facts[best])
         missing -= facts[best]
     return taken
 

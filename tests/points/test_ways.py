@@ -218,11 +218,11 @@ def test_lists_of_any_length(device: Device, k: int, d: int) -> None:
 def test_rounded_distances(device: Device, metric: Any) -> None:
     """Equal integers are in the order of edge ids, however their squares compare."""
     rng = np.random.default_rng(6)
-    plane = rng.integers(-60, 60, (500, 2)) + rng.integers(0, 60, (500, 2)) / 100
+    plane = rng.integers(-60, 60, (300, 2)) + rng.integers(0, 60, (300, 2)) / 100
     assert_right(Points(plane, metric), device, maximum=True)
     for scale in (1, 3) if metric == "rounded-euclidean" else ():
         for d in (1, 3, 13):
-            assert_right(Points(scale * rng.normal(size=(300, d)), metric), device)
+            assert_right(Points(scale * rng.normal(size=(150, d)), metric), device)
 
 
 def test_decimal_degrees(any_device: Device) -> None:

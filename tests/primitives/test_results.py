@@ -124,6 +124,11 @@ TWO_LENGTHS = of(1003, 2**17 + 77)
 # ------------------------------------------------------------------------------- cases
 
 
+def as_it_is(device: Device) -> Device:
+    """Return the device."""
+    return device
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """Kinds that are called on arrays of the same lengths."""
@@ -131,7 +136,7 @@ class Case:
     kinds: Sequence[Kind]
     lengths: Lengths
     draws: int = 2
-    shaped: Callable[[Device], Device] = lambda device: device
+    shaped: Callable[[Device], Device] = as_it_is
     on: Sequence[Variant] = tuple(SHAPES)
 
 
@@ -266,12 +271,14 @@ def _computes_with_doubles(kind: Kind) -> bool:
 def _in_turn(case: Case, turn: int) -> set[str]:
     """Return the names of the shapes in which the standard run calls one kind.
 
-    Each kind is called on a device as it is and in the shape of a GPU. Devices, and shapes with
-    lanes and without, take turns.
+    Where lengths depend on the shape, each kind is called on a device as it is and in the shape of
+    a GPU. All other kinds are called in one shape. Devices, and shapes with lanes and without, take
+    turns.
     """
     plain = [one.name for one in case.on if one in PLAIN]
     shaped = [one.name for one in case.on if one not in PLAIN]
-    return {some[turn % len(some)] for some in (plain, shaped) if some}
+    each = [plain, shaped] if case.shaped is not as_it_is else [plain + shaped]
+    return {some[turn % len(some)] for some in each if some}
 
 
 def _results() -> Iterator[ParameterSet]:

@@ -162,6 +162,7 @@ def test_picture_of_a_changed_record_is_another_one(tmp_path: Path) -> None:
     assert found not in ("none", digest_of(IMAGES / "pma_table.png"))
 
 
+@pytest.mark.exhaustive
 def test_pictures_of_several_machines_show_their_records(tmp_path: Path) -> None:
     """``clmst bench --merge`` and ``benchmarks ecl throughput`` draw the same pictures again."""
     pytest.importorskip("matplotlib")

@@ -252,7 +252,7 @@ def test_wrong_kernel_is_found_and_shrunk(
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Counts by subject; a file of one subject does not go on as another's."""
     path = tmp_path / "run.json"
-    given = ["--json", str(path), "--block", "8", "--cases"]
+    given = ["--json", str(path), "--block", "4", "--cases"]
     assert command.main(["--subject", "rest", *given, "24"]) == 0
     printed = capsys.readouterr().out
     for subject in REST:
