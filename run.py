@@ -22,9 +22,9 @@
                             other implementations of OpenCL, set up in .implementations: self-tests,
                             contract suite and proof by volume on each (docs/portability.md)
     python3 run.py test [--all]
-                            lint, types, tests; then the tests again with the lowest version of
-                            every package that pyproject.toml allows. With --all, the cases marked
-                            "exhaustive", too: before a release
+                            lint, types, tests; then the tests of what calls packages again with
+                            the lowest version of every package that pyproject.toml allows. With
+                            --all, the cases marked "exhaustive", too: before a release
 
 Everything is installed into ``.venv`` beside this file, the lowest versions into ``.venv-lowest``.
 The tests also use tools that are no Python packages (PoCL, Oclgrind, ocloc, clang); where this is
@@ -117,6 +117,7 @@ NOT_AGAIN = (
     "tests/bench/test_suite.py",
     "tests/cli/test_bench.py",
     "tests/cli/test_root.py",
+    "tests/core/test_long_work.py",
     "tests/project/test_architecture.py",
     "tests/project/test_benchmarks.py",
     "tests/project/test_distribution.py",

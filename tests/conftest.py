@@ -23,8 +23,9 @@ from tests.helpers.sampling import (
     VALUES_ALONE,
     by_test,
     covering,
-    in_turn,
+    first_and_others,
     leave_out,
+    rows_of,
     values_of,
 )
 from tests.helpers.strategies import draw_examples_for, register_profiles, share_examples
@@ -32,7 +33,7 @@ from tests.helpers.unoptimised import compile_quickly
 from tests.helpers.variants import (
     Variant,
     takes_first_cases_only,
-    takes_turns,
+    takes_part,
     variants,
     variants_elsewhere,
 )
@@ -125,16 +126,16 @@ def _sample(items: list[pytest.Item]) -> None:
     """Mark what the standard run leaves out, by the rules of `tests.helpers.sampling`."""
     for cases in by_test(items):
         if VALUES_ALONE:
-            leave_out(cases, covering([*map(values_of, cases)]))
+            leave_out(cases, covering([*map(rows_of, cases)]))
         elif (mark := cases[0].get_closest_marker("covering")) is not None:
             leave_out(cases, covering([*map(values_of, cases)], *mark.args))
         elif not _has_every_variant(cases[0].module):
             used = [_device_of(one) for one in cases]
-            if len({one for one in used if one is not None}) > 1:
-                taken = [k for k, one in enumerate(used) if one is None or takes_turns(one)]
-                taken = taken or [*range(len(cases))]
-                in_turns = in_turn([used[k] for k in taken])
-                leave_out(cases, {taken[k] for k in in_turns})
+            taken = [k for k, one in enumerate(used) if one is None or takes_part(one)]
+            taken = taken or [*range(len(cases))]
+            values = [rows_of(cases[k]) for k in taken]
+            chosen = first_and_others(values, [used[k] for k in taken])
+            leave_out(cases, {taken[k] for k in chosen})
 
 
 def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:

@@ -9,13 +9,17 @@ every run of a whole file.
   parameter occurs. Arguments of the mark name parameters whose combinations must occur, too:
   ``covering("device setting")`` takes every setting on every device, and every value of the other
   parameters at least once.
-* **Turns.** Each other test that runs on variants of devices takes all cases on the first variant,
-  which is the default device as it is. The other variants take turns: each case runs on one of
-  them, and each of them has one case at least. `takes_turns` of ``tests/helpers/variants.py`` says
-  which variants have no turn. The contract suite and the tests of primitives take no turns.
+* **The first variant, and the others.** Any other test takes few cases in which every value occurs
+  on the first variant, which is the default device as it is, and as few on the other variants
+  together, so that each value meets two variants. `takes_part` of ``tests/helpers/variants.py``
+  says which variants are left out. Tests without devices take few cases in which every value
+  occurs. A row of a table counts as one value. So a test with one parameter, or with a table, takes
+  all of its cases. In the contract suite and the tests of primitives, tests without the mark take
+  all cases.
 
 With ``CLMST_TESTED_CASES=values``, as in the pass with the lowest versions of packages, each test
-takes few cases in which every value of every parameter occurs, whatever its mark says.
+takes few cases in which every value of every parameter occurs, whatever its mark says. A row of a
+table counts as one value there, too.
 """
 
 from __future__ import annotations
@@ -51,27 +55,32 @@ def covering(cases: Sequence[Mapping[str, Hashable]], *groups: str) -> set[int]:
     return taken
 
 
-def in_turn(variants: Sequence[object]) -> set[int]:
-    """Return the numbers of the cases that are taken, given the variant of each case.
+def first_and_others(
+    cases: Sequence[Mapping[str, Hashable]], variants: Sequence[object]
+) -> set[int]:
+    """Return the numbers of few cases that have every value on the first variant, and elsewhere.
 
-    The variant of the first case takes all of its cases.
+    The first variant is that of the first case.
     """
-    of_variant = defaultdict[object, list[int]](list)
-    for number, variant in enumerate(variants):
-        of_variant[variant].append(number)
-    first, *others = of_variant.values()
-    taken = set(first)
-    for turn, numbers in enumerate(others):
-        taken.update(numbers[turn :: len(others)] or [numbers[turn % len(numbers)]])
-    return taken
+    parts = [
+        [number for number, one in enumerate(variants) if (one is variants[0]) == is_first]
+        for is_first in (True, False)
+    ]
+    return {
+        numbers[k]
+        for numbers in parts
+        if numbers
+        for k in covering([cases[number] for number in numbers])
+    }
 
 
 def by_test(items: Iterable[pytest.Item]) -> list[list[pytest.Function]]:
     """Return, for each test with parameters, its cases that are not marked as exhaustive."""
     found = defaultdict[str, list[pytest.Function]](list)
     for item in items:
-        is_case = isinstance(item, pytest.Function) and hasattr(item, "callspec")
-        if is_case and item.get_closest_marker("exhaustive") is None:
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        if item.get_closest_marker("exhaustive") is None:
             found[item.nodeid.partition("[")[0]].append(item)
     return list(found.values())
 
@@ -84,6 +93,21 @@ def values_of(case: pytest.Function) -> dict[str, Hashable]:
             hash(value)
         except TypeError:
             found[name] = id(value)
+    return found
+
+
+def rows_of(case: pytest.Function) -> dict[str, Hashable]:
+    """Return the values of a case like `values_of`, but a row of a table as one value.
+
+    A table gives several parameters at once, ``parametrize(("number", "message"), ...)``. Each row
+    was chosen for its combination.
+    """
+    found = values_of(case)
+    for mark in case.iter_markers("parametrize"):
+        names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
+        names = [name.strip() for name in names]
+        if len(names) > 1:
+            found[" ".join(names)] = tuple(found.pop(name) for name in names)
     return found
 
 

@@ -146,7 +146,7 @@ def takes_first_cases_only(device: Device) -> bool:
     return device.policy is GPU_SHAPE and not (is_first or EVERY)
 
 
-def takes_turns(device: Device) -> bool:
+def takes_part(device: Device) -> bool:
     """Return whether the standard run takes a variant outside of these two suites.
 
     It leaves out the shape of a CPU without 64-bit atomics, which no CPU lacks, and the shape of a

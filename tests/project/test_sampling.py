@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from tests.helpers.sampling import covering, in_turn
+from tests.helpers.sampling import covering, first_and_others
 
 CASES = [
     dict(zip("abc", values, strict=True)) for values in product(range(4), "xyz", (False, True))
@@ -33,13 +33,14 @@ def test_a_lonely_case_is_taken() -> None:
     assert covering([{"a": 1}]) == {0}
 
 
-def test_variants_take_turns() -> None:
-    """The first takes every case. Each case has one of the others, and each of those has a case."""
-    variants = ["first", "second", "third"]
-    cases = list(product(range(5), variants))
-    taken = [cases[number] for number in sorted(in_turn([one for _, one in cases]))]
-    assert [case for case, one in taken if one == "first"] == [*range(5)]
-    others = [case for case, one in taken if one != "first"]
-    assert sorted(others) == [*range(5)]
-    assert {one for _, one in taken} == {*variants}
-    assert in_turn(variants) == {0, 1, 2}
+def test_every_value_is_on_the_first_variant_and_elsewhere() -> None:
+    """The others share the values, and each of them has a case."""
+    variants = [one["a"] for one in CASES]
+    taken = [CASES[number] for number in first_and_others(CASES, variants)]
+    first = [one for one in taken if one["a"] == 0]
+    others = [one for one in taken if one["a"] != 0]
+    for some in (first, others):
+        for name in "bc":
+            assert {one[name] for one in some} == {one[name] for one in CASES}
+    assert {one["a"] for one in others} == {1, 2, 3}
+    assert (len(first), len(others)) == (3, 3)
