@@ -53,6 +53,7 @@ def test_one_width_ends_the_process(users: Users, bits: int, how: str) -> None:
 LISTED = "import clmst, json; print(json.dumps({'usable': [d.usable for d in clmst.devices()]}))"
 
 
+@pytest.mark.exhaustive
 def test_next_device_answers(users: Users) -> None:
     """Where not even the trial comes back; the last one's error says so."""
     used = clmst.get_device()

@@ -162,6 +162,7 @@ def seeded(slow: str = "", *, times: float = 20.0) -> list[dict[str, Any]]:
     return lines
 
 
+@pytest.mark.exhaustive
 def test_slow_cell_is_found_and_drawn(tmp_path: Path) -> None:
     """A cliff must neither be missed nor lift the model until it is none."""
     file, picture = tmp_path / "cells.jsonl", tmp_path / "map.png"

@@ -88,6 +88,7 @@ def _happens(case: cases.Case) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
     path, whole = tmp_path / "run.json", tmp_path / "whole.json"
     assert run(path, "--cases", "20") == 0
