@@ -75,7 +75,7 @@ def _analyses() -> Iterator[object]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("lanes", "scope", "source", "is_whole"), _analyses())
+@pytest.mark.parametrize(("lanes", "scope", "source", "is_whole"), [*_analyses()])
 def test_all_reach_barriers_and_lanes_together(
     lanes: str, scope: Scope, source: str, is_whole: bool
 ) -> None:

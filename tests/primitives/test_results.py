@@ -295,7 +295,7 @@ def _results() -> Iterator[ParameterSet]:
                 yield pytest.param(case, kind, one.device, id=title, marks=marks)
 
 
-@pytest.mark.parametrize(("case", "kind", "shape"), _results())
+@pytest.mark.parametrize(("case", "kind", "shape"), [*_results()])
 def test_results(case: Case, kind: Kind, shape: Device) -> None:
     """Nothing is lost, repeated, or written where it must not be."""
     device = case.shaped(shape)

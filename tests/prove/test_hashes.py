@@ -49,7 +49,7 @@ def _cases() -> Iterator[object]:
             yield pytest.param(variant, algorithm, id=f"{variant.name}-{algorithm}", marks=marks)
 
 
-@pytest.mark.parametrize(("variant", "algorithm"), _cases())
+@pytest.mark.parametrize(("variant", "algorithm"), [*_cases()])
 def test_device_gives_the_table(variant: Variant, algorithm: str) -> None:
     """In the weights and orders that the contract suite builds programs for.
 

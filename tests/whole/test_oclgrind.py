@@ -121,7 +121,7 @@ def _runs() -> Iterator[object]:
 @pytest.mark.timeout(1600)
 @pytest.mark.external
 @pytest.mark.slow
-@pytest.mark.parametrize(("shape", "without", "finds_uninitialized"), _runs())
+@pytest.mark.parametrize(("shape", "without", "finds_uninitialized"), [*_runs()])
 def test_no_access_is_wrong(
     tmp_path: Path, shape: str, without: tuple[str, ...], finds_uninitialized: bool
 ) -> None:
