@@ -22,9 +22,9 @@
                             other implementations of OpenCL, set up in .implementations: self-tests,
                             contract suite and proof by volume on each (docs/portability.md)
     python3 run.py test [--all]
-                            lint, types, tests; then the tests again with the lowest version of
-                            every package that pyproject.toml allows. With --all, the cases marked
-                            "exhaustive", too: before a release
+                            lint, types, tests; then the tests of what calls packages again with
+                            the lowest version of every package that pyproject.toml allows. With
+                            --all, the cases marked "exhaustive", too: before a release
 
 Everything is installed into ``.venv`` beside this file, the lowest versions into ``.venv-lowest``.
 The tests also use tools that are no Python packages (PoCL, Oclgrind, ocloc, clang); where this is
@@ -81,32 +81,54 @@ SETTINGS = {
     "PYTHONPYCACHEPREFIX": str(ENVIRONMENT / "pycache"),
 }
 
-# What no version of a Python package changes, so that the pass with the lowest ones leaves it out,
-# beside tests that are marked.
+# What the pass with the lowest versions leaves out, beside tests that are marked: tests that reach
+# Python packages by code that other tests reach, too. It keeps the tests of what calls packages or
+# takes their objects: conversions, files, matrices, frames, graphs of other libraries, clustering,
+# drawing, the runtime; and the contract suite, which solves by every algorithm. Each test takes few
+# cases, in which every value of every parameter occurs (tests/helpers/sampling.py).
 NOT_AGAIN = (
-    # Options of algorithms that the contract suite solves by, and kernels of other shapes.
-    "tests/algorithms/boruvka",
-    "tests/algorithms/ecl",
-    "tests/algorithms/edge_parallel",
-    "tests/algorithms/filter_boruvka/test_gpu.py",
-    "tests/algorithms/pma",
-    "tests/algorithms/prim",
-    "tests/algorithms/prim_boruvka",
-    "tests/algorithms/test_add_an_algorithm.py",
-    "tests/algorithms/test_memory_needs.py",
-    "tests/algorithms/test_registry.py",
+    # Kernels, options of algorithms, and kernels of other shapes.
+    "tests/algorithms",
+    "tests/primitives/test_chain.py",
+    "tests/primitives/test_compact.py",
+    "tests/primitives/test_results.py",
+    "tests/primitives/test_scan.py",
+    "tests/primitives/test_shares.py",
+    "tests/primitives/test_sort.py",
+    "tests/primitives/test_split.py",
+    "tests/points/test_first_call.py",
+    "tests/points/test_ways.py",
+    "tests/whole/test_families.py",
+    "tests/whole/test_layouts.py",
+    "tests/whole/test_worst_cases.py",
+    # Processes that end or are proven by volume, drivers, and several devices.
     "tests/faults",
     "tests/prove",
     "tests/repeated/devices",
+    "tests/runtime/test_ahead.py",
     "tests/runtime/test_binary_cache.py",
+    "tests/runtime/test_child.py",
+    "tests/runtime/test_discovery.py",
+    "tests/runtime/test_quirks.py",
+    "tests/runtime/test_rusticl.py",
+    "tests/runtime/test_work_groups.py",
+    # The repository: its sources, records, site and wheel; examples of pages do run again.
+    "tests/bench/test_report.py",
+    "tests/bench/test_suite.py",
+    "tests/cli/test_bench.py",
+    "tests/cli/test_root.py",
+    "tests/core/test_long_work.py",
     "tests/project/test_architecture.py",
     "tests/project/test_benchmarks.py",
+    "tests/project/test_distribution.py",
     "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars otherwise
-    "tests/whole/test_families.py",
     "tests/project/test_glossary.py",
     "tests/project/test_import_circles.py",
-    "tests/whole/test_layouts.py",
-    "tests/whole/test_worst_cases.py",
+    "tests/project/test_landscape.py",
+    "tests/project/test_records.py",
+    "tests/project/test_site.py",
+    "tests/project/test_structure.py",
+    "tests/project/test_workflows.py",
 )
 
 # What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated,
@@ -265,10 +287,12 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
     lint()
     with beside(BIN / "mypy"), beside(sys.executable, ROOT / "run.py", "lowest"):
         cases = () if exhaustive else ("-m", "not exhaustive")
+        os.environ["HYPOTHESIS_PROFILE"] = "exhaustive" if exhaustive else "ci"
         run(BIN / "python", "-m", "pytest", *cases, *PROCESSES)
     # Again, but for what no Python package changes: what compilers and simulators say, kernels of
-    # other shapes and on other devices, and most random examples.
+    # other shapes and on other devices, most random examples, and combinations of parameters.
     python = LOWEST_ENVIRONMENT / "bin" / "python"
+    os.environ["CLMST_TESTED_CASES"] = "values"  # see tests/helpers/sampling.py
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/helpers/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/helpers/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_AGAIN]

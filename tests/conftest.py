@@ -19,9 +19,24 @@ from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.helpers.bounds import bounds, in_force
 from tests.helpers.caches import use_own_cache
+from tests.helpers.sampling import (
+    VALUES_ALONE,
+    by_test,
+    covering,
+    first_and_others,
+    leave_out,
+    rows_of,
+    values_of,
+)
 from tests.helpers.strategies import draw_examples_for, register_profiles, share_examples
 from tests.helpers.unoptimised import compile_quickly
-from tests.helpers.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
+from tests.helpers.variants import (
+    Variant,
+    takes_first_cases_only,
+    takes_part,
+    variants,
+    variants_elsewhere,
+)
 from tests.helpers.wrong_families import WrongFamilies, wrong_families
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
@@ -103,7 +118,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     repeated = _cases_after_the_first(items)
     config.hook.pytest_deselected(items=[item for item in items if item in repeated])
     items[:] = [item for item in items if item not in repeated]
+    _sample(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def _sample(items: list[pytest.Item]) -> None:
+    """Mark what the standard run leaves out, by the rules of `tests.helpers.sampling`."""
+    for cases in by_test(items):
+        if VALUES_ALONE:
+            leave_out(cases, covering([*map(rows_of, cases)]))
+        elif (mark := cases[0].get_closest_marker("covering")) is not None:
+            leave_out(cases, covering([*map(values_of, cases)], *mark.args))
+        elif not _has_every_variant(cases[0].module):
+            used = [_device_of(one) for one in cases]
+            taken = [k for k, one in enumerate(used) if one is None or takes_part(one)]
+            taken = taken or [*range(len(cases))]
+            values = [rows_of(cases[k]) for k in taken]
+            chosen = first_and_others(values, [used[k] for k in taken])
+            leave_out(cases, {taken[k] for k in chosen})
 
 
 def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:

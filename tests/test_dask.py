@@ -208,7 +208,15 @@ def four_workers() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_parts", "number"), [(70, 0), (70, 20), (70, 69), (8, 5)])
+@pytest.mark.parametrize(
+    ("n_parts", "number"),
+    [
+        (70, 0),
+        pytest.param(70, 20, marks=pytest.mark.exhaustive),
+        pytest.param(70, 69, marks=pytest.mark.exhaustive),
+        (8, 5),
+    ],
+)
 def test_a_worker_that_is_killed_in_any_round(
     four_workers: Any, tmp_path: Path, n_parts: int, number: int
 ) -> None:

@@ -102,6 +102,7 @@ def test_dataset(cluster: None) -> None:
         clmst.ray.minimum_spanning_forest(dataset, N, **old)
 
 
+@pytest.mark.exhaustive
 def test_a_dataset_that_is_read_in_any_order(cluster: None, tmp_path: Path) -> None:
     """Ray distributes the files of 40 blocks by turns, so rows come in another order than in files.
 

@@ -76,6 +76,7 @@ def ran(copy: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_page_adds_an_algorithm(copy: Path) -> None:
     (block,) = TRIED.findall(PAGE.read_text(encoding="utf-8"))
     (said,) = re.findall(r"# (.*)$", block)

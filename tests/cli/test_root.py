@@ -137,7 +137,16 @@ def test_values_are_completed(words: str, values: list[str]) -> None:
     assert offered(words) == values
 
 
-@pytest.mark.parametrize("command", ["solve", "cluster", "explain", "devices", "bench"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "solve",
+        *(
+            pytest.param(name, marks=pytest.mark.exhaustive)
+            for name in ("cluster", "explain", "devices", "bench")
+        ),
+    ],
+)
 def test_devices_are_completed(command: str) -> None:
     """By words that mean them, in any case: shells split names at spaces."""
     found = enumerate_devices()

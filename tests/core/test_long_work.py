@@ -285,8 +285,12 @@ def random_graph(n: int, m: int) -> clmst.Graph:
     return clmst.Graph.from_edges(u, v, RNG.random(m))
 
 
-GRAPH, LARGER = random_graph(20_000, 60_000), random_graph(90_000, 900_000)
-MATRIX = sparse.random(20_000, 20_000, density=2e-4, random_state=1, format="csr")
+def random_matrix(n: int, m: int) -> sparse.csr_array:
+    """Return a matrix of random entries. SciPy's own takes a minute to draw this one's."""
+    return sparse.csr_array((RNG.random(m), tuple(RNG.integers(0, n, (2, m)))), shape=(n, n))
+
+
+GRAPH, MATRIX = random_graph(20_000, 60_000), random_matrix(20_000, 80_000)
 CALLS: dict[str, Callable[[], Any]] = {
     "computing a spanning forest": lambda: clmst.minimum_spanning_forest(GRAPH),
     "computing a spanning tree": lambda: clmst.csgraph.minimum_spanning_tree(MATRIX),
@@ -294,7 +298,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "clustering by HDBSCAN": lambda: clmst.cluster.HDBSCAN().fit(RNG.random((5000, 3))),
     "computing the forest of a stream": lambda: clmst.stream_minimum_spanning_forest(
         [(*RNG.integers(0, 9000, (2, 90_000)), RNG.random(90_000)) for _ in range(3)], 9000),
-    "preparing a graph for repeated solves": lambda: clmst.RepeatedSolver(LARGER).close(),
+    "preparing a graph for repeated solves": lambda: clmst.RepeatedSolver(
+        random_graph(90_000, 900_000)).close(),
     "verifying a forest": lambda: clmst.verify(GRAPH, clmst.kruskal(GRAPH)),
     "generating a graph": lambda: clmst.generate("random", n=30_000),
 }  # fmt: skip

@@ -35,7 +35,9 @@ def test_next_algorithm_answers(users: Users, quickest: str) -> None:
     assert users.markers() == []
 
 
-@pytest.mark.parametrize(("bits", "how"), [(32, "SIGABRT"), (64, "exit")])
+@pytest.mark.parametrize(
+    ("bits", "how"), [(32, "SIGABRT"), pytest.param(64, "exit", marks=pytest.mark.exhaustive)]
+)
 def test_one_width_ends_the_process(users: Users, bits: int, how: str) -> None:
     """The other one is used, whichever comes first, and who names the algorithm is told why."""
     mock = users.mock(builds=f"algorithms/ecl/ WEIGHT_BITS={bits}", how=how)
@@ -51,6 +53,7 @@ def test_one_width_ends_the_process(users: Users, bits: int, how: str) -> None:
 LISTED = "import clmst, json; print(json.dumps({'usable': [d.usable for d in clmst.devices()]}))"
 
 
+@pytest.mark.exhaustive
 def test_next_device_answers(users: Users) -> None:
     """Where not even the trial comes back; the last one's error says so."""
     used = clmst.get_device()
@@ -108,6 +111,7 @@ def test_build_that_no_self_test_has(users: Users) -> None:
 
 
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
+@pytest.mark.exhaustive
 def test_child_that_is_ended_from_outside(users: Users, how: str) -> None:
     """As by a machine without memory: nothing is kept of it."""
     mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how=how)
@@ -134,6 +138,7 @@ def test_child_that_hangs(users: Users) -> None:
     assert set(users.verdicts().values()) == {None}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_child_ends_with_its_parent(users: Users, how: signal.Signals) -> None:
     mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how="hang")
@@ -153,6 +158,7 @@ NO_CHILD = "import sys; sys.executable = EXECUTABLE\n"
 
 
 @pytest.mark.parametrize("executable", ["'/opt/application'", "'/nowhere/python3'"])
+@pytest.mark.exhaustive
 def test_where_no_child_can_be_started(users: Users, executable: str) -> None:
     """Tests run in the process, and two that have ended there are enough."""
     program = NO_CHILD.replace("EXECUTABLE", executable) + ECL

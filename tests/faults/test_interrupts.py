@@ -12,12 +12,17 @@ COPIED = ("solver", "many", "canonical-csr", "transfers")
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("names", "shape", "count"), [(CALLS, "native", 28), (COPIED, "gpu-shape", 12)]
+    ("names", "shape", "count"),
+    [
+        (CALLS, "native", 28),
+        pytest.param(COPIED, "gpu-shape", 12, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_calls_that_are_interrupted(names: tuple[str, ...], shape: str, count: int) -> None:
     """Each is followed by a right one in another thread, and the process ends.
 
-    A device in the shape of a GPU copies through pinned memory, in several threads.
+    A device in the shape of a GPU copies through pinned memory, in several threads. That is for
+    exhaustive runs.
     """
     assert set(names) <= set(NAMES)
     tally = interrupt_many(names, count, "--shape", shape, seed=1)

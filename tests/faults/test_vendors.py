@@ -107,8 +107,16 @@ FASTFAIL = "fail fast in CB.dll"
     ("how", "reason"),
     [
         ("SIGABRT", f"listing its devices ends the process (SIGABRT): {FASTFAIL}"),
-        ("exit", f"listing its devices ends the process (status 3): {FASTFAIL}"),
-        ("hang", "listing its devices has not ended after 10 s"),
+        pytest.param(
+            "exit",
+            f"listing its devices ends the process (status 3): {FASTFAIL}",
+            marks=pytest.mark.exhaustive,
+        ),
+        pytest.param(
+            "hang",
+            "listing its devices has not ended after 10 s",
+            marks=pytest.mark.exhaustive,  # each process of three waits for 10 s
+        ),
     ],
 )
 def test_driver_that_dies_while_it_is_listed(
@@ -176,6 +184,7 @@ def test_process_that_was_ended_while_it_listed(users: Users, two_drivers: Path)
 # ------------------------------------------------------------------------------- Apple
 
 
+@pytest.mark.exhaustive
 def test_apple_compiler_without_64_bit_atomics(users: Users) -> None:
     """Whatever its list of extensions says."""
     dies = {"builds": "ATOMIC64=1", "how": "error", "words": "error: cl2Metal failed"}
@@ -183,7 +192,7 @@ def test_apple_compiler_without_64_bit_atomics(users: Users) -> None:
     assert can_do(users, capabilities=capabilities, **dies)[:2] == ["local", False]
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", ["cpu", pytest.param("gpu", marks=pytest.mark.exhaustive)])
 def test_apple_work_groups_of_one(users: Users, kind: str) -> None:
     """Kernels with barriers take one work-item there, whatever the device says."""
     capabilities = NO_LANES | {"kind": kind}

@@ -1,10 +1,15 @@
 """Solve small graphs of every kind inside Oclgrind, in one variant of its device.
 
-``tests/whole/test_oclgrind.py`` starts it as ``python -m tests.helpers.simulated SHAPE [CAPABILITY
-...]`` in a process where Oclgrind is the only driver. The capabilities are forced off. It prints
-the names of the graphs whose forests are wrong. With ``faults`` as the shape, it runs a kernel that
-does everything wrong. With ``hashes``, it prints which forests have other hashes than the table
-says.
+``tests/whole/test_oclgrind.py`` starts it as ``python -m tests.helpers.simulated SHAPE [brief]
+[CAPABILITY ...]`` in a process where Oclgrind is the only driver. The capabilities are forced off.
+It prints the names of the graphs whose forests are wrong. With ``faults`` as the shape, it runs a
+kernel that does everything wrong. With ``hashes``, it prints which forests have other hashes than
+the table says.
+
+With ``brief``, as in the standard run, each family of kernels has one graph for each kind of
+launches that it has (`BRIEF_CASES`), and each algorithm one graph for each set of options that
+changes its kernels (`BRIEF_RUNS`). What is left out repeats those kernels for weights of another
+width, for the maximum, and on other graphs. Without 64-bit atomics, only what reserves edges runs.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias, get_args
 
@@ -92,6 +97,7 @@ HUBS = {"gpu": (80, 270, 500), "gpu-shape": (70, 70, 150), "cpu": (70, 110, 230)
 # Numbers of points: more than a leaf of boxes has, or than a work-group of 64 work-items.
 POINTS_OF_SHAPE = {"gpu": 45, "gpu-shape": 70, "cpu": 70}
 _hub_of_shape = HUBS["gpu"]
+_is_brief = False
 
 
 def hub(weights: np.dtype[Any], *sizes: int) -> Graph:
@@ -193,6 +199,8 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
     for title, options in EclOptions.ablation()[1:]:
         yield title, narrow, options, False
     most += [(name, graph, EclOptions(), False) for name, graph in small_cases()]
+    if _is_brief:
+        most = [one for one in most if one[0] in BRIEF_RUNS]
     yield from most if not few else ()
 
 
@@ -265,17 +273,47 @@ CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
 }
 
 
+# The cases of a brief run in place of those: a case for each kind of launches. For families with
+# one kind, it is the first case.
+BRIEF_CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
+    COMPLETE: (COMPLETE.cases[0], points_case()),
+    # By one work-group; by boxes, with core distances; lists of neighbours in registers.
+    POINTS: (POINTS.cases[-1], points_case(core=True), points_case(neighbours=4)),
+    DENDROGRAM: DENDROGRAM.cases,
+    EDGE_STREAM: EDGE_STREAM.cases[-1:],
+    CANONICAL_CSR: CANONICAL_CSR.cases,
+    SMALL_MATRIX: SMALL_MATRIX.cases,
+}
+# The runs of a brief run, beside those that every shape has.
+BRIEF_RUNS = (
+    "chain by trees",
+    "hub by array",
+    "hub by Borůvka and heap",
+    "hub by slots, mixed",
+    "hub by rows, resident",
+    "hub of doubles by rows, resident",
+    "no edges by rows",
+)
+
+
+def cases_of(family: KernelFamily) -> Iterable[Hashable]:
+    """Return the cases of a family that run."""
+    every = CASES.get(family, family.cases)
+    return BRIEF_CASES.get(family, every[:1]) if _is_brief else every
+
+
 def family_wrongs(device: Device, *families: KernelFamily) -> Iterator[str]:
     """Yield the failures of families of kernels in their own self-tests with tiny graphs."""
     for family in families:
-        for case in CASES.get(family, family.cases) if family.suits(device) else ():
+        for case in cases_of(family) if family.suits(device) else ():
             if (failure := family.failure(device, case)) is not None:
                 yield f"{family.name}, {case}: {failure}"
 
 
 def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield the failures of `dense` with complete graphs, and with matrices built from graphs."""
-    yield from family_wrongs(device, COMPLETE)
+    if not _is_brief:
+        yield from family_wrongs(device, COMPLETE)
     # In small graphs, like all here, both ends of an edge share a word.
     with bounds(dense_short_ids=4):
         yield from family_wrongs(device, COMPLETE, family_of("dense"))
@@ -298,7 +336,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
         ("in disorder", small_hub(np.dtype(np.float32)), False),
         ("of doubles in order", small_hub(np.dtype(np.float64)), True),
     ]
-    for name, graph, in_order in cases:
+    for name, graph, in_order in cases[2:] if _is_brief else cases:
         u, v, w, ids = graph.edges()
         order = np.arange(ids.size) if in_order else np.argsort(ids)
         weights, first, second = w[order], u[order], v[order]
@@ -328,7 +366,7 @@ def warm_wrongs(device: Device) -> Iterator[str]:
     graph = hub(np.dtype("f8"), 40, 90, 150)
     with clmst.RepeatedSolver(graph, devices=device) as solver:
         weights = np.exp2(rng.uniform(0, 8, solver.n_edges))
-        for share in (0.01, 0.01, 0.01, 0.3):
+        for share in (0.01, 0.3) if _is_brief else (0.01, 0.01, 0.01, 0.3):
             weights *= 1 + share * rng.random(solver.n_edges)
             u, v = np.maximum(solver.edges, 0).T
             listed = Graph.from_edges(u, v, weights, n_vertices=graph.n_vertices)
@@ -340,7 +378,7 @@ def chain_wrongs(device: Device) -> Iterator[str]:
     """Yield the failures of solves by series contraction."""
     rng = np.random.default_rng(1)
     launch = Launcher(device, device.queue)
-    for n, m in ((60, 30), (60, 70)):
+    for n, m in ((60, 70),) if _is_brief else ((60, 30), (60, 70)):
         u, v = rng.integers(0, n, (2, m))
         graph = Graph.from_edges(u, v, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
@@ -364,7 +402,7 @@ def stream_wrongs(device: Device) -> Iterator[str]:
     """
     n, m = 34, 200
     ids = np.arange(m)
-    for dtype, maximum in (("uint32", False), ("float64", True)):
+    for dtype, maximum in (("uint32", False), ("float64", True))[_is_brief:]:
         u, v, w = ids * 7 % n, ids * ids % 31, (ids * 31 % 97).astype(dtype)
         halves = [(u[half], v[half], w[half], half) for half in np.split(ids, 2)]
         with bounds(stream_opens_from=0, stream_rows=128):
@@ -410,7 +448,8 @@ def several_wrongs(device: Device) -> Iterator[str]:
         Device(device.cl_device, queue=device.queue, without=device.without, tuning=other,
                _trusted=True),
     ]  # fmt: skip
-    for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
+    orders = ("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))
+    for name, order in orders[_is_brief:]:
         listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
         with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
             if not is_right(solver.solve(w[order]), listed):
@@ -479,7 +518,8 @@ def hashed(device: Device) -> dict[str, Any]:
 
 
 def main(shape: str, *without: str) -> None:
-    global _hub_of_shape  # noqa: PLW0603 - one shape a process
+    global _hub_of_shape, _is_brief  # noqa: PLW0603 - one shape a process
+    _is_brief, without = "brief" in without, tuple(one for one in without if one != "brief")
     simulator = only_device()
     if shape == "faults":
         run_faulty(simulator)
@@ -507,16 +547,17 @@ def main(shape: str, *without: str) -> None:
 
 def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
     """Yield the names of everything that is wrong."""
-    if shape == "gpu-shape":
+    has_atomics = "int64-atomics" not in without
+    if shape == "gpu-shape" and not _is_brief:
         yield from give_up(device)
     yield from dense_wrongs(device, shape)
-    with bounds(known_points=(POINTS_OF_SHAPE[shape],)):
-        yield from family_wrongs(device, POINTS)
-    has_atomics = "int64-atomics" not in without
+    if has_atomics or not _is_brief:
+        with bounds(known_points=(POINTS_OF_SHAPE[shape],)):
+            yield from family_wrongs(device, POINTS)
     if has_atomics:
         yield from family_wrongs(device, DENDROGRAM)
         yield from core_wrongs(device)
-    if shape != "gpu":  # its work-groups differ from "gpu-shape" only in size
+    if shape != "gpu" and (has_atomics or not _is_brief):  # "gpu" differs from "gpu-shape" in sizes
         yield from warm_wrongs(device)
         yield from chain_wrongs(device)
         yield from family_wrongs(device, PROOF, COMPLETE_PROOF, EDGE_STREAM)

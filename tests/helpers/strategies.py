@@ -34,21 +34,27 @@ LAYOUTS: tuple[Layout, ...] = ("edges", "symmetrised", "upper csr", "symmetric c
 
 
 def register_profiles() -> None:
-    """Register the profiles `quick`, `ci` (the same few examples every time) and `thorough`."""
+    """Register how many examples tests with random ones take.
+
+    `quick`, `ci` (the standard run) and `exhaustive` (with `run.py test --all`) draw the same
+    examples in every run, `thorough` draws others each time.
+    """
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    settings.register_profile(
-        "ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=slow
-    )
-    settings.register_profile(
-        "quick", derandomize=True, max_examples=10, deadline=None, suppress_health_check=slow
-    )
+    for name, number in (("quick", 10), ("ci", 30), ("exhaustive", 60)):
+        settings.register_profile(
+            name,
+            derandomize=True,
+            max_examples=number,
+            deadline=None,
+            suppress_health_check=slow,
+        )
     settings.register_profile(
         "thorough", max_examples=2000, deadline=None, suppress_health_check=slow
     )
 
 
-# Minimum number of examples for each variant in a test that runs on every variant of every device.
-EXAMPLES_OF_A_VARIANT = 20
+# Minimum share of the examples for each variant in a test that runs on every variant of a device.
+SHARE_OF_A_VARIANT = 1 / 3
 
 
 def examples(share: float) -> settings:
@@ -59,7 +65,7 @@ def examples(share: float) -> settings:
 def share_examples(test: Callable[..., object], n_variants: int) -> None:
     """Divide the examples of a test among variants of devices, unless it sets their number."""
     every = _profile().max_examples
-    least = min(every, EXAMPLES_OF_A_VARIANT)
+    least = max(10, round(every * SHARE_OF_A_VARIANT))
     if getattr(test, "is_hypothesis_test", False):
         with suppress(InvalidArgument):  # the test has settings of its own
             settings(max_examples=max(least, every // max(n_variants, 1)))(test)

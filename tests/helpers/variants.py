@@ -146,6 +146,17 @@ def takes_first_cases_only(device: Device) -> bool:
     return device.policy is GPU_SHAPE and not (is_first or EVERY)
 
 
+def takes_part(device: Device) -> bool:
+    """Return whether the standard run takes a variant outside of these two suites.
+
+    It leaves out the shape of a CPU without 64-bit atomics, which no CPU lacks, and the shape of a
+    GPU on all drivers except the first.
+    """
+    if device.policy is GPU_SHAPE:
+        return device.platform == variants()[0].device.platform
+    return not device.without
+
+
 def extreme_variants() -> list[Variant]:
     """Return the first device as it is, and with everything forced off. Empty without a device."""
     every = [one for one in variants() if one.device.platform == variants()[0].device.platform]

@@ -79,6 +79,7 @@ def test_the_arc_that_leads_up_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("problem", ["sp", "edge"])
 @pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.covering
 def test_ids_do_not_depend_on_blocks(tmp_path: Path, kind: str, problem: str) -> None:
     """A pair of opposite arcs may have one arc in a block, and the other one in the next."""
     u, v, w = arcs_of(kind, order="random")

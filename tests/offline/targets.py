@@ -96,6 +96,23 @@ def _gpu(
     )
 
 
+MANY_DIMENSIONS = 0
+SHORT = 8  # points of a list that stays in registers
+
+
+def one_of_each_source(target: Target) -> tuple[Specialisation, ...]:
+    """Return the widest specialisation of each source and operator of a target.
+
+    Searches for points are there in space and in many dimensions, for short and for long lists.
+    """
+    found = {}
+    for one in target.representatives:  # the widest last
+        macros = dict(one.defines)
+        dimensions, neighbours = macros.get("DIMENSION_CLASS"), macros.get("NEIGHBOURS", 0)
+        found[one.source, one.prelude, dimensions == MANY_DIMENSIONS, neighbours > SHORT] = one
+    return tuple(found.values())
+
+
 # The first device of each compiler; the front end of clang sees all specialisations of the last.
 FIRST = ("skl-lanes16", "skl-lanes16-no-int64-atomics", "gfx90a-lanes32")
 

@@ -18,7 +18,15 @@ from clmst.runtime.specialisation import Specialisation
 from tests.offline import clang, ocloc
 from tests.offline.build import COMPILERS, TargetBuild, build, compile_for
 from tests.offline.outcome import require
-from tests.offline.targets import COMPLETE, SERIAL, TARGETS, Target
+from tests.offline.targets import (
+    COMPLETE,
+    MANY_DIMENSIONS,
+    SERIAL,
+    SHORT,
+    TARGETS,
+    Target,
+    one_of_each_source,
+)
 
 pytestmark = pytest.mark.external
 
@@ -34,8 +42,6 @@ SEARCHES = (
     "bvh_boruvka_neighbours_find",
     "bvh_boruvka_search_listed",
 )
-MANY_DIMENSIONS = 0
-SHORT = 8  # points of a list that stays in registers
 # The sums of a tile of pairs take half of all registers, and what else is there when they are
 # compared does not fit; nothing of it is in the loop over dimensions.
 TILES = ("dense_lightest_find", "dense_nearest_find", "dense_nearest_sample")
@@ -62,30 +68,19 @@ kernel void doubtful(global uint *values) { values[0] = 1; }
 """
 
 
-# What always runs: all kernels for Intel's devices, but for Gen12, which gets the kernels of DG2
-# and has as many registers as that; and one of each source for AMD's. The front end of AMD's
-# compiler always sees every specialisation. The rest is for exhaustive runs.
-_ALWAYS = {target.id for target in TARGETS if target.compiler == "ocloc"} - {"tgllp-lanes16"}
+# What the standard run compiles: one specialisation of each source for one of AMD's devices, and,
+# for one of Intel's devices without 64-bit atomics, one of each source that looks at them. The
+# front end of AMD's compiler sees one in four of the other specialisations. The rest is for
+# exhaustive runs.
 _IN_PART = next(target for target in TARGETS if target.architecture == "gfx1100")
+_WITHOUT_ATOMICS = next(target for target in TARGETS if not target.capabilities.int64_atomics)
+_ONE_IN = 4
 
 
 def _whole(target: Target) -> object:
     """Return all kernels of a target as a parameter."""
-    marks = [] if target.id in _ALWAYS else [pytest.mark.exhaustive]
-    return pytest.param((target, target.representatives), id=target.id, marks=marks)
-
-
-def one_of_each_source(target: Target) -> tuple[Specialisation, ...]:
-    """Return the widest specialisation of each source and operator of a target.
-
-    Searches for points are there in space and in many dimensions, for short and for long lists.
-    """
-    found = {}
-    for one in target.representatives:  # the widest last
-        macros = dict(one.defines)
-        dimensions, neighbours = macros.get("DIMENSION_CLASS"), macros.get("NEIGHBOURS", 0)
-        found[one.source, one.prelude, dimensions == MANY_DIMENSIONS, neighbours > SHORT] = one
-    return tuple(found.values())
+    some = target, target.representatives
+    return pytest.param(some, id=target.id, marks=pytest.mark.exhaustive)
 
 
 def _part(target: Target) -> object:
@@ -94,15 +89,18 @@ def _part(target: Target) -> object:
     return pytest.param((target, some), id=f"{target.id}-one-of-each-source")
 
 
-@pytest.fixture(scope="module", params=[*map(_whole, TARGETS), _part(_IN_PART)])
+@pytest.fixture(
+    scope="module", params=[*map(_whole, TARGETS), *map(_part, [_IN_PART, _WITHOUT_ATOMICS])]
+)
 def built(request: pytest.FixtureRequest) -> TargetBuild:
     target, specialisations = request.param
     require(COMPILERS[target.compiler])
     return build(target, specialisations)
 
 
-def test_a_part_has_every_source() -> None:
-    some, every = one_of_each_source(_IN_PART), _IN_PART.representatives
+@pytest.mark.parametrize("target", [_IN_PART, _WITHOUT_ATOMICS], ids=lambda one: one.id)
+def test_a_part_has_every_source(target: Target) -> None:
+    some, every = one_of_each_source(target), target.representatives
     assert set(some) < set(every)
     assert {one.source for one in some} == {one.source for one in every}
 
@@ -136,21 +134,35 @@ def said_of(some: Iterable[Specialisation]) -> list[tuple[str, str]]:
         return [(label, log) for label, log in pool.map(says, some) if log]
 
 
+in_part_or_whole = pytest.mark.parametrize(
+    "is_whole", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["part", "whole"]
+)
+
+
 @pytest.mark.slow
-def test_front_end_takes_every_specialisation() -> None:
-    """But those that always pass the whole compiler; what it says of keys, it says of a source."""
+@in_part_or_whole
+def test_front_end_takes_every_specialisation(is_whole: bool) -> None:
+    """But those that always pass the whole compiler; what it says of keys, it says of a source.
+
+    The standard run takes every fourth of them.
+    """
     assert set(COMPLETE.specialisations) == set(_IN_PART.specialisations)
     others = sorted(set(COMPLETE.specialisations) - set(one_of_each_source(_IN_PART)), key=repr)
-    assert said_of(others) == []
+    assert said_of(others if is_whole else others[::_ONE_IN]) == []
     assert len(others) > 200
     assert "cl_nobody_knows" in clang.front_end_says(COMPLETE.architecture, DOUBTFUL, [])
 
 
 @pytest.mark.slow
-def test_front_end_takes_the_shape_of_a_cpu() -> None:
-    """Without unused local arrays, too, at which PoCL 6.0 dies where it does not optimise."""
-    assert {dict(one.defines)["WG_SIZE"] for one in SERIAL.representatives} == {1}
-    assert said_of(SERIAL.representatives) == []
+@in_part_or_whole
+def test_front_end_takes_the_shape_of_a_cpu(is_whole: bool) -> None:
+    """Without unused local arrays, too, at which PoCL 6.0 dies where it does not optimise.
+
+    The standard run takes one specialisation of each source.
+    """
+    every = SERIAL.representatives if is_whole else one_of_each_source(SERIAL)
+    assert {dict(one.defines)["WG_SIZE"] for one in every} == {1}
+    assert said_of(every) == []
     text = "kernel void k(global uint *words) { local uint unused[8]; words[0] = 1; }"
     assert "unused variable" in clang.front_end_says("gfx90a", text, [])
 
@@ -218,17 +230,25 @@ def test_scratch_and_warnings_would_be_seen(architecture: str) -> None:
     assert compile_for(target, "kernel void k() { oops }", ["-cl-std=CL1.2"]).kernels == ()
 
 
-def test_spirv_is_the_same_for_all_of_intels_devices() -> None:
-    """Else compiling to it once for all of them would prove nothing for the others."""
+@pytest.mark.parametrize("size", ["median", pytest.param("longest", marks=pytest.mark.exhaustive)])
+def test_spirv_is_the_same_for_all_of_intels_devices(size: str) -> None:
+    """Else compiling to it once for all of them would prove nothing for the others.
+
+    The standard run takes a program of median length for each set of devices.
+    """
     require(ocloc)
     targets = [t for t in TARGETS if t.compiler == "ocloc" and t.capabilities.int64_atomics]
-    # The longest programs, of as many sources: for all devices, and for those that have doubles.
+    # Programs of as many sources: for all devices, and for those that have doubles.
     longest: dict[tuple[str, ...], dict[str, Specialisation]] = {}
     for one in sorted(targets[0].representatives, key=lambda one: len(one.text), reverse=True):
         own = tuple(target.architecture for target in targets if one in target.specialisations)
         longest.setdefault(own, {}).setdefault(one.source, one)
     assert len(longest) == 2
-    samples = [(own, one) for own, of in longest.items() for one in list(of.values())[:3]]
+    samples = [
+        (own, one)
+        for own, of in longest.items()
+        for one in ([*of.values()][:3] if size == "longest" else [[*of.values()][len(of) // 2]])
+    ]
     for architectures, one in samples:
         arguments = one.text, tuple(one.options)
         results = {ocloc.to_spirv(architecture, *arguments) for architecture in architectures}

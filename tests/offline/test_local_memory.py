@@ -14,7 +14,7 @@ import pytest
 
 from tests.offline import convergence, kept
 from tests.offline.outcome import output_of, require
-from tests.offline.targets import SERIAL
+from tests.offline.targets import SERIAL, one_of_each_source
 
 pytestmark = pytest.mark.external
 
@@ -50,10 +50,14 @@ def _needs_compilers() -> None:
 
 
 @pytest.mark.slow
-def test_no_branch_on_a_constant_is_all_that_uses_local_memory() -> None:
+@pytest.mark.parametrize(
+    "is_whole", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["part", "whole"]
+)
+def test_no_branch_on_a_constant_is_all_that_uses_local_memory(is_whole: bool) -> None:
+    """The standard run takes one specialisation of each source."""
     found = {
         one.source: unused
-        for one in SERIAL.representatives
+        for one in (SERIAL.representatives if is_whole else one_of_each_source(SERIAL))
         if (unused := unused_by_constants(one.text, one.options))
     }
     assert found == {}

@@ -46,6 +46,7 @@ ON_A_SPHERE = ("great-circle", "haversine")
 
 @pytest.mark.parametrize("d", [2, 3, 7, 64, 384])
 @pytest.mark.parametrize("driver", NATIVE, ids=lambda one: one.name)
+@pytest.mark.covering
 def test_every_metric(driver: Variant, d: int) -> None:
     """Trees by a hierarchy and by all pairs.
 

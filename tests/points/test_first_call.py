@@ -95,6 +95,7 @@ CASES = (("native", 64, 384), ("native", 384, 64), ("gpu-shape", 64, 384))
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("driver", NATIVE, ids=lambda one: one.name)
+@pytest.mark.covering
 def test_programs_of_many_dimensions(
     driver: Variant, door: str, case: tuple[str, int, int], log: pytest.LogCaptureFixture
 ) -> None:

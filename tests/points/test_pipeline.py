@@ -57,9 +57,12 @@ def test_few_dimensions_go_up_once(any_device: Device, n: int, d: int) -> None:
     assert sum(one >= 8 * n * d for one in noted.up) == times
 
 
-@pytest.mark.parametrize("least", [8500, 20_000])
+@pytest.mark.parametrize("least", [8500, pytest.param(20_000, marks=pytest.mark.exhaustive)])
 def test_a_hierarchy_has_the_points_of_its_tree(any_device: Device, least: int) -> None:
-    """Core distances by boxes; then a tree by boxes, from the least number on, or by rows."""
+    """Core distances by boxes; then a tree by boxes, from the least number on, or by rows.
+
+    The tree by rows, of 40 million pairs, is for exhaustive runs.
+    """
     n, d = 9000, 2
     with bounds(hierarchy_from=least):
         noted = copies(like_a_gpu(any_device), blobs(n, d), min_samples=4)

@@ -1,10 +1,11 @@
 """What runs inside Oclgrind: the small cases of every primitive, in one variant of its device.
 
-Started by ``tests/primitives/test_oclgrind.py`` as ``python -m tests.primitives.simulated SHAPE``
-in a process where Oclgrind is the only driver. Prints which cases ran, and which came out wrong.
+Started by ``tests/primitives/test_oclgrind.py`` as ``python -m tests.primitives.simulated SHAPE
+[brief]`` in a process where Oclgrind is the only driver. Prints which cases ran, and which came out
+wrong.
 
-Each family of primitives has its cases in :data:`CASES`, the broadest first: in the shape of a GPU,
-which is slow, only the first few are run.
+Each family of primitives has its cases in :data:`CASES`, the broadest first. In the shape of a GPU,
+which is slow, only the first few run, and so it is with ``brief``.
 """
 
 from __future__ import annotations
@@ -192,9 +193,9 @@ CHAINED: list[tuple[Kind, dict[str, Any]]] = [
 ]
 
 
-def cases(shape: str) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
-    """Yield all cases of all primitives, or a few of each for the largest shape."""
-    few = FEW if shape == "gpu" else None
+def cases(shape: str, *, is_brief: bool) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
+    """Yield all cases of all primitives. A brief run and the largest shape have a few of each."""
+    few = FEW if is_brief or shape == "gpu" else None
     for family, every in CASES.items():
         for k, (length, kind) in enumerate(every[:few]):
             is_doubled = kind.how == "descending" and kind.dtype in FALLING
@@ -211,14 +212,14 @@ def _wrong(length: Callable[[Device], int], kind: Kind, draw: int, device: Devic
     return run(kind, Bench(device, Draws(draw), max(length(device), 0), has_views=has_views))
 
 
-def main(shape: str) -> None:
+def main(shape: str, extent: str = "whole") -> None:
     tuning = SMALL_POLICIES[shape]
     device = Device(only_device().cl_device, tuning=tuning, _trusted=True)
     device.check_usable()
     ran, wrong = [], []
     # A work-item alone goes record by record, however long its tile is: only their number counts.
     with bounds(serial_tile=2048):
-        for name, wrong_in in cases(shape):
+        for name, wrong_in in cases(shape, is_brief=extent == "brief"):
             ran.append(name)
             if (found := wrong_in(device)) is not None:
                 wrong.append([name, found])

@@ -78,6 +78,7 @@ STARVED: tuple[tuple[Any, Kind, Iterable[tuple[int, int]]], ...] = (
         for shape in shapes
     ],
 )
+@pytest.mark.covering
 def test_tiles_that_never_publish(
     shape: Device, called: Kind, tiles: Iterable[tuple[int, int]]
 ) -> None:

@@ -13,11 +13,24 @@ from tests.primitives.simulated import CASES
 
 @pytest.mark.external
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", ["gpu", "gpu-shape", "cpu"])
-def test_no_access_is_wrong(tmp_path: Path, shape: str) -> None:
-    # The shape `gpu` differs from `gpu-shape` in the size of its work-groups alone.
+@pytest.mark.parametrize(
+    ("shape", "extent"),
+    [
+        ("gpu-shape", "brief"),
+        ("cpu", "brief"),
+        pytest.param("gpu", "whole", marks=pytest.mark.exhaustive),
+        pytest.param("gpu-shape", "whole", marks=pytest.mark.exhaustive),
+        pytest.param("cpu", "whole", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_no_access_is_wrong(tmp_path: Path, shape: str, extent: str) -> None:
+    """The shape `gpu` differs from `gpu-shape` in the size of its work-groups alone.
+
+    The standard run takes the first three cases of each family, with work-groups of many work-items
+    and of one.
+    """
     outcome = simulate(
-        tmp_path, "tests.primitives.simulated", shape, finds_uninitialized=shape != "gpu"
+        tmp_path, "tests.primitives.simulated", shape, extent, finds_uninitialized=shape != "gpu"
     )
     printed = json.loads(outcome.printed)
     assert printed["wrong"] == []

@@ -7,13 +7,14 @@ memory, and what must stay as it is. Results that need arrays of their own are i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 from typing import get_args
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 from clmst import Device
 from clmst.primitives.scan import SCAN_STRATEGIES, SegmentedStrategy
@@ -123,6 +124,11 @@ TWO_LENGTHS = of(1003, 2**17 + 77)
 # ------------------------------------------------------------------------------- cases
 
 
+def as_it_is(device: Device) -> Device:
+    """Return the device."""
+    return device
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """Kinds that are called on arrays of the same lengths."""
@@ -130,7 +136,7 @@ class Case:
     kinds: Sequence[Kind]
     lengths: Lengths
     draws: int = 2
-    shaped: Callable[[Device], Device] = lambda device: device
+    shaped: Callable[[Device], Device] = as_it_is
     on: Sequence[Variant] = tuple(SHAPES)
 
 
@@ -262,16 +268,34 @@ def _computes_with_doubles(kind: Kind) -> bool:
     return "f8" in kind.how or (kind.dtype == "f8" and kind.how == BY_PREDICATE)
 
 
-@pytest.mark.parametrize(
-    ("case", "kind", "shape"),
-    [
-        pytest.param(case, kind, one.device, id=f"{name}-{kind.primitive}-{k}-{one.name}")
-        for name, case in CASES.items()
-        for k, kind in enumerate(case.kinds)
-        for one in case.on
-        if one.device.capabilities.doubles or not _computes_with_doubles(kind)
-    ],
-)
+def _in_turn(case: Case, turn: int) -> set[str]:
+    """Return the names of the shapes in which the standard run calls one kind.
+
+    Where lengths depend on the shape, each kind is called on a device as it is and in the shape of
+    a GPU. All other kinds are called in one shape. Devices, and shapes with lanes and without, take
+    turns.
+    """
+    plain = [one.name for one in case.on if one in PLAIN]
+    shaped = [one.name for one in case.on if one not in PLAIN]
+    each = [plain, shaped] if case.shaped is not as_it_is else [plain + shaped]
+    return {some[turn % len(some)] for some in each if some}
+
+
+def _results() -> Iterator[ParameterSet]:
+    """Yield a case, a kind and a device; what has no turn is for exhaustive runs."""
+    turns = count()
+    for name, case in CASES.items():
+        for k, kind in enumerate(case.kinds):
+            taken = _in_turn(case, next(turns))
+            for one in case.on:
+                if _computes_with_doubles(kind) and not one.device.capabilities.doubles:
+                    continue
+                marks = [] if one.name in taken else [pytest.mark.exhaustive]
+                title = f"{name}-{kind.primitive}-{k}-{one.name}"
+                yield pytest.param(case, kind, one.device, id=title, marks=marks)
+
+
+@pytest.mark.parametrize(("case", "kind", "shape"), [*_results()])
 def test_results(case: Case, kind: Kind, shape: Device) -> None:
     """Nothing is lost, repeated, or written where it must not be."""
     device = case.shaped(shape)

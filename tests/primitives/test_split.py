@@ -75,12 +75,14 @@ def test_every_length(shape: Device) -> None:
         (1, 2), (3, 2), (15, 2),
     ],
 )  # fmt: skip
+@pytest.mark.covering
 def test_every_size(shape: Device, size: int, value: int) -> None:
     kind = Kind(primitive="split", dtype=f"V{size}", value=f"V{value}" if value else "")
     assert_right(shape, [2 * shape_of(shape, max(size, value, 4) // 4).tile + 37], kind, draws=4)
 
 
 @pytest.mark.parametrize("size", [4, 8, 12])
+@pytest.mark.covering
 def test_every_field(shape: Device, size: int) -> None:
     """Whole digits and parts of them, within a word, across two and across three; in place."""
     lengths = (100, shape_of(shape, size // 4).tile // 4 + 99)

@@ -217,6 +217,7 @@ def test_wrong_result_of_clmst_fails_the_run(tmp_path: Path) -> None:
     assert "sort, clmst: wrong: result 0: element " in result.stdout
 
 
+@pytest.mark.exhaustive
 def test_figures_of_scans(file: Path, tmp_path: Path) -> None:
     points = points_of(file, "primitives", "scans", "--largest", 2, "--plot", tmp_path)
     ways = {point["way"] for point in points}
@@ -369,6 +370,7 @@ def test_devices_are_as_many_as_a_case_takes() -> None:
 # ------------------------------------------------------------------ beside another commit
 
 
+@pytest.mark.exhaustive
 def test_this_tree_is_timed_beside_a_commit(file: Path) -> None:
     """Both versions and the control run the same call and return the same arrays."""
     root = Path(runner.__file__).parents[1]
@@ -417,6 +419,7 @@ def tiny_experiments() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tiny_experiments")
+@pytest.mark.exhaustive
 def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
     """Each is measured as often as asked for, written down and drawn."""
     variants = ["pma min", "pma sort", "pma hybrid"]
@@ -514,6 +517,7 @@ def test_rows_of_dense_graphs_are_a_graph(probability: float) -> None:
     assert graph.n_edges == pytest.approx(probability * 60 * 59 / 2, rel=0.3)
 
 
+@pytest.mark.exhaustive
 def test_dense_graphs(file: Path, tmp_path: Path) -> None:
     """Complete and ever denser graphs, forests compared first; where contestants cross."""
     points = points_of(file, "dense", "complete", "--largest", "1024")
@@ -610,6 +614,7 @@ def test_rounds(file: Path, graph: Path, tmp_path: Path) -> None:
     assert "'repeated:guess' is no contestant" in result.output
 
 
+@pytest.mark.exhaustive
 def test_rounds_of_the_hybrid(file: Path, tmp_path: Path) -> None:
     """MP and CU alone, and both at once: dense parts on one device, the rest on another."""
     names = ["MP", "CU", "Hybrid"]
@@ -828,6 +833,7 @@ def test_moves_by_every_way(file: Path) -> None:
     assert "one context" in found
 
 
+@pytest.mark.exhaustive
 def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
     """Dense and sparse graphs, finding minima and the other steps, and all of it one after another.
 
@@ -903,6 +909,7 @@ def test_trees_of_bader_and_cong(any_device: Device) -> None:
     assert pma.united_by_bader_cong(clmst.to_device(nothing, any_device), 4) == 0
 
 
+@pytest.mark.exhaustive
 def test_studies_of_families(file: Path, tmp_path: Path) -> None:
     """Every family at every size and degree, by algorithms with options, beside Kruskal's."""
     few = ("--algorithm", "boruvka", "--algorithm", "pma gamma=4", "--kruskal")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,24 +48,29 @@ SUFFIXES = {".py", ".cl", ".md", ".ipynb"}
 pytestmark = pytest.mark.skipif(not GLOSSARY.exists(), reason="installed without the pages")
 
 
-def files() -> Iterator[Path]:
-    """Yield all files of prose and code."""
-    for place in PLACES:
-        for path in sorted((ROOT / place).rglob("*")):
-            if path.suffix in SUFFIXES:
-                yield path
+@cache
+def texts() -> dict[str, str]:
+    """Return the texts of all files of prose and code by name, with names in code parted.
+
+    An underscore or a capital within a name parts words, too: in_guise, StandIn.
+    """
+    return {
+        path.relative_to(ROOT).as_posix(): re.sub(
+            r"(?<=[a-z])(?=[A-Z])", "_", path.read_text(encoding="utf-8")
+        )
+        for place in PLACES
+        for path in sorted((ROOT / place).rglob("*"))
+        if path.suffix in SUFFIXES
+    }
 
 
 @pytest.mark.parametrize("word", RETIRED)
 def test_retired_words_stay_away(word: str) -> None:
-    # An underscore or a capital within a name parts words, too: in_guise, StandIn.
     pattern = re.compile(rf"(?<![A-Za-z]){word}(?![A-Za-z])", re.IGNORECASE)
     found = []
-    for path in files():
-        name = path.relative_to(ROOT).as_posix()
+    for name, text in texts().items():
         if (name, word) in ALLOWED:
             continue
-        text = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path.read_text(encoding="utf-8"))
         found += [
             f"{name}:{1 + text.count(chr(10), 0, at.start())}" for at in pattern.finditer(text)
         ]

@@ -108,6 +108,7 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 FEW = ("--most-entries", 1 << 14, "--repetitions", 1, "--cells", 6)
 
 
+@pytest.mark.exhaustive
 def test_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     file = tmp_path / "cells.jsonl"
     stopped = run("measure", file, *FEW, "--seconds", 0)
@@ -131,6 +132,7 @@ def test_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert lines_of(file) == every, "nothing is left to do"
 
 
+@pytest.mark.exhaustive
 def test_held_out_families_are_apart(tmp_path: Path) -> None:
     """Else they would shape the model that they are judged by."""
     file = tmp_path / "cells.jsonl"
@@ -160,6 +162,7 @@ def seeded(slow: str = "", *, times: float = 20.0) -> list[dict[str, Any]]:
     return lines
 
 
+@pytest.mark.exhaustive
 def test_slow_cell_is_found_and_drawn(tmp_path: Path) -> None:
     """A cliff must neither be missed nor lift the model until it is none."""
     file, picture = tmp_path / "cells.jsonl", tmp_path / "map.png"

@@ -24,6 +24,8 @@ PICTURES = {
     "tree_of_correlations": 2,
     "your_own_kernel": 2,
 }
+# What the standard run takes; all of them run before a release.
+IN_STANDARD_RUN = ("road_network", "your_own_kernel")
 LONGEST = 300  # seconds, on a machine that does other things; alone on two cores it is a minute
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="installed without the examples")
@@ -32,6 +34,7 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 
 def test_all_are_known() -> None:
     assert [path.stem for path in NOTEBOOKS] == list(PICTURES)
+    assert {*IN_STANDARD_RUN} < {*PICTURES}
 
 
 @every_notebook
@@ -47,7 +50,14 @@ def test_it_is_kept_without_outputs(path: Path) -> None:
 
 
 @pytest.mark.slow  # the first pass runs it once; `run.py check` and the lowest versions do not
-@every_notebook
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[] if path.stem in IN_STANDARD_RUN else pytest.mark.exhaustive)
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_it_runs_and_shows_its_pictures(path: Path, tmp_path: Path) -> None:
     nbformat, nbclient = (pytest.importorskip(name) for name in ("nbformat", "nbclient"))
     pytest.importorskip("ipykernel")

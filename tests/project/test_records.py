@@ -145,7 +145,13 @@ def digest_of(picture: Path) -> str:
 DRAWN = sorted(path for path in RECORDS.glob("*.json") if path.stem != "ecl_inputs")
 
 
-@pytest.mark.parametrize("record", DRAWN, ids=[path.stem for path in DRAWN])
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param(path, id=path.stem, marks=[] if k % 4 == 0 else pytest.mark.exhaustive)
+        for k, path in enumerate(DRAWN)  # the standard run takes every fourth record
+    ],
+)
 def test_pictures_show_their_records(record: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     found = drawn_from(record, tmp_path)
@@ -162,6 +168,7 @@ def test_picture_of_a_changed_record_is_another_one(tmp_path: Path) -> None:
     assert found not in ("none", digest_of(IMAGES / "pma_table.png"))
 
 
+@pytest.mark.exhaustive
 def test_pictures_of_several_machines_show_their_records(tmp_path: Path) -> None:
     """``clmst bench --merge`` and ``benchmarks ecl throughput`` draw the same pictures again."""
     pytest.importorskip("matplotlib")

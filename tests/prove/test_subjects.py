@@ -252,13 +252,13 @@ def test_wrong_kernel_is_found_and_shrunk(
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Counts by subject; a file of one subject does not go on as another's."""
     path = tmp_path / "run.json"
-    given = ["--json", str(path), "--block", "8", "--cases"]
-    assert command.main(["--subject", "rest", *given, "48"]) == 0
+    given = ["--json", str(path), "--block", "4", "--cases"]
+    assert command.main(["--subject", "rest", *given, "24"]) == 0
     printed = capsys.readouterr().out
     for subject in REST:
         assert f"  {subject}: " in printed
     assert json.loads(path.read_text())["subject"] == "rest"
-    assert command.main(["--subject", "cores", *given, "60"]) == 2
+    assert command.main(["--subject", "cores", *given, "30"]) == 2
     assert "is a run of rest" in capsys.readouterr().out
     assert command.main(["--report", str(path)]) == 0
     assert "| rest |" in capsys.readouterr().out

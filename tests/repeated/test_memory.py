@@ -118,12 +118,26 @@ WHAT: dict[str, Callable[[Device], tuple[Callable[[int], object], int, int]]] = 
 }
 
 
+# What the standard run takes: each way to use a solver, with copies and once without, and one of
+# the algorithms that a caller can ask for.
+IN_STANDARD_RUN = (
+    ("sorted", True), ("changes", True), ("many", True), ("sorted", False), ("ecl", True)
+)  # fmt: skip
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "copies"),
     [
-        *product(WHAT, [True]),
-        *product(("sorted", "changes", "many", "filter-boruvka-cpu"), [False]),
+        pytest.param(
+            what,
+            copies,
+            marks=[] if (what, copies) in IN_STANDARD_RUN else pytest.mark.exhaustive,
+        )
+        for what, copies in (
+            *product(WHAT, [True]),
+            *product(("sorted", "changes", "many", "filter-boruvka-cpu"), [False]),
+        )
     ],
 )
 def test_hundreds_of_rounds_take_no_more_memory(

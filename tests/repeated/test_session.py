@@ -37,6 +37,7 @@ def rounds_for(solver: RepeatedSolver, count: int, dtype: Any = np.float32) -> l
 @every_place("two", "copying")
 @either_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
+@pytest.mark.covering("place is_sorted")
 def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
     """Whatever is solved between, and whoever stops."""
     solver = place.solver(place.graph(is_sorted=is_sorted))

@@ -191,6 +191,7 @@ def test_matrix_of_another_pattern(any_device: Device) -> None:
 @every_place("two", "copying")
 @either_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
+@pytest.mark.covering("place is_sorted")
 def test_weights_on_the_device(place: Place, is_sorted: bool, dtype: str) -> None:
     """Whatever they are made with; of another queue too. They stay what they are.
 
@@ -256,6 +257,7 @@ def test_not_one_weight_an_edge(place: Place) -> None:
 @either_order
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
+@pytest.mark.covering("place is_sorted", "dtype checks_from")
 def test_first_nan_is_named(place: Place, is_sorted: bool, dtype: str, checks_from: int) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
     with bounds(weights_checked_from=checks_from):
@@ -362,11 +364,11 @@ def test_threads_take_turns(place: Place) -> None:
 
     def work(k: int) -> None:
         start.wait()
-        for _ in range(10):
+        for _ in range(5):
             assert_same_forest(solver.solve(weights[k]), right[k])
             for device in place.devices if k == 0 else ():
                 assert clmst.minimum_spanning_forest(aside, device=device) == alone
-        for forest in solver.solve_many([weights[k]] * 5):
+        for forest in solver.solve_many([weights[k]] * 3):
             assert_same_forest(forest, right[k])
 
     with ThreadPoolExecutor(4) as threads:

@@ -52,6 +52,7 @@ def test_update_is_a_solve_from_scratch(place: Place, data: st.DataObject) -> No
 @every_place("two", "copying")
 @either_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
+@pytest.mark.covering("place is_sorted")
 def test_changes_on_the_device(place: Place, is_sorted: bool, dtype: str) -> None:
     """Edges and weights from wherever they are; the caller's first weights stay the caller's."""
     rng, solver = np.random.default_rng(1), place.solver(place.graph(is_sorted=is_sorted))

@@ -83,7 +83,14 @@ def test_helpers_build_what_a_first_call_needs(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="it looks for processes there")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive),
+        signal.SIGKILL,
+        pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_no_helper_outlives_its_parent(tmp_path: Path, number: signal.Signals) -> None:
     environment = {**os.environ, "CLMST_CACHE": str(tmp_path), "CLMST_HELPERS": "2"}
     with subprocess.Popen(

@@ -157,6 +157,7 @@ print(process.returncode)
 """
 
 
+@pytest.mark.exhaustive
 def test_idle_child_ends_by_itself() -> None:
     """And leaves no zombie, warning or output."""
     began = time.monotonic()

@@ -70,7 +70,14 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("algorithm", ["filter-boruvka", "ecl", "prim"])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        "filter-boruvka",
+        pytest.param("ecl", marks=pytest.mark.exhaustive),
+        pytest.param("prim", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_self_tests_see_it_by_themselves(
     algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

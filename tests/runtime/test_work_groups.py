@@ -62,6 +62,7 @@ def at_most(size: int) -> Limit:
 
 @each_gpu_shape
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.covering
 def test_primitives(family: KernelFamily, variant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shares, tiles and spines follow from the work-group that was built, not from the policy."""
     device = variant.device.twin()
@@ -97,6 +98,7 @@ def test_wide_records(variant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("lanes", ["gpu-shape", "no-lanes"])
 @pytest.mark.parametrize("algorithm", [None, *sorted(ALGORITHMS)])
+@pytest.mark.covering
 def test_algorithms(
     algorithm: str | None, lanes: str, any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

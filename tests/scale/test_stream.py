@@ -118,6 +118,7 @@ by_one_queue = pytest.mark.parametrize("way", ["host", "device", "passes"], indi
 @pytest.mark.parametrize("size", [1, 63, 64, 1000, M])
 @pytest.mark.parametrize("is_limited", [False, True])
 @pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.covering("way size", "way is_limited maximum")
 def test_any_size_of_chunks(way: Way, size: int, is_limited: bool, maximum: bool) -> None:
     found = way.stream(cut(EDGES, size), is_limited=is_limited, maximum=maximum)
     assert found == forest_of_edges(EDGES, N, maximum=maximum)
@@ -129,6 +130,7 @@ def test_any_size_of_chunks(way: Way, size: int, is_limited: bool, maximum: bool
 @by_one_queue
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
 @pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+@pytest.mark.covering("way dtype")
 def test_weights_of_every_dtype(way: Way, dtype: str, maximum: bool) -> None:
     """Many equal weights, parallel edges, loops, several components, greatest and least keys."""
     u, v, w = random_edges(N, M, dtype=dtype, n_weights=2 if dtype == "bool" else 40)
@@ -240,6 +242,7 @@ def test_progress(way: Way, n_edges: int | None) -> None:
 @by_reductions
 @pytest.mark.parametrize("first", ["host", "device"])
 @bounds(checkpoint_seconds=0.0, checkpoint_pace=0)  # the disk may be slow
+@pytest.mark.covering
 def test_killed_at_ten_points_and_resumed(way: Way, first: str, tmp_path: Path) -> None:
     """On the device, on the host, and with other chunks: each goes on from the one before."""
     path, resumed = tmp_path / "stream.ckpt", []
@@ -259,6 +262,7 @@ def test_killed_at_ten_points_and_resumed(way: Way, first: str, tmp_path: Path) 
     assert (again.stats["resumed_at"], again.stats["reductions"]) == (M, 0)
 
 
+@pytest.mark.covering("way size", "way message")
 @pytest.mark.parametrize("size", [50, M])
 @pytest.mark.parametrize("at", [0, 3456, M - 1])
 @pytest.mark.parametrize(

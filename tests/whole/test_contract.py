@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -98,6 +99,7 @@ def _weights_of_runs() -> Iterator[object]:
             yield pytest.param(variant, dtype, maximum, id=name, marks=marks)
 
 
+@pytest.mark.covering("setting variant", "variant dtype maximum")
 @pytest.mark.parametrize(("variant", "dtype", "maximum"), _weights_of_runs())
 def test_ten_runs_of_every_weight(
     setting: str, variant: Variant, dtype: np.dtype, maximum: bool
@@ -106,6 +108,8 @@ def test_ten_runs_of_every_weight(
 
     In other variants than devices as they are, whose code is slow, the graph is smaller. There a
     work-group has 64 work-items, so that this one, too, fills hundreds of them.
+
+    The standard run takes every setting on every variant, and every weight of a variant.
     """
     large = is_native(variant.device) and setting != "dense"  # which has a cell for each pair
     n, m = (2000, 13000) if large else (1000, 6500)
@@ -121,9 +125,13 @@ def test_ten_runs_of_every_weight(
 TILES = sorted({k + d for k in (32, 64, 128, 256, 1024, 2048) for d in (-1, 0, 1)})
 
 
+@pytest.mark.covering("setting device", "device n", "setting n")
 @pytest.mark.parametrize("n", [1, 2, 3, 5, *TILES])
 def test_sizes_around_tiles(setting: str, device: Device, n: int) -> None:
-    """Sizes at which a tile, a work-group, a lane group or the stage is just filled or not."""
+    """Sizes at which a tile, a work-group, a lane group or the stage is just filled or not.
+
+    The standard run takes every size on every variant, and every size in every setting.
+    """
     rng = np.random.default_rng(n)
     u = np.arange(n)
     graph = Graph.from_edges(u, (u + 1) % n, rng.integers(0, 9, n), n_vertices=n)
@@ -140,6 +148,7 @@ def chain(n: int, weights: str, order: str) -> Graph:
 
 
 @pytest.mark.slow
+@pytest.mark.covering("setting device", "setting weights order", "device weights order")
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
 @pytest.mark.parametrize("order", ["in order", "shuffled"])
 def test_long_chain_is_not_quadratic(
@@ -150,6 +159,9 @@ def test_long_chain_is_not_quadratic(
     In other variants than devices as they are, whose code is slow, it has 2**15 vertices: 2**29
     steps, of several nanoseconds each. There the processor time has a limit; a solve takes a tenth
     of it.
+
+    The standard run takes every setting on every variant, and each kind of path for every setting
+    and for every variant.
     """
     n = 1 << 18
     if n > most_vertices(SETTINGS[setting]["algorithm"], device):
@@ -166,15 +178,22 @@ def test_long_chain_is_not_quadratic(
     np.testing.assert_array_equal(np.sort(forest.edge_ids), np.arange(n - 1))
 
 
-def test_hub_with_a_long_row(setting: str, device: Device) -> None:
-    """A row longer than any tile or stage, beside rows of one slot."""
-    n = 3000 if setting == "dense" else 20000  # `dense` has a cell for each pair
+@cache
+def hub_with_a_long_row(n: int) -> tuple[Graph, Forest]:
+    """Return a graph and its forest."""
     rng = np.random.default_rng(5)
     hub, leaf = np.zeros(n, int), np.arange(n)
     u = np.concatenate([hub, rng.integers(0, n, 3 * n)])
     v = np.concatenate([leaf, rng.integers(0, n, 3 * n)])
     graph = Graph.from_edges(u, v, rng.integers(0, 50, 4 * n)).symmetrised()
-    assert_same_forest(solve(graph, setting, device), clmst.kruskal(graph))
+    return graph, clmst.kruskal(graph)
+
+
+def test_hub_with_a_long_row(setting: str, device: Device) -> None:
+    """A row longer than any tile or stage, beside rows of one slot."""
+    # `dense` has a cell for each pair.
+    graph, expected = hub_with_a_long_row(3000 if setting == "dense" else 20000)
+    assert_same_forest(solve(graph, setting, device), expected)
 
 
 def test_filter_leaves_a_component_for_the_second_phase(setting: str, device: Device) -> None:

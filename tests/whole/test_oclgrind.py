@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -91,21 +92,36 @@ def is_by_design(race: str) -> bool:
     return any(racing_functions(race) <= group for group in BY_DESIGN)
 
 
+def _runs() -> Iterator[object]:
+    """Yield a shape, what else the simulator is told, and whether it looks at unwritten memory.
+
+    The standard run takes three brief ones: work-groups of many work-items, the same without 64-bit
+    atomics, and those of one work-item, in which unwritten memory is looked for, too.
+    """
+    for shape, without, finds_uninitialized in (
+        ("gpu-shape", (), False),
+        ("gpu-shape", ("int64-atomics",), False),
+        ("cpu", (), True),
+    ):
+        name = "-".join(["brief", shape, *(f"no-{one}" for one in without)])
+        yield pytest.param(shape, ("brief", *without), finds_uninitialized, id=name)
+    for shape, without, finds_uninitialized in (
+        ("gpu", (), False),  # differs from the next in its work-groups' size alone
+        ("gpu-shape", (), True),
+        # Without 64-bit atomics the shape `cpu` takes the same functions, in less time.
+        ("gpu-shape", ("int64-atomics",), False),
+        ("cpu", (), True),
+        ("cpu", ("int64-atomics",), True),
+    ):
+        name = "-".join([shape, *(f"no-{one}" for one in without)])
+        marks = pytest.mark.exhaustive
+        yield pytest.param(shape, without, finds_uninitialized, id=name, marks=marks)
+
+
 @pytest.mark.timeout(1600)
 @pytest.mark.external
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("shape", "without", "finds_uninitialized"),
-    [
-        # Differs from the next in its work-groups' size alone.
-        pytest.param("gpu", (), False, id="gpu-"),
-        pytest.param("gpu-shape", (), True, id="gpu-shape-"),
-        # Without 64-bit atomics the shape `cpu` takes the same functions, in less time.
-        pytest.param("gpu-shape", ("int64-atomics",), False, id="gpu-shape-no-int64-atomics"),
-        pytest.param("cpu", (), True, id="cpu-"),
-        pytest.param("cpu", ("int64-atomics",), True, id="cpu-no-int64-atomics"),
-    ],
-)
+@pytest.mark.parametrize(("shape", "without", "finds_uninitialized"), [*_runs()])
 def test_no_access_is_wrong(
     tmp_path: Path, shape: str, without: tuple[str, ...], finds_uninitialized: bool
 ) -> None:

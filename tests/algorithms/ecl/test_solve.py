@@ -140,6 +140,7 @@ def test_ablation(kind: str, maximum: bool, variant: Variant, step: int) -> None
 
 @extremes
 @pytest.mark.parametrize("options", combinations(), ids=missing)
+@pytest.mark.covering
 def test_every_combination(variant: Variant, options: EclOptions) -> None:
     """Two replacements must not count on what each other has taken away."""
     assert_solved(crowd("i4", 8), variant.device, options=options)
