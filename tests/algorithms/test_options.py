@@ -136,7 +136,7 @@ ODD: list[tuple[type, dict[str, Any], str]] = [
     (FilterBoruvkaOptions, {"targets": (1, 2, 3, 4)},
      "there are 4 targets; at most 3 can be given, unless shape is 'cpu'"),
     *((FilterBoruvkaOptions, {"targets": wrong, "shape": shape},
-       f"targets are {wrong}; they must be positive and rise")
+       f"targets are {wrong}; they must be positive and increasing")
       for wrong in ((1.0, 1.0), (2.0, 1.0), (0.0,), (-1.0,), (float("nan"),))
       for shape in ("auto", "cpu")),
     *((FilterBoruvkaOptions, {"targets": wrong}, f"targets are {wrong!r}; they must be a tuple")

@@ -181,7 +181,7 @@ def test_a_matrix_is_no_frame_of_edges() -> None:
     matrix = pd.DataFrame(np.arange(9).reshape(3, 3), [*"abc"], [*"abc"])
     for square in (matrix, matrix.set_axis(range(3)).set_axis(range(3), axis=1)):
         with pytest.raises(
-            InvalidGraphError, match=r"as a matrix has; .*columns=\(source, target,"
+            InvalidGraphError, match=r"so it looks like a matrix; .*columns=\(source, target,"
         ):
             clmst.kruskal(square)
     named = Graph.from_pandas(matrix, columns=("a", "b", "c"))
