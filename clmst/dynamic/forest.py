@@ -3,81 +3,27 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import csr
-from clmst.core.arguments import (
-    as_array,
-    check_bool,
-    check_dtype,
-    check_integer,
-    check_path,
-    check_row,
-    unchecked,
-)
-from clmst.core.canonical import stable_order, upper_from_edges
+from clmst.core.arguments import check_bool, check_dtype, check_integer, check_path, shown
 from clmst.core.coercion import as_listed
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import MAX_VERTICES, check_size, check_weights
+from clmst.core.graph_checks import MAX_VERTICES
 from clmst.core.long_work import lasting
-from clmst.core.paths import Hierarchy
-from clmst.core.tables import arrays_of, names_of
-from clmst.core.weight_keys import Array, as_weights, convert, first_nan
+from clmst.core.weight_keys import Array
 from clmst.core.weight_keys import check_dtype as check_weight_dtype
-from clmst.dynamic import forest_file
-from clmst.dynamic.one_by_one import OneByOne
-from clmst.dynamic.solves import joined, reconnected
+from clmst.dynamic import forest_file, inputs, results
+from clmst.dynamic.change import Change, Edit, carry_out
 from clmst.dynamic.state import Columns, State
 from clmst.runtime import forking
-from clmst.runtime.array import DeviceArray
-from clmst.runtime.discovery import default_device, get_device
-
-_NO_EDGES = np.zeros(0, np.int64)
-# The name under which a state keeps the structure that takes edges one by one.
-_ONE_BY_ONE = "one by one"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What an operation of a :class:`DynamicForest` has changed.
-
-    Attributes
-    ----------
-    ids : ndarray of int64, shape (k,)
-        The edges of the call: the new ids of inserted edges, in the order in which the edges were
-        given, or the ids that were deleted or updated. A call of :meth:`DynamicForest.apply` has
-        the inserted ones, then the deleted ones, then the updated ones.
-    entered : ndarray of int64
-        The ids of the edges that are in the forest now and were not before, in ascending order.
-    left : ndarray of int64
-        The ids of the edges that were in the forest and are not now, in ascending order, deleted
-        ones among them.
-    replaced : ndarray of int64, shape (k,), or None
-        Only for edges that were inserted one by one: for each of them, the id of the edge that left
-        the forest when it was inserted. It is the edge's own id if the edge did not enter the
-        forest, and -1 if it connected two trees, so that no edge left.
-    """
-
-    ids: npt.NDArray[np.int64]
-    entered: npt.NDArray[np.int64]
-    left: npt.NDArray[np.int64]
-    replaced: npt.NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Batch:
-    """The checked edges of an insert: their ends, the lesser one first, and their weights."""
-
-    u: Array
-    v: Array
-    weights: Array
+from clmst.runtime.discovery import get_device
 
 
 class DynamicForest:
@@ -132,8 +78,9 @@ class DynamicForest:
     is compacted when more than half of the edges in it are deleted. So it takes at most four times
     the bytes of the present edges, and while it is copied, both copies exist.
 
-    If a call raises an error, or is interrupted by Ctrl-C, the forest is in its state before the
-    call. Several threads may use it. Their calls run one at a time.
+    If a call raises an error, the forest is in its state before the call. If Ctrl-C interrupts a
+    call, the forest is in its state before the call, or after it if the change was complete
+    already. Several threads may use a forest. Their calls run one at a time.
 
     Examples
     --------
@@ -156,7 +103,7 @@ class DynamicForest:
         if dtype is not None:
             check_weight_dtype(dtype)
             dtype = dtype.newbyteorder("=")
-        batch, ids, n_ids = None, _NO_EDGES, 0
+        batch = None
         if isinstance(graph, int | np.integer):
             n = check_integer("graph", graph, low=0, high=MAX_VERTICES)
             dtype = np.dtype(np.float64) if dtype is None else dtype
@@ -164,13 +111,12 @@ class DynamicForest:
             listed = as_listed(graph)
             n = listed.n_vertices
             dtype = listed.weight_dtype if dtype is None else dtype
-            batch, ids = _by_id(listed, dtype)
-            n_ids = listed.n_input
+            batch = inputs.first_edges(listed, dtype)
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
         self._state = State(columns=Columns.empty(0, dtype), n_vertices=n)
         if batch is not None:
-            self._applied(batch=batch, ids=ids, next_id=n_ids)
+            self._apply(Edit(batch=batch))
 
     @classmethod
     @lasting("loading a dynamic forest")
@@ -289,9 +235,8 @@ class DynamicForest:
         """
         check_bool("one_by_one", one_by_one)
         with self._lock:
-            state = self._now()
-            batch = self._batch(u, v, w, state)
-            return self._applied(batch=batch, one_by_one=one_by_one)
+            batch = inputs.batch_of(u, v, w, self._now(), self._device)
+            return self._apply(Edit(batch=batch, one_by_one=one_by_one))
 
     @lasting("deleting edges of a forest")
     def delete(self, ids: Any) -> Change:
@@ -321,8 +266,8 @@ class DynamicForest:
         array([0])
         """
         with self._lock:
-            rows = self._rows(ids, "ids", distinct=True)
-            return self._applied(deleted=rows)
+            rows = inputs.rows_of(ids, "ids", self._now(), self._device, distinct=True)
+            return self._apply(Edit(deleted=rows))
 
     @lasting("updating edges of a forest")
     def update(self, ids: Any, w: Any) -> Change:
@@ -357,7 +302,8 @@ class DynamicForest:
         (array([0]), array([1]), 4)
         """
         with self._lock:
-            return self._applied(changed=self._changes(ids, w, "ids", "w"))
+            rows, weights = inputs.changes_of(ids, w, ("ids", "w"), self._now(), self._device)
+            return self._apply(Edit(changed=rows, weights=weights))
 
     @lasting("changing a forest")
     def apply(self, *, insert: Any = None, delete: Any = None, update: Any = None) -> Change:
@@ -392,19 +338,29 @@ class DynamicForest:
         """
         with self._lock:
             state = self._now()
-            batch = None if insert is None else self._batch(insert, None, None, state)
-            deleted = self._rows([] if delete is None else delete, "delete", distinct=True)
-            if update is None:
-                update = ([], [])
-            if not isinstance(update, tuple | list) or len(update) != 2:
-                raise InvalidArgumentError("update is not a pair; it must be (ids, weights)")
-            changed = self._changes(*update, "update[0]", "update[1]")
-            if (both := np.intersect1d(deleted, changed[0])).size:
-                raise InvalidArgumentError(
-                    f"edge {state.columns.ids[both[0]]} is to be deleted and updated; it may be "
-                    "one of both"
+            edit: dict[str, Any] = {}
+            if insert is not None:
+                edit["batch"] = inputs.batch_of(insert, None, None, state, self._device)
+            if delete is not None:
+                edit["deleted"] = inputs.rows_of(
+                    delete, "delete", state, self._device, distinct=True
                 )
-            return self._applied(batch=batch, deleted=deleted, changed=changed)
+            if update is not None:
+                if not isinstance(update, tuple | list) or len(update) != 2:
+                    raise InvalidArgumentError(
+                        f"update is {shown(update)}; it must be a pair, (ids, weights)"
+                    )
+                ids, w = update
+                edit["changed"], edit["weights"] = inputs.changes_of(
+                    ids, w, ("update[0]", "update[1]"), state, self._device
+                )
+            made = Edit(**edit)
+            if (both := np.intersect1d(made.deleted, made.changed)).size:
+                raise InvalidArgumentError(
+                    f"edge {state.columns.ids[both[0]]} is to be deleted and updated; a call may "
+                    "do one of both"
+                )
+            return self._apply(made)
 
     def insert_vertices(self, k: int) -> int:
         """Add isolated vertices.
@@ -469,7 +425,7 @@ class DynamicForest:
             state = self._now()
             before = check_integer("before", before, low=0, high=state.next_id)
             end = int(np.searchsorted(state.columns.ids[: state.n_rows], before))
-            return self._applied(deleted=state.present_rows(end))
+            return self._apply(Edit(deleted=state.present_rows(end)))
 
     def close(self) -> None:
         """Free all memory. Any later call raises InvalidArgumentError, except this one."""
@@ -564,8 +520,12 @@ class DynamicForest:
         ([0, 1], [2, 2], [2, 1])
         """
         with self._lock:
-            columns = self._now().columns
-            rows = self._now().present_rows() if ids is None else self._rows(ids, "ids")
+            state = self._now()
+            columns = state.columns
+            if ids is None:
+                rows = state.present_rows()
+            else:
+                rows = inputs.rows_of(ids, "ids", state, self._device)
             return columns.u[rows], columns.v[rows], columns.weights[rows]
 
     def to_graph(self) -> Graph:
@@ -590,11 +550,7 @@ class DynamicForest:
         [[0, 2], [1, 2]]
         """
         with self._lock:
-            state = self._now()
-            if (known := state.known.get("snapshot")) is None:
-                known = state.known["snapshot"] = _snapshot(state)
-            found: Forest = known
-            return found
+            return results.snapshot(self._now())
 
     def connected(self, u: Any, v: Any) -> Any:
         """Return whether vertices are in the same tree.
@@ -621,7 +577,7 @@ class DynamicForest:
         (True, [True, False])
         """
         with self._lock:
-            x, y, is_one = self._pairs(u, v)
+            x, y, is_one = inputs.pairs_of(u, v, self.n_vertices, self._device)
             labels = self.labels
             same = labels[x] == labels[y]
             return bool(same[0]) if is_one else same
@@ -660,16 +616,9 @@ class DynamicForest:
         2
         """
         with self._lock:
-            x, y, is_one = self._pairs(u, v)
             state = self._now()
-            if (known := state.known.get("paths")) is None:
-                known = state.known["paths"] = _paths(state)
-            ids, hierarchy = known
-            labels = self.labels
-            found = np.full(x.size, -1, np.int64)
-            asked = np.flatnonzero((labels[x] == labels[y]) & (x != y))
-            if asked.size:
-                found[asked] = ids[hierarchy.last_ranks(x[asked], y[asked])]
+            x, y, is_one = inputs.pairs_of(u, v, state.n_vertices, self._device)
+            found = results.path_maxima(state, x, y)
             return int(found[0]) if is_one else found
 
     def linkage(self, *, join_components: bool = False) -> npt.NDArray[np.float64]:
@@ -724,7 +673,7 @@ class DynamicForest:
             f"{self!r} has a lock and cannot be pickled; save() and load() go by a file"
         )
 
-    # ----------------------------------------------------------------------- arguments
+    # -------------------------------------------------------------------------- states
 
     def _now(self) -> State:
         """Return the present state, after an interrupted operation has been undone.
@@ -739,276 +688,18 @@ class DynamicForest:
                 state = self._state = state.restored()
             return state
 
-    def _on_host(self, values: Any) -> Any:
-        """Copy an array of the device to the host. Anything else is returned itself."""
-        if values is None or isinstance(values, np.ndarray | list | tuple | int):
-            return values
-        device = default_device() if self._device is None else self._device
-        array = None if device is None else DeviceArray.in_context(values, device)
-        return values if array is None else array.to_host()
+    def _apply(self, edit: Edit) -> Change:
+        """Carry out a checked change, and return what it has changed.
 
-    def _batch(self, u: Any, v: Any, w: Any, state: State) -> _Batch:
-        """Return the checked edges of an insert."""
-        dtype = state.columns.weights.dtype
-        if v is None:
-            if w is not None:
-                raise InvalidArgumentError("w is given without v; give both ends of the edges")
-            if isinstance(u, str | Path):
-                u = Graph.read(u)
-            if isinstance(u, tuple | list) or names_of(u) is not None:
-                u, v, w, ids = arrays_of(u, None, None, "edges")
-                if ids is not None:
-                    raise InvalidArgumentError("edges have ids; a new edge gets its id here")
-            else:
-                listed = as_listed(u)
-                if listed.n_vertices > state.n_vertices:
-                    raise InvalidGraphError(
-                        f"the graph has {listed.n_vertices} vertices for {state.n_vertices} of the "
-                        "forest; insert_vertices makes more"
-                    )
-                return _by_id(listed, dtype)[0]
-        u, v = csr.check_pairs(self._on_host(u), self._on_host(v))
-        csr.check_range(u, state.n_vertices, "u")
-        csr.check_range(v, state.n_vertices, "v")
-        w = np.ones(u.size, np.uint8) if w is None else as_weights(self._on_host(w))
-        if w.shape != u.shape:
-            raise InvalidGraphError(
-                f"u and v have {u.size} entries but w has shape {w.shape}; there must be one "
-                "weight an edge"
-            )
-        check_weights(w, lambda e: (int(u[e]), int(v[e])))
-        check_size(state.n_vertices, state.n_rows + u.size)
-        return _batch_of(u, v, _converted(w, dtype, "w"))
-
-    def _rows(self, ids: Any, name: str, *, distinct: bool = False) -> npt.NDArray[np.int64]:
-        """Return the rows of the edges with the given ids, in the order of the ids.
-
-        Raise InvalidArgumentError if an id is not present, or, with `distinct`, occurs twice.
-        """
-        state = self._now()
-        given = as_array(name, self._on_host(ids))
-        if given.size == 0:
-            given = np.zeros(given.shape, np.int64)  # NumPy makes an empty list float64
-        check_row(name, given, error=InvalidArgumentError)
-        rows, wrong = state.rows_of(given)
-        if wrong is not None:
-            number = int(given[wrong])
-            was = "was deleted" if 0 <= number < state.next_id else "is unknown"
-            raise InvalidArgumentError(
-                f"{name}[{wrong}] is {number}, an edge that {was}; ids must be of present edges"
-            )
-        if distinct and rows.size > 1:
-            order = np.argsort(rows, kind="stable")
-            again = order[1:][rows[order[1:]] == rows[order[:-1]]]
-            if again.size:
-                at = int(again.min())
-                raise InvalidArgumentError(
-                    f"{name}[{at}] is {int(given[at])}, which occurs before; each id may occur once"
-                )
-        return rows
-
-    def _changes(self, ids: Any, w: Any, of_ids: str, of_weights: str) -> tuple[Array, Array]:
-        """Return the rows of changed edges, each once and in ascending order, and their weights."""
-        rows = self._rows(ids, of_ids)
-        dtype = self._now().columns.weights.dtype
-        values = as_weights(self._on_host(w))
-        if values.size == 0:
-            values = values.astype(dtype)  # NumPy makes an empty list float64
-        if values.shape != rows.shape:
-            raise InvalidArgumentError(
-                f"{of_weights} has shape {values.shape} for {rows.size} ids; there must be one "
-                "weight for each"
-            )
-        if (nan := first_nan(values)) is not None:
-            edge = int(self._now().columns.ids[rows[nan]])
-            raise InvalidGraphError(
-                f"{of_weights}[{nan}], the weight of edge {edge}, is NaN; weights must be ordered"
-            )
-        values = _converted(values, dtype, of_weights)
-        order = np.argsort(rows, kind="stable")
-        rows, values = rows[order], values[order]
-        last = np.ones(rows.size, np.bool_)
-        last[:-1] = rows[1:] != rows[:-1]
-        return rows[last], values[last]
-
-    def _pairs(self, u: Any, v: Any) -> tuple[Array, Array, bool]:
-        """Return two arrays of vertices, and whether the caller gave two single vertices."""
-        is_one = np.ndim(u) == 0 and np.ndim(v) == 0
-        u, v = self._on_host(u), self._on_host(v)
-        x, y = csr.check_pairs(np.atleast_1d(u), np.atleast_1d(v)) if is_one else (
-            csr.check_pairs(u, v)
-        )  # fmt: skip
-        n = self._now().n_vertices
-        csr.check_range(x, n, "u")
-        csr.check_range(y, n, "v")
-        return x, y, is_one
-
-    # ---------------------------------------------------------------------- operations
-
-    def _applied(
-        self,
-        *,
-        batch: _Batch | None = None,
-        ids: Array | None = None,
-        next_id: int | None = None,
-        deleted: Array = _NO_EDGES,
-        changed: tuple[Array, Array] | None = None,
-        one_by_one: bool = False,
-    ) -> Change:
-        """Delete rows, change weights of rows, and insert a batch, in one step.
-
-        `ids` are the ids of the batch; by default the next ones.
+        If anything is raised, the state before is restored, at the latest when it is next read.
         """
         with self._lock:
             before = self._now()
-            rows, weights = (_NO_EDGES, _NO_EDGES) if changed is None else changed
-            old = before.columns.weights[rows]
-            # From here on the columns change in place, and the note allows to undo that.
-            self._state = before.noting(np.concatenate((deleted, rows)))
+            self._state = before.noting(edit.rows)
             try:
-                found, change = self._next(
-                    before, batch, ids, next_id, deleted, (rows, old, weights),
-                    one_by_one=one_by_one,
-                )  # fmt: skip
-                self._state = found
+                after, change = carry_out(before, edit, self._device)
+                self._state = after.compacted()
             except BaseException:
                 self._now()
                 raise
-            self._state = found.compacted()
             return change
-
-    def _next(
-        self, before: State, batch: _Batch | None, ids: Array | None, next_id: int | None,
-        deleted: Array, changed: tuple[Array, Array, Array], *, one_by_one: bool,
-    ) -> tuple[State, Change]:  # fmt: skip
-        """Write a change to the columns, and return the state after it, and what has changed."""
-        rows, old, weights = changed
-        columns, n, device = before.columns, before.n_vertices, self._device
-        columns.present[deleted] = False
-        columns.weights[rows] = weights
-        inside = before.is_in_forest(rows)
-        risen, fallen = rows[inside & (weights > old)], rows[~inside & (weights < old)]
-        lost = np.concatenate((deleted[before.is_in_forest(deleted)], risen))
-        forest, stats = before.forest, before.stats
-        takes_one_by_one: OneByOne | None = None
-        known = before.known.pop(_ONE_BY_ONE, None)  # popped, because it changes in place, too
-        if not (deleted.size or rows.size):
-            takes_one_by_one = known
-        if lost.size:
-            forest = np.setdiff1d(forest, lost, assume_unique=True)
-            entering, found = reconnected(columns, n, forest, before.n_rows, fallen, device)
-            forest, stats = _merged(forest, entering), stats if found is None else found
-        n_new = 0 if batch is None else batch.u.size
-        added = np.arange(before.n_rows, before.n_rows + n_new)
-        new_ids = np.arange(before.next_id, before.next_id + n_new) if ids is None else ids
-        if batch is not None:
-            columns = before.with_space(n_new)
-            space = slice(before.n_rows, before.n_rows + n_new)
-            columns.u[space], columns.v[space] = batch.u, batch.v
-            columns.weights[space], columns.ids[space] = batch.weights, new_ids
-            columns.present[space] = True
-        replaced = None
-        if one_by_one:
-            if takes_one_by_one is None or takes_one_by_one.n_vertices != n:
-                takes_one_by_one = OneByOne(n)
-                for edge in _orders(columns, forest):
-                    takes_one_by_one.add(edge)
-            forest, replaced = _added_one_by_one(takes_one_by_one, columns, forest, added)
-        else:
-            new = np.concatenate((fallen, added[columns.u[added] != columns.v[added]]))
-            if new.size:
-                takes_one_by_one = None
-                forest, stats = joined(columns, n, forest, new, device)
-        state = State(
-            columns=columns, n_vertices=n, n_rows=before.n_rows + n_new,
-            n_present=before.n_present + n_new - deleted.size,
-            next_id=before.next_id + n_new if next_id is None else next_id,
-            forest=forest, stats=stats,
-        )  # fmt: skip
-        if takes_one_by_one is not None:
-            state.known[_ONE_BY_ONE] = takes_one_by_one
-        entered = np.setdiff1d(forest, before.forest, assume_unique=True)
-        left = np.setdiff1d(before.forest, forest, assume_unique=True)
-        change = Change(
-            ids=np.concatenate((new_ids, columns.ids[deleted], columns.ids[rows])),
-            entered=columns.ids[entered], left=columns.ids[left], replaced=replaced,
-        )  # fmt: skip
-        return state, change
-
-
-def _by_id(graph: Graph, dtype: np.dtype[Any]) -> tuple[_Batch, npt.NDArray[np.int64]]:
-    """Return the edges of a graph in the order of their ids, and these ids."""
-    u, v, weights, ids = graph.edges()
-    order = np.argsort(ids, kind="stable")
-    weights = _converted(weights[order], dtype, "weights")
-    return _batch_of(u[order], v[order], weights), ids[order].astype(np.int64)
-
-
-def _batch_of(u: Array, v: Array, weights: Array) -> _Batch:
-    """Return a batch of edges whose ends may be in any order."""
-    lesser, greater = np.minimum(u, v).astype(np.uint32), np.maximum(u, v).astype(np.uint32)
-    return _Batch(u=lesser, v=greater, weights=weights)
-
-
-def _converted(weights: Array, dtype: np.dtype[Any], name: str) -> Array:
-    """Convert weights to the dtype of a forest's weights.
-
-    Raise InvalidArgumentError if the dtype does not hold a weight exactly.
-    """
-    converted, wrong = convert(weights, dtype)
-    if wrong is not None:
-        raise InvalidArgumentError(
-            f"{name}[{wrong}] is {weights[wrong]}, which {dtype}, the dtype of the forest's "
-            "weights, does not hold exactly; weight_dtype= of the constructor sets another one"
-        )
-    return converted
-
-
-def _merged(one: Array, other: Array) -> npt.NDArray[np.int64]:
-    """Merge two ascending arrays of rows."""
-    rows = np.concatenate((one, other))
-    rows.sort(kind="stable")  # quick, because both parts are sorted
-    return rows
-
-
-def _orders(columns: Columns, rows: Array) -> list[Any]:
-    """Return (weight, lesser end, greater end, row) of each row, which is the order of edges."""
-    parts = (columns.weights[rows], columns.u[rows], columns.v[rows], rows)
-    return list(zip(*(part.tolist() for part in parts), strict=True))
-
-
-def _added_one_by_one(
-    into: OneByOne, columns: Columns, forest: Array, added: Array
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Add rows to the structure, and return the rows of the new forest, and which ids left when."""
-    gone = [-1] * added.size
-    for step, edge in enumerate(_orders(columns, added)):
-        if (one := into.add(edge)) is not None:
-            gone[step] = one[3]
-    left = np.array(gone, np.int64)
-    is_none = left < 0
-    rows = np.setdiff1d(_merged(forest, added), left[~is_none], assume_unique=True)
-    replaced = np.where(is_none, -1, columns.ids[left])
-    return rows, replaced
-
-
-def _snapshot(state: State) -> Forest:
-    """Build the :class:`Forest` of a state, whose edges are in canonical order."""
-    columns, rows = state.columns, state.forest
-    u, v = columns.u[rows], columns.v[rows]
-    order = upper_from_edges(state.n_vertices, u, v).positions
-    edges = np.empty((rows.size, 2), np.int32 if state.n_vertices <= 1 << 31 else np.int64)
-    edges[:, 0], edges[:, 1] = u[order], v[order]
-    rows = rows[order]
-    return unchecked(
-        Forest, n_vertices=state.n_vertices, _edges=edges, weights=columns.weights[rows],
-        _edge_ids=columns.ids[rows], maximum=False, stats=dict(state.stats), vertex_labels=None,
-    )  # fmt: skip
-
-
-def _paths(state: State) -> tuple[npt.NDArray[np.int64], Hierarchy]:
-    """Return the ids of the forest's edges in their order, and the structure for their paths."""
-    forest = state.known.get("snapshot") or _snapshot(state)
-    order = stable_order(forest.weights)
-    u, v = forest.edges[order].T
-    return forest.edge_ids[order], Hierarchy(state.n_vertices, u, v)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.api import minimum_spanning_forest
 from clmst.core.canonical import stable_order, upper_from_edges
@@ -25,41 +26,50 @@ from clmst.core.graph import DeferredGraph
 from clmst.core.paths import components
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
-from clmst.dynamic.state import Columns
+from clmst.dynamic.state import Columns, State
 
 _ROWS_AT_ONCE = 1 << 16  # rows that a thread compares at a time; their arrays fit a core's cache
 
 
 def joined(
     columns: Columns, n_vertices: int, forest: Array, new: Array, device: Any
-) -> tuple[Array, Mapping[str, Any]]:
+) -> tuple[Array, Array, Mapping[str, Any]]:
     """Compute the forest of a forest and new edges, both given by ascending rows.
 
-    Return its rows in ascending order, and the statistics of the solve. Self-loops among the new
-    edges are ignored.
+    Return its rows in ascending order, the rows of both that it does not contain, and the
+    statistics of the solve. Self-loops are ignored.
     """
-    rows = np.concatenate((forest, new))
-    rows.sort(kind="stable")  # quick, because both parts are sorted
+    rows = merged(forest, new)
     u, v, weights = columns.u[rows], columns.v[rows], columns.weights[rows]
     found, stats = _solved(n_vertices, u, v, weights, device)
-    return rows[found], stats
+    is_in = np.zeros(rows.size, np.bool_)
+    is_in[found] = True
+    return rows[is_in], rows[~is_in], stats
+
+
+def merged(one: Array, other: Array) -> npt.NDArray[np.int64]:
+    """Merge two ascending arrays of rows without common elements."""
+    if not (one.size and other.size) or one[-1] < other[0]:
+        return np.concatenate((one, other))
+    return np.insert(one, np.searchsorted(one, other), other)
+
+
+def without(rows: Array, gone: Array) -> npt.NDArray[np.int64]:
+    """Return an ascending array of rows without some of its elements."""
+    return np.delete(rows, np.searchsorted(rows, gone))
 
 
 def reconnected(
-    columns: Columns, n_vertices: int, kept: Array, n_rows: int, excluded: Array, device: Any
+    state: State, kept: Array, excluded: Array, device: Any
 ) -> tuple[Array, Mapping[str, Any] | None]:
     """Compute the rows of the edges that a forest needs in addition to the edges that it keeps.
 
     Parameters
     ----------
-    columns : Columns
-        The edges, with their new weights.
-    n_vertices : int
-        The number of vertices.
+    state : State
+        The vertices, and the edges with their new weights.
     kept : ndarray
         The rows of edges that are certainly in the forest.
-    n_rows : int
-        The number of rows that may be chosen from. Only present edges are chosen.
     excluded : ndarray
         Rows that are not chosen, in ascending order.
     device : object
@@ -75,20 +85,21 @@ def reconnected(
     -----
     O(n_vertices + n_rows), and the solve of the edges between pieces.
     """
+    columns, n_vertices = state.columns, state.n_vertices
     n_pieces, pieces = components(n_vertices, columns.u[kept], columns.v[kept])
-    open_rows = np.setdiff1d(_between(columns, n_rows, pieces), excluded, assume_unique=True)
+    open_rows = np.setdiff1d(_between(columns, state.n_rows, pieces), excluded, assume_unique=True)
     if not open_rows.size:
         return open_rows, None
     u, v = columns.u[open_rows], columns.v[open_rows]
     ranks = _ranks(u, v, columns.weights[open_rows], n_vertices)
     # Only pieces that have an edge to another piece are vertices of the solve.
-    ends = pieces[u], pieces[v]
     occurs = np.zeros(n_pieces, np.bool_)
-    for end in ends:
-        occurs[end] = True
+    occurs[pieces[u]] = occurs[pieces[v]] = True
     numbers = np.cumsum(occurs, dtype=np.uint32) - np.uint32(1)
-    found, stats = _solved(int(occurs.sum()), numbers[ends[0]], numbers[ends[1]], ranks, device)
-    return open_rows[found], stats
+    ends = numbers[pieces[u]], numbers[pieces[v]]
+    found, stats = _solved(int(occurs.sum()), *ends, ranks, device)
+    rows: Array = open_rows[found]
+    return rows, stats
 
 
 def _between(columns: Columns, n_rows: int, pieces: Array) -> Array:
