@@ -110,7 +110,9 @@ def _between(columns: Columns, n_rows: int, pieces: Array) -> Array:
         differ &= columns.present[part]
         return np.flatnonzero(differ) + part.start
 
-    return np.concatenate((np.zeros(0, np.int64), *in_threads(some, slices(n_rows, _ROWS_AT_ONCE))))
+    found = in_threads(some, slices(n_rows, _ROWS_AT_ONCE))
+    rows: Array = np.concatenate((np.zeros(0, np.int64), *found))
+    return rows
 
 
 def _ranks(u: Array, v: Array, weights: Array, n_vertices: int) -> Array:

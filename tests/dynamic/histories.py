@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 import clmst
-from clmst import Change, DynamicForest
+from clmst import DynamicForest
+from clmst.dynamic.change import Change
 
 _OPERATIONS = (
     "insert", "insert", "insert", "one by one", "delete", "update", "apply", "expire",

@@ -119,7 +119,8 @@ def test_window() -> None:
     rng, n, window = np.random.default_rng(1), 50, 200
     forest, most = DynamicForest(n), 0
     for _ in range(60):
-        forest.insert(*rng.integers(0, n, (2, 40)), rng.random(40))
+        u, v = rng.integers(0, n, (2, 40))
+        forest.insert(u, v, rng.random(40))
         forest.expire(before=max(0, forest.next_id - window))
         assert forest.n_edges == min(window, forest.next_id)
         assert forest.snapshot().verify(forest.to_graph()).ok or forest.ids[0] > 0
@@ -132,7 +133,8 @@ def test_memory() -> None:
     """Storage takes 17 bytes and the weight an edge, at most four times over."""
     forest = DynamicForest(100, weight_dtype="i2")
     rng = np.random.default_rng(2)
-    forest.insert(*rng.integers(0, 100, (2, 3000)), rng.integers(0, 9, 3000))
+    u, v = rng.integers(0, 100, (2, 3000))
+    forest.insert(u, v, rng.integers(0, 9, 3000))
     assert forest.nbytes <= 19 * 3000 + 8 * 99
     forest.insert([0], [1])
     assert forest.nbytes <= 2 * 19 * 3000 + 8 * 99

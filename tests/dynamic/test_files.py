@@ -16,7 +16,8 @@ def saved(path: Path) -> DynamicForest:
     """Save a forest with deleted edges, and return it."""
     rng = np.random.default_rng(3)
     forest = DynamicForest(40, weight_dtype=np.float32)
-    forest.insert(*rng.integers(0, 40, (2, 90)), rng.integers(0, 9, 90))
+    u, v = rng.integers(0, 40, (2, 90))
+    forest.insert(u, v, rng.integers(0, 9, 90))
     forest.delete(forest.ids[::4])
     forest.save(path)
     return forest

@@ -18,7 +18,7 @@ from tests.faults.subjects import device_of
 
 _FOLDER = str(Path(clmst.__file__).parent / "dynamic")
 _RNG = np.random.default_rng(5)
-_EDGES = (*_RNG.integers(0, 20, (2, 30)), _RNG.integers(0, 9, 30))
+_EDGES = (_RNG.integers(0, 20, 30), _RNG.integers(0, 20, 30), _RNG.integers(0, 9, 30))
 _SOME = np.arange(3, 48, 4)
 
 CHANGES: dict[str, Callable[[DynamicForest], Any]] = {
@@ -37,7 +37,8 @@ def forest_of(device: Any = None) -> DynamicForest:
     """Return a forest with ties, loops, deleted edges, and the structure for single edges."""
     rng = np.random.default_rng(6)
     forest = DynamicForest(20, weight_dtype=np.int32, device=device)
-    forest.insert(*rng.integers(0, 20, (2, 50)), rng.integers(0, 9, 50))
+    u, v = rng.integers(0, 20, (2, 50))
+    forest.insert(u, v, rng.integers(0, 9, 50))
     forest.delete([2, 5, 9, 10])
     forest.insert([1], [2], [3], one_by_one=True)
     return forest

@@ -437,13 +437,13 @@ def _saved_forest(world: World) -> Path:
     return path
 
 
-def _use_forest(_: World, forest: clmst.DynamicForest) -> Any:
+def _insert_into(_: World, forest: clmst.DynamicForest) -> Any:
     return forest.insert([0], [1], [2])
 
 
 def _dynamic() -> Iterator[Valid]:
     forest: Any = Later(_forest_of_edges)
-    used_after = used(clmst.DynamicForest, _use_forest)
+    used_after = used(clmst.DynamicForest, _insert_into)
     yield "DynamicForest", clmst.DynamicForest, dict(graph=5, weight_dtype=np.float32)
     yield "DynamicForest, used", used_after, dict(graph=W.graph)
     yield "DynamicForest.insert", forest.insert, dict(u=[0, 1], v=[1, 2], w=[3, 4])
