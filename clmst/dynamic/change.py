@@ -11,7 +11,7 @@ import numpy.typing as npt
 from clmst.core.weight_keys import Array
 from clmst.dynamic.one_by_one import OneByOne, Order
 from clmst.dynamic.solves import joined, merged, reconnected, without
-from clmst.dynamic.state import Columns, State
+from clmst.dynamic.state import EdgeStore, State
 
 # The name under which a state keeps the structure that takes edges one by one.
 _ONE_BY_ONE = "one by one"
@@ -80,7 +80,7 @@ class Edit:
 def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
     """Write a change to the columns, and return the state after it, and what it has changed.
 
-    The columns change in place, so that `before` is no longer right (:meth:`State.noting`).
+    The columns change in place, so that `before` is no longer right (:meth:`State.with_undo`).
     """
     columns, n = before.columns, before.n_vertices
     old = columns.weights[edit.changed]
@@ -133,7 +133,7 @@ def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
     return after, change
 
 
-def _stored(before: State, batch: Batch | None) -> tuple[Columns, npt.NDArray[np.int64]]:
+def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[np.int64]]:
     """Write a batch behind the rows in use, and return the columns and the rows of the batch.
 
     The rows do not belong to the state yet.
@@ -149,13 +149,13 @@ def _stored(before: State, batch: Batch | None) -> tuple[Columns, npt.NDArray[np
     return columns, np.arange(first, first + size)
 
 
-def _orders(columns: Columns, rows: Array) -> list[Order]:
+def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
     """Return (weight, lesser end, greater end, row) of each row, which is the order of edges."""
     parts = (columns.weights[rows], columns.u[rows], columns.v[rows], rows)
     return list(zip(*(part.tolist() for part in parts), strict=True))
 
 
-def _replaced(into: OneByOne, columns: Columns, added: Array) -> npt.NDArray[np.int64]:
+def _replaced(into: OneByOne, columns: EdgeStore, added: Array) -> npt.NDArray[np.int64]:
     """Add rows to the structure one by one.
 
     Return for each of them the row that left the forest then, or -1 if none did.

@@ -21,7 +21,7 @@ from clmst.core.weight_keys import Array
 from clmst.core.weight_keys import check_dtype as check_weight_dtype
 from clmst.dynamic import forest_file, inputs, results
 from clmst.dynamic.change import Change, Edit, carry_out
-from clmst.dynamic.state import Columns, State
+from clmst.dynamic.state import EdgeStore, State
 from clmst.runtime import forking
 from clmst.runtime.discovery import get_device
 
@@ -114,7 +114,7 @@ class DynamicForest:
             batch = inputs.first_edges(listed, dtype)
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
-        self._state = State(columns=Columns.empty(0, dtype), n_vertices=n)
+        self._state = State(columns=EdgeStore.empty(0, dtype), n_vertices=n)
         if batch is not None:
             self._apply(Edit(batch=batch))
 
@@ -695,7 +695,7 @@ class DynamicForest:
         """
         with self._lock:
             before = self._now()
-            self._state = before.noting(edit.rows)
+            self._state = before.with_undo(edit.rows)
             try:
                 after, change = carry_out(before, edit, self._device)
                 self._state = after.compacted()

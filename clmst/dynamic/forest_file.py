@@ -15,7 +15,7 @@ from clmst.core.atomic_file import replacing
 from clmst.core.errors import FileFormatError, InvalidArgumentError, MissingFileError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.core.weight_keys import Array, check_dtype, first_nan
-from clmst.dynamic.state import Columns, State
+from clmst.dynamic.state import EdgeStore, State
 
 VERSION = 1
 _MAGIC = b"clmst dynamic forest\n"
@@ -104,7 +104,7 @@ def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
     if at != len(content) - _CHECKSUM:
         raise ValueError(at)
     u, v, weights, ids, forest = arrays
-    columns = Columns(u=u, v=v, weights=weights, ids=ids, present=np.ones(m, np.bool_))
+    columns = EdgeStore(u=u, v=v, weights=weights, ids=ids, present=np.ones(m, np.bool_))
     state = State(
         columns=columns, n_vertices=int(header["n_vertices"]), n_rows=m, n_present=m,
         next_id=int(header["next_id"]), forest=forest,

@@ -178,11 +178,10 @@ def changes_of(
 
 def pairs_of(u: Any, v: Any, n_vertices: int, device: Device | None) -> tuple[Array, Array, bool]:
     """Return two arrays of vertices, and whether the caller gave two single vertices."""
-    u, v = on_host(u, device), on_host(v, device)
-    is_one = np.ndim(u) == 0 and np.ndim(v) == 0
-    if is_one:
-        u, v = np.atleast_1d(u), np.atleast_1d(v)
-    x, y = csr.check_pairs(u, v)
+    u = as_array("u", on_host(u, device), error=InvalidGraphError)
+    v = as_array("v", on_host(v, device), error=InvalidGraphError)
+    is_one = u.ndim == v.ndim == 0
+    x, y = csr.check_pairs(*(np.atleast_1d(u, v) if is_one else (u, v)))
     csr.check_range(x, n_vertices, "u")
     csr.check_range(y, n_vertices, "v")
     return x, y, is_one

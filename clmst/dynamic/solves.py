@@ -26,13 +26,13 @@ from clmst.core.graph import DeferredGraph
 from clmst.core.paths import components
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
-from clmst.dynamic.state import Columns, State
+from clmst.dynamic.state import EdgeStore, State
 
 _ROWS_AT_ONCE = 1 << 16  # rows that a thread compares at a time; their arrays fit a core's cache
 
 
 def joined(
-    columns: Columns, n_vertices: int, forest: Array, new: Array, device: Any
+    columns: EdgeStore, n_vertices: int, forest: Array, new: Array, device: Any
 ) -> tuple[Array, Array, Mapping[str, Any]]:
     """Compute the forest of a forest and new edges, both given by ascending rows.
 
@@ -102,7 +102,7 @@ def reconnected(
     return rows, stats
 
 
-def _between(columns: Columns, n_rows: int, pieces: Array) -> Array:
+def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:
     """Return the rows of all present edges that connect different pieces, in ascending order."""
 
     def some(part: slice) -> Array:

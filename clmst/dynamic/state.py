@@ -1,9 +1,9 @@
 """The state of a dynamic forest: its edges in columns, which of them are present, and the forest.
 
 A *row* is the place of an edge in the columns. Rows are in the order of edge ids. An operation
-writes to the columns in place, but only after it has noted the old values in the state
+writes to the columns in place, but only after it has stored the old values in the state
 (:class:`Undo`). It ends with one assignment of a new state. Whatever interrupts it before, the
-old state can be restored from its notes.
+old state can be restored from these values.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """The columns of the edges. They are longer than the number of rows in use.
+class EdgeStore:
+    """The edges in columns, which are longer than the number of rows in use.
 
-    An edge takes 17 bytes and its weight. Columns grow to twice their length, so that an insert
+    An edge takes 17 bytes and its weight. EdgeStore grow to twice their length, so that an insert
     takes constant time per edge on average.
     """
 
@@ -37,7 +37,7 @@ class Columns:
     present: npt.NDArray[np.bool_]  # False for an edge that has been deleted
 
     @classmethod
-    def empty(cls, capacity: int, dtype: np.dtype[Any]) -> Columns:
+    def empty(cls, capacity: int, dtype: np.dtype[Any]) -> EdgeStore:
         """Create columns for a number of edges with weights of a dtype."""
         ends = (np.empty(capacity, np.uint32) for _ in range(2))
         u, v = ends
@@ -56,9 +56,9 @@ class Columns:
         """The size of all columns in bytes."""
         return sum(getattr(self, name).nbytes for name in _NAMES)
 
-    def copied(self, capacity: int, rows: Any) -> Columns:
+    def copied(self, capacity: int, rows: Any) -> EdgeStore:
         """Return columns of another capacity that begin with a copy of the given rows."""
-        made = Columns.empty(capacity, self.weights.dtype)
+        made = EdgeStore.empty(capacity, self.weights.dtype)
         for name in _NAMES:
             values = getattr(self, name)[rows]
             getattr(made, name)[: values.size] = values
@@ -78,7 +78,7 @@ class Undo:
 class State:
     """Everything that a dynamic forest knows between two operations."""
 
-    columns: Columns
+    columns: EdgeStore
     n_vertices: int
     n_rows: int = 0  # number of rows in use, deleted edges included
     n_present: int = 0
@@ -121,14 +121,14 @@ class State:
         found: npt.NDArray[np.bool_] = forest[at] == rows
         return found
 
-    def noting(self, rows: Array) -> State:
-        """Return this state with a note of the present values of some rows."""
+    def with_undo(self, rows: Array) -> State:
+        """Return this state with the present values of some rows as its `undo`."""
         columns = self.columns
         undo = Undo(rows=rows, present=columns.present[rows], weights=columns.weights[rows])
         return replace(self, undo=undo)
 
     def restored(self) -> State:
-        """Write the noted values back to the columns, and return the state without the note.
+        """Write the old values back to the columns, and return the state without `undo`.
 
         An interrupted call can be repeated.
         """
@@ -139,7 +139,7 @@ class State:
         self.columns.weights[undo.rows] = undo.weights
         return replace(self, undo=None)
 
-    def with_space(self, n_new: int) -> Columns:
+    def with_space(self, n_new: int) -> EdgeStore:
         """Return columns with space for new rows: the present ones, or a copy of twice the size."""
         needed = self.n_rows + n_new
         if needed <= self.columns.capacity:
