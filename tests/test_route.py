@@ -428,6 +428,12 @@ def test_primitives_read_their_input_once_where_that_pays() -> None:
     assert all(route.in_one_pass("selection", n) for n in (0, 1, 100))
 
 
+def test_kept_trees_are_contracted_where_few_edges_are_open() -> None:
+    """Trees that a change leaves become vertices unless more edges are open than kept."""
+    assert route.contracts_pieces(10, 10)
+    assert not route.contracts_pieces(11, 10)
+
+
 def test_bounds_of_tests_may_end_in_any_order() -> None:
     """A fixture that asks pytest for another one while it is set up ends before that one."""
     outer, inner = bounds(slots_on_host=1, prim_edges=1), bounds(slots_on_host=2, prim_vertices=2)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.api import minimum_spanning_forest
 from clmst.core.canonical import stable_order, upper_from_edges
 from clmst.core.deferred_graph import EdgeList
@@ -49,9 +50,9 @@ def joined(
 
 def merged(one: Array, other: Array) -> npt.NDArray[np.int64]:
     """Merge two ascending arrays of rows without common elements."""
-    if not (one.size and other.size) or one[-1] < other[0]:
-        return np.concatenate((one, other))
-    return np.insert(one, np.searchsorted(one, other), other)
+    rows: npt.NDArray[np.int64] = np.concatenate((one, other))
+    rows.sort(kind="stable")  # quick, because both parts are sorted
+    return rows
 
 
 def without(rows: Array, gone: Array) -> npt.NDArray[np.int64]:
@@ -90,6 +91,9 @@ def reconnected(
     open_rows = np.setdiff1d(_between(columns, state.n_rows, pieces), excluded, assume_unique=True)
     if not open_rows.size:
         return open_rows, None
+    if not route.contracts_pieces(open_rows.size, kept.size):
+        rows, _, stats = joined(columns, n_vertices, kept, open_rows, device)
+        return without(rows, kept), stats
     u, v = columns.u[open_rows], columns.v[open_rows]
     ranks = _ranks(u, v, columns.weights[open_rows], n_vertices)
     # Only pieces that have an edge to another piece are vertices of the solve.
@@ -98,8 +102,8 @@ def reconnected(
     numbers = np.cumsum(occurs, dtype=np.uint32) - np.uint32(1)
     ends = numbers[pieces[u]], numbers[pieces[v]]
     found, stats = _solved(int(occurs.sum()), *ends, ranks, device)
-    rows: Array = open_rows[found]
-    return rows, stats
+    entering: Array = open_rows[found]
+    return entering, stats
 
 
 def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:

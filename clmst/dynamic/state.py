@@ -26,7 +26,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 class EdgeStore:
     """The edges in columns, which are longer than the number of rows in use.
 
-    An edge takes 17 bytes and its weight. EdgeStore grow to twice their length, so that an insert
+    An edge takes 17 bytes and its weight. Columns grow to twice their length, so that an insert
     takes constant time per edge on average.
     """
 

@@ -15,6 +15,7 @@ the data are read only if they matter.
 `complete`   points and complete matrices: their trees, and core distances
 `dendrogram` how the edges of a forest are sorted and merged, and in how many launches
 `streams`    streams of edges
+`changes`    changes of a dynamic forest
 `repeated`   rounds of one graph under changing weights
 `primitives` the number of passes and launches of a scan, a selection or a sort
 ============ ========================================================================
@@ -22,6 +23,7 @@ the data are read only if they matter.
 
 from __future__ import annotations
 
+from clmst.route.changes import contracts_pieces
 from clmst.route.complete import (
     in_one_launch,
     in_one_work_group,
@@ -128,6 +130,7 @@ __all__ = [
     "Way",
     "checks_on_host",
     "condenses_in_one_launch",
+    "contracts_pieces",
     "converts_on_host",
     "device_checks",
     "device_orders",

@@ -16,6 +16,7 @@ import clmst
 from clmst import DynamicForest
 from clmst.dynamic.change import Change
 
+_SHARE = 100  # histories after which the command says how many there were
 _OPERATIONS = (
     "insert", "insert", "insert", "one by one", "delete", "update", "apply", "expire",
     "vertices", "everything", "save",
@@ -230,9 +231,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--device", default=None)
     given = parser.parse_args()
-    seeds = range(given.first, given.first + given.count)
-    changes = run_many(seeds, given.device)
-    print(f"{given.count} histories with {changes} changes are right on {given.device or 'auto'}")
+    changes, end = 0, given.first + given.count
+    for first in range(given.first, end, _SHARE):
+        seeds = range(first, min(first + _SHARE, end))
+        changes += run_many(seeds, given.device)
+        done = f"{seeds.stop - given.first} histories with {changes} changes are right"
+        print(f"{done} on {given.device or 'the default device'}", flush=True)
 
 
 if __name__ == "__main__":
