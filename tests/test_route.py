@@ -183,6 +183,9 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         256 * LIMITS.condensed_tiles, "yes", "no",
     ),
     "stream_on_device": (streamed, LIMITS.stream_on_device - 1, REDUCED_ON_HOST, REDUCED),
+    "forest_per_lost_edge": (
+        either(lambda n: route.keeps_trees(n, 3)), 3 * LIMITS.forest_per_lost_edge - 1, "no", "yes",
+    ),
     "vertices_per_edge": (
         lambda n: streamed(1 << 20, n), LIMITS.vertices_per_edge << 20, REDUCED, REDUCED_ON_HOST,
     ),
@@ -426,12 +429,6 @@ def test_primitives_read_their_input_once_where_that_pays() -> None:
     assert [route.in_one_pass("scan", n) for n in (most, most + 1)] == [False, True]
     assert [route.in_one_pass("sort", n) for n in (1, 2)] == [False, True]
     assert all(route.in_one_pass("selection", n) for n in (0, 1, 100))
-
-
-def test_kept_trees_are_contracted_where_few_edges_are_open() -> None:
-    """Trees that a change leaves become vertices unless more edges are open than kept."""
-    assert route.contracts_pieces(10, 10)
-    assert not route.contracts_pieces(11, 10)
 
 
 def test_bounds_of_tests_may_end_in_any_order() -> None:

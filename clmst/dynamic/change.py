@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.core.weight_keys import Array
 from clmst.dynamic.one_by_one import OneByOne, Order
 from clmst.dynamic.solves import joined, merged, reconnected, without
@@ -92,7 +93,8 @@ def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
     lost = np.concatenate((edit.deleted[before.is_in_forest(edit.deleted)], risen))
     forest, stats = before.forest, before.stats
     touched = [lost]  # all rows that may have entered or left the forest
-    if lost.size:
+    keeps_trees = route.keeps_trees(forest.size, lost.size)
+    if lost.size and keeps_trees:
         forest = without(forest, lost)
         entering, found = reconnected(before, forest, fallen, device)
         forest, stats = merged(forest, entering), stats if found is None else found
@@ -112,6 +114,10 @@ def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
         forest = without(merged(forest, added), gone)
         touched += [added, gone]
         known[_ONE_BY_ONE] = structure
+    elif not keeps_trees:
+        present = np.concatenate((before.present_rows(), added))
+        forest, _, stats = joined(columns, n, present, _NO_ROWS, device)
+        touched += [before.forest, forest]
     elif new.size:
         forest, gone, stats = joined(columns, n, forest, new, device)
         touched += [new, gone]

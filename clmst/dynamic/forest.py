@@ -29,8 +29,8 @@ from clmst.runtime.discovery import get_device
 class DynamicForest:
     """The minimum spanning forest of a graph whose edges come, go, and change their weights.
 
-    The forest is kept up to date by every call. A change costs the solve of a small part of the
-    graph, not of the whole graph: see Notes.
+    The forest is kept up to date by every call, which tells which edges enter and leave it. Notes
+    say what a change costs.
 
     Every edge has an id, an int64. Ids ascend in the order in which edges are inserted, and are
     never used again. Edges are ordered as in every solve of clmst: by weight, lesser end, greater
@@ -71,7 +71,8 @@ class DynamicForest:
       the forest, only change the store: O(k log m).
     * If edges of the forest are deleted or become heavier, the trees that remain are labelled in
       O(n), one pass over all edges finds those between different trees in O(m), and only these
-      edges are solved.
+      edges are solved. If the forest loses more than one of 512 edges, all present edges are solved
+      anew.
 
     The edges are stored in the memory of the host, in 17 bytes and the weight for each edge. The
     edges of the forest take 8 bytes more each. Storage grows to twice its size when it is full, and

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst import route
 from clmst.api import minimum_spanning_forest
 from clmst.core.canonical import stable_order, upper_from_edges
 from clmst.core.deferred_graph import EdgeList
@@ -91,9 +90,6 @@ def reconnected(
     open_rows = np.setdiff1d(_between(columns, state.n_rows, pieces), excluded, assume_unique=True)
     if not open_rows.size:
         return open_rows, None
-    if not route.contracts_pieces(open_rows.size, kept.size):
-        rows, _, stats = joined(columns, n_vertices, kept, open_rows, device)
-        return without(rows, kept), stats
     u, v = columns.u[open_rows], columns.v[open_rows]
     ranks = _ranks(u, v, columns.weights[open_rows], n_vertices)
     # Only pieces that have an edge to another piece are vertices of the solve.
@@ -112,7 +108,8 @@ def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:
     def some(part: slice) -> Array:
         differ = pieces.take(columns.u[part]) != pieces.take(columns.v[part])
         differ &= columns.present[part]
-        return np.flatnonzero(differ) + part.start
+        rows: Array = np.flatnonzero(differ) + part.start
+        return rows
 
     found = in_threads(some, slices(n_rows, _ROWS_AT_ONCE))
     rows: Array = np.concatenate((np.zeros(0, np.int64), *found))

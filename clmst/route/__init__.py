@@ -23,7 +23,7 @@ the data are read only if they matter.
 
 from __future__ import annotations
 
-from clmst.route.changes import contracts_pieces
+from clmst.route.changes import keeps_trees
 from clmst.route.complete import (
     in_one_launch,
     in_one_work_group,
@@ -130,7 +130,6 @@ __all__ = [
     "Way",
     "checks_on_host",
     "condenses_in_one_launch",
-    "contracts_pieces",
     "converts_on_host",
     "device_checks",
     "device_orders",
@@ -145,6 +144,7 @@ __all__ = [
     "is_sparse_part",
     "launches_of_rounds",
     "light_edges_first",
+    "keeps_trees",
     "limits_table",
     "long_enough_for_products",
     "looks_for_series",

@@ -1,13 +1,14 @@
-"""Changes of a dynamic forest: how the edges that a change leaves open are solved."""
+"""Changes of a dynamic forest: whether its remaining trees are used, or all edges solved anew."""
 
 from __future__ import annotations
 
+from clmst.route.limits import LIMITS
 
-def contracts_pieces(n_open: int, n_kept: int) -> bool:
-    """Return whether the kept trees of a forest become single vertices before a solve.
 
-    `n_open` is the number of edges between the trees, and `n_kept` the number of edges in them. The
-    trees do not become vertices if there are more open edges than kept ones: ranks of many open
-    edges, which keep the order of ties, take longer than a solve with the kept edges.
+def keeps_trees(n_forest: int, n_lost: int) -> bool:
+    """Return whether a forest that loses edges is completed from the trees that remain.
+
+    Otherwise all present edges are solved anew. `n_forest` is the number of edges of the forest
+    before, and `n_lost` the number of edges that it loses.
     """
-    return n_open <= n_kept
+    return n_lost * LIMITS.forest_per_lost_edge <= n_forest

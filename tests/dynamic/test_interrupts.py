@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,6 +15,7 @@ import clmst
 from clmst import DeviceError, DynamicForest
 from tests.faults.injection import inject
 from tests.faults.subjects import device_of
+from tests.helpers.bounds import bounds
 
 _FOLDER = str(Path(clmst.__file__).parent / "dynamic")
 _RNG = np.random.default_rng(5)
@@ -53,6 +54,13 @@ def read(forest: DynamicForest) -> tuple[Any, ...]:
     assert forest.total_weight == expected.total_weight
     parts = (forest.ids, *forest.edges(), found.edge_ids)
     return forest.n_vertices, forest.next_id, *(part.tolist() for part in parts)
+
+
+@pytest.fixture(params=[0, 512], ids=["from trees", "anew"], autouse=True)
+def way_of_deletions(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let a forest that loses edges be completed from its trees, or solved anew."""
+    with bounds(forest_per_lost_edge=request.param):
+        yield
 
 
 def interrupted(forest: DynamicForest, change: Callable[[DynamicForest], Any], at: int) -> bool:
