@@ -181,7 +181,7 @@ class Limits:
     forest_per_lost_edge: int = _limit(
         512, "edges of a dynamic forest for each edge that it loses in a change",
         f"{_TWO_CORES}, ms of processor time for a forest of 750,000 vertices and 3,000,000 edges, "
-        "from the remaining trees: 537 for 100 lost edges, 973 for 10,000; 447 for a one-shot solve",
+        "from the remaining trees: 537 for 100 lost edges, 973 for 10,000; 447 to solve anew",
     )  # fmt: skip
     stream_filter: int = _limit(
         2, "edges a vertex still to come, from which the host filters a stream",
