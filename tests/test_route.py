@@ -183,6 +183,9 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         256 * LIMITS.condensed_tiles, "yes", "no",
     ),
     "stream_on_device": (streamed, LIMITS.stream_on_device - 1, REDUCED_ON_HOST, REDUCED),
+    "forest_per_lost_edge": (
+        either(lambda n: route.keeps_trees(n, 3)), 3 * LIMITS.forest_per_lost_edge - 1, "no", "yes",
+    ),
     "vertices_per_edge": (
         lambda n: streamed(1 << 20, n), LIMITS.vertices_per_edge << 20, REDUCED, REDUCED_ON_HOST,
     ),

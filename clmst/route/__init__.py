@@ -15,6 +15,7 @@ the data are read only if they matter.
 `complete`   points and complete matrices: their trees, and core distances
 `dendrogram` how the edges of a forest are sorted and merged, and in how many launches
 `streams`    streams of edges
+`changes`    changes of a dynamic forest
 `repeated`   rounds of one graph under changing weights
 `primitives` the number of passes and launches of a scan, a selection or a sort
 ============ ========================================================================
@@ -22,6 +23,7 @@ the data are read only if they matter.
 
 from __future__ import annotations
 
+from clmst.route.changes import keeps_trees
 from clmst.route.complete import (
     in_one_launch,
     in_one_work_group,
@@ -140,6 +142,7 @@ __all__ = [
     "in_one_pass",
     "in_one_work_group",
     "is_sparse_part",
+    "keeps_trees",
     "launches_of_rounds",
     "light_edges_first",
     "limits_table",

@@ -178,6 +178,11 @@ class Limits:
         "In sparser parts, arrays of all vertices cost more than a search for those that occur; "
         "not in benchmarks/log.md",
     )  # fmt: skip
+    forest_per_lost_edge: int = _limit(
+        512, "edges of a dynamic forest for each edge that it loses in a change",
+        f"{_TWO_CORES}, ms of processor time for a forest of 750,000 vertices and 3,000,000 edges, "
+        "from the remaining trees: 537 for 100 lost edges, 973 for 10,000; 447 to solve anew",
+    )  # fmt: skip
     stream_filter: int = _limit(
         2, "edges a vertex still to come, from which the host filters a stream",
         f"{_TWO_CORES}, forty million rows: 17.8 s of processor time with reductions of 2 edges a "

@@ -39,7 +39,8 @@ def entries() -> list[Entry]:
     from tests.misuse import entries_of_primitives
 
     groups = (_solving, _clusters, _streams, _graphs, _other_libraries, _results, _arrays, _options,
-              _files, _repeated, _devices, _generators, entries_of_primitives.every)  # fmt: skip
+              _files, _repeated, _dynamic, _devices,
+              _generators, entries_of_primitives.every)  # fmt: skip
     return [
         Entry(name, partial(_made, name, function, given))
         for group in groups
@@ -423,6 +424,44 @@ def _repeated() -> Iterator[Valid]:
     one_round = Later(lambda w: lambda one: list(_solver(w).solve_many([one])))
     yield "RepeatedSolver.solve_many, one of", one_round, dict(one=weights)
     yield "RepeatedSolver.weights_of", of_matrix.weights_of, dict(matrix=W.matrix)
+
+
+def _forest_of_edges(world: World) -> clmst.DynamicForest:
+    return clmst.DynamicForest(world.graph, device=world.device, weight_dtype=np.float64)
+
+
+def _saved_forest(world: World) -> Path:
+    """Return the file of a dynamic forest, which is written anew."""
+    path = Path(world.graph_file).with_name("saved.forest")
+    _forest_of_edges(world).save(path)
+    return path
+
+
+def _insert_into(_: World, forest: clmst.DynamicForest) -> Any:
+    return forest.insert([0], [1], [2])
+
+
+def _dynamic() -> Iterator[Valid]:
+    forest: Any = Later(_forest_of_edges)
+    used_after = used(clmst.DynamicForest, _insert_into)
+    yield "DynamicForest", clmst.DynamicForest, dict(graph=5, weight_dtype=np.float32)
+    yield "DynamicForest, used", used_after, dict(graph=W.graph)
+    yield "DynamicForest.insert", forest.insert, dict(u=[0, 1], v=[1, 2], w=[3, 4])
+    yield "DynamicForest.insert, tuple", forest.insert, dict(u=([0, 1], [1, 2], [3, 4]))
+    yield "DynamicForest.delete", forest.delete, dict(ids=[0, 1])
+    yield "DynamicForest.update", forest.update, dict(ids=[0, 1], w=[3, 4])
+    changes = dict(insert=([0], [1], [5]), delete=[0], update=([1], [4]))
+    yield "DynamicForest.apply", forest.apply, changes
+    yield "DynamicForest.insert_vertices", forest.insert_vertices, dict(k=2)
+    yield "DynamicForest.expire", forest.expire, dict(before=3)
+    yield "DynamicForest.edges", forest.edges, dict(ids=[0, 1])
+    yield "DynamicForest.connected", forest.connected, dict(u=[0, 1], v=[1, 2])
+    yield "DynamicForest.path_maximum", forest.path_maximum, dict(u=[0, 1], v=[1, 2])
+    yield "DynamicForest.linkage", forest.linkage, dict(join_components=True)
+    yield "DynamicForest.cut", forest.cut, dict(height=2)
+    yield "DynamicForest.save", forest.save, dict(path=Path("written.forest"))
+    saved = Later(_saved_forest)
+    yield "DynamicForest.load", clmst.DynamicForest.load, dict(path=saved)
 
 
 def _devices() -> Iterator[Valid]:

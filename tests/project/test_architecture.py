@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "points": API,
     "cluster": API | {"points"},
     "repeated": ALGORITHMS | {"intake", "api", "peeling"},
+    "dynamic": ALGORITHMS | {"api"},
     "io": BASE,
     "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long
     "drawing": BASE,
@@ -64,7 +65,7 @@ MAY_IMPORT = {
     # The facade re-exports.
     "clmst": API
     | {"csgraph", "segmentation", "points", "cluster", "families", "io", "generators", "drawing"}
-    | {"interop", "dask", "ray", "versions"},
+    | {"interop", "dask", "ray", "versions", "dynamic"},
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.

@@ -1,0 +1,1 @@
+"""A spanning forest of a graph that changes: the class :class:`clmst.DynamicForest`."""

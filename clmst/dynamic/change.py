@@ -1,0 +1,173 @@
+"""A change of a dynamic forest: what is asked for (:class:`Edit`), and what it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst import route
+from clmst.core.weight_keys import Array
+from clmst.dynamic.one_by_one import OneByOne, Order
+from clmst.dynamic.solves import joined, merged, reconnected, without
+from clmst.dynamic.state import EdgeStore, State
+
+# The name under which a state keeps the structure that takes edges one by one.
+_ONE_BY_ONE = "one by one"
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an operation of a :class:`DynamicForest` has changed.
+
+    Attributes
+    ----------
+    ids : ndarray of int64, shape (k,)
+        The edges of the call: the new ids of inserted edges, in the order in which the edges were
+        given, or the ids that were deleted or updated. The ids of deleted edges are in the order of
+        the call, and the ids of updated ones are ascending, each once. A call of
+        :meth:`DynamicForest.apply` has the inserted ones, then the deleted ones, then the updated
+        ones.
+    entered : ndarray of int64
+        The ids of the edges that are in the forest now and were not before, in ascending order.
+    left : ndarray of int64
+        The ids of the edges that were in the forest and are not now, in ascending order, deleted
+        ones among them.
+    replaced : ndarray of int64, shape (k,), or None
+        Only for edges that were inserted one by one: for each of them, the id of the edge that left
+        the forest when it was inserted. It is the edge's own id if the edge did not enter the
+        forest, and -1 if it connected two trees, so that no edge left.
+    """
+
+    ids: npt.NDArray[np.int64]
+    entered: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64]
+    replaced: npt.NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The checked edges of an insert: their ends, the lesser one first, and their weights."""
+
+    u: npt.NDArray[np.uint32]
+    v: npt.NDArray[np.uint32]
+    weights: Array
+    ids: npt.NDArray[np.int64]  # ascending
+    next_id: int  # the id after the batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A checked change: rows to delete, rows with new weights, and edges to insert.
+
+    No row is in both `deleted` and `changed`. The rows in `changed` are ascending.
+    """
+
+    deleted: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
+    changed: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
+    weights: Array = field(default_factory=_NO_ROWS.copy)  # of the rows in `changed`
+    batch: Batch | None = None
+    one_by_one: bool = False  # only if nothing is deleted or changed
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The rows whose columns change in place."""
+        return np.concatenate((self.deleted, self.changed))
+
+
+def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
+    """Write a change to the columns, and return the state after it, and what it has changed.
+
+    The columns change in place, so that `before` is no longer right (:meth:`State.with_undo`).
+    """
+    columns, n = before.columns, before.n_vertices
+    old = columns.weights[edit.changed]
+    columns.present[edit.deleted] = False
+    columns.weights[edit.changed] = edit.weights
+    inside = before.is_in_forest(edit.changed)
+    risen = edit.changed[inside & (edit.weights > old)]
+    fallen = edit.changed[~inside & (edit.weights < old)]
+    lost = np.concatenate((edit.deleted[before.is_in_forest(edit.deleted)], risen))
+    forest, stats = before.forest, before.stats
+    touched = [lost]  # all rows that may have entered or left the forest
+    keeps_trees = route.keeps_trees(forest.size, lost.size)
+    if lost.size and keeps_trees:
+        forest = without(forest, lost)
+        entering, found = reconnected(before, forest, fallen, device)
+        forest, stats = merged(forest, entering), stats if found is None else found
+        touched.append(entering)
+    columns, added = _stored(before, edit.batch)
+    new = np.concatenate((fallen, added[columns.u[added] != columns.v[added]]))
+    known, replaced = {}, None
+    structure = before.known.pop(_ONE_BY_ONE, None)  # popped, because it changes in place, too
+    if edit.one_by_one:
+        if structure is None or structure.n_vertices != n:
+            structure = OneByOne(n)
+            for edge in _orders(columns, forest):
+                structure.add(edge)
+        gone = _replaced(structure, columns, added)
+        replaced = np.where(gone < 0, -1, columns.ids[gone])
+        gone = np.sort(gone[gone >= 0])
+        forest = without(merged(forest, added), gone)
+        touched += [added, gone]
+        known[_ONE_BY_ONE] = structure
+    elif not keeps_trees:
+        present = np.concatenate((before.present_rows(), added))
+        forest, _, stats = joined(columns, n, present, _NO_ROWS, device)
+        touched += [before.forest, forest]
+    elif new.size:
+        forest, gone, stats = joined(columns, n, forest, new, device)
+        touched += [new, gone]
+    batch = edit.batch
+    after = State(
+        columns=columns, n_vertices=n, n_rows=before.n_rows + added.size,
+        n_present=before.n_present + added.size - edit.deleted.size,
+        next_id=before.next_id if batch is None else batch.next_id,
+        forest=forest, stats=stats, known=known,
+    )  # fmt: skip
+    every = np.unique(np.concatenate(touched))
+    was, is_now = before.is_in_forest(every), after.is_in_forest(every)
+    change = Change(
+        ids=columns.ids[np.concatenate((added, edit.deleted, edit.changed))],
+        entered=columns.ids[every[is_now & ~was]],
+        left=columns.ids[every[was & ~is_now]],
+        replaced=replaced,
+    )
+    return after, change
+
+
+def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[np.int64]]:
+    """Write a batch behind the rows in use, and return the columns and the rows of the batch.
+
+    The rows do not belong to the state yet.
+    """
+    if batch is None:
+        return before.columns, _NO_ROWS
+    first, size = before.n_rows, batch.u.size
+    columns = before.with_space(size)
+    space = slice(first, first + size)
+    columns.u[space], columns.v[space] = batch.u, batch.v
+    columns.weights[space], columns.ids[space] = batch.weights, batch.ids
+    columns.present[space] = True
+    return columns, np.arange(first, first + size)
+
+
+def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
+    """Return (weight, lesser end, greater end, row) of each row, which is the order of edges."""
+    parts = (columns.weights[rows], columns.u[rows], columns.v[rows], rows)
+    return list(zip(*(part.tolist() for part in parts), strict=True))
+
+
+def _replaced(into: OneByOne, columns: EdgeStore, added: Array) -> npt.NDArray[np.int64]:
+    """Add rows to the structure one by one.
+
+    Return for each of them the row that left the forest then, or -1 if none did.
+    """
+    gone = [-1] * added.size
+    for step, edge in enumerate(_orders(columns, added)):
+        if (one := into.add(edge)) is not None:
+            gone[step] = one[3]
+    return np.array(gone, np.int64)

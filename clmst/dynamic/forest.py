@@ -1,0 +1,706 @@
+"""The public class for a graph whose edges come and go: DynamicForest."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.arguments import check_bool, check_dtype, check_integer, check_path, shown
+from clmst.core.coercion import as_listed
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import MAX_VERTICES
+from clmst.core.long_work import lasting
+from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import check_dtype as check_weight_dtype
+from clmst.dynamic import forest_file, inputs, results
+from clmst.dynamic.change import Change, Edit, carry_out
+from clmst.dynamic.state import EdgeStore, State
+from clmst.runtime import forking
+from clmst.runtime.discovery import get_device
+
+
+class DynamicForest:
+    """The minimum spanning forest of a graph whose edges come, go, and change their weights.
+
+    The forest is kept up to date by every call, which tells which edges enter and leave it. Notes
+    say what a change costs.
+
+    Every edge has an id, an int64. Ids ascend in the order in which edges are inserted, and are
+    never used again. Edges are ordered as in every solve of clmst: by weight, lesser end, greater
+    end, id. Therefore the forest does not depend on the history of the edges: it is, edge for edge,
+    the forest that :func:`clmst.minimum_spanning_forest` computes of :meth:`to_graph`, the present
+    edges in the order of their ids.
+
+    Parameters
+    ----------
+    graph : int, or any graph on the host
+        The number of vertices of a graph without edges, or the first edges. The id of an edge of a
+        graph is its position in the input of the graph (``Graph.edges()[3]``). Self-loops, and
+        edges that the graph has merged into a parallel edge, are not present. Vertices are numbers;
+        names of vertices are not kept.
+    device : None, str, Device or pyopencl.CommandQueue
+        The device that solves; see :func:`clmst.get_device`. With None the host solves small parts.
+    weight_dtype : dtype, optional
+        The dtype of the weights. By default that of the graph, and float64 without a graph. Weights
+        of any other dtype can be inserted if this dtype holds their values exactly.
+
+    Raises
+    ------
+    InvalidGraphError
+        The graph is malformed, or the dtype is not supported for weights.
+    InvalidArgumentError
+        An argument has a wrong type, `weight_dtype` does not hold a weight of the graph exactly, or
+        no device matches the name.
+    UnsupportedDeviceError
+        `device` is given, and no usable device was found.
+
+    Notes
+    -----
+    For n vertices and m present edges:
+
+    * An insert of k edges solves the edges of the forest and the new edges: at most n - 1 + k
+      edges. Edges that become lighter and are not in the forest are solved like new ones.
+    * A deletion of edges that are not in the forest, and a weight that rises there, or falls in
+      the forest, only change the store: O(k log m).
+    * If edges of the forest are deleted or become heavier, the trees that remain are labelled in
+      O(n), one pass over all edges finds those between different trees in O(m), and only these
+      edges are solved. If the forest loses more than one of 512 edges, all present edges are solved
+      anew.
+
+    The edges are stored in the memory of the host, in 17 bytes and the weight for each edge. The
+    edges of the forest take 8 bytes more each. Storage grows to twice its size when it is full, and
+    is compacted when more than half of the edges in it are deleted. So it takes at most four times
+    the bytes of the present edges, and while it is copied, both copies exist.
+
+    If a call raises an error, the forest is in its state before the call. If Ctrl-C interrupts a
+    call, the forest is in its state before the call, or after it if the change was complete
+    already. Several threads may use a forest. Their calls run one at a time.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> forest = clmst.DynamicForest(3)
+    >>> forest.insert([0, 1, 0], [1, 2, 2], [3.0, 1.0, 2.0]).entered
+    array([1, 2])
+    >>> forest.delete([2])
+    Change(ids=array([2]), entered=array([0]), left=array([2]), replaced=None)
+    >>> forest.total_weight
+    4.0
+    """
+
+    _state: State | None
+
+    @lasting("preparing a dynamic forest")
+    def __init__(self, graph: Any, *, device: Any = None, weight_dtype: Any = None) -> None:
+        self._device = None if device is None else get_device(device)
+        dtype = None if weight_dtype is None else check_dtype("weight_dtype", weight_dtype)
+        if dtype is not None:
+            check_weight_dtype(dtype)
+            dtype = dtype.newbyteorder("=")
+        batch = None
+        if isinstance(graph, int | np.integer):
+            n = check_integer("graph", graph, low=0, high=MAX_VERTICES)
+            dtype = np.dtype(np.float64) if dtype is None else dtype
+        else:
+            listed = as_listed(graph)
+            n = listed.n_vertices
+            dtype = listed.weight_dtype if dtype is None else dtype
+            batch = inputs.first_edges(listed, dtype)
+        self._lock = threading.RLock()
+        forking.replace_locks(self, "_lock")
+        self._state = State(columns=EdgeStore.empty(0, dtype), n_vertices=n)
+        if batch is not None:
+            self._apply(Edit(batch=batch))
+
+    @classmethod
+    @lasting("loading a dynamic forest")
+    def load(cls, path: Any, *, device: Any = None) -> DynamicForest:
+        """Load a forest that :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        device : None, str, Device or pyopencl.CommandQueue
+            As in the constructor.
+
+        Returns
+        -------
+        DynamicForest
+            A forest with the same edges, ids and vertices. The next insert continues the ids.
+
+        Raises
+        ------
+        MissingFileError
+            There is no such file.
+        FileFormatError
+            The file is damaged, has been written by a newer version, or is of another kind.
+        InvalidArgumentError
+            The file cannot be read, or no device matches the name.
+
+        Examples
+        --------
+        >>> import clmst, tempfile
+        >>> forest = clmst.DynamicForest(3)
+        >>> forest.insert([0, 1], [1, 2], [3.0, 1.0]).ids
+        array([0, 1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     forest.save(f"{folder}/three.forest")
+        ...     clmst.DynamicForest.load(f"{folder}/three.forest").total_weight
+        4.0
+        """
+        state = forest_file.read(check_path("path", path))
+        forest = cls(state.n_vertices, device=device, weight_dtype=state.columns.weights.dtype)
+        forest._state = state
+        return forest
+
+    def save(self, path: Any) -> None:
+        """Write the present edges and their forest to a file, in place of its earlier content.
+
+        The file takes 16 bytes and the weight for each edge, and 8 bytes for each edge of the
+        forest. If the call raises, an earlier file is unchanged.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The file cannot be created, or the forest is closed.
+        FileWriteError
+            The disk is full or fails.
+        """
+        target: Path = check_path("path", path)
+        with self._lock:
+            forest_file.write(target, self._now())
+
+    # ------------------------------------------------------------------------- changes
+
+    @lasting("inserting edges into a forest")
+    def insert(self, u: Any, v: Any = None, w: Any = None, *, one_by_one: bool = False) -> Change:
+        """Insert edges.
+
+        Parameters
+        ----------
+        u, v : array of int, shape (k,)
+            The two ends of each edge. Self-loops and parallel edges are allowed. Arrays may be on
+            the device. Without `v`, the first argument contains all edges: a table with the columns
+            "source", "target" and perhaps "weight" (a data frame, an Arrow table, a mapping of
+            arrays), a tuple (u, v) or (u, v, w), the path of a file that :func:`clmst.read_graph`
+            reads, or any other graph, whose edges get ids in the order of their ids there.
+        w : array, shape (k,), optional
+            The weights. By default all are 1.
+        one_by_one : bool
+            Insert one edge after the other, and say for each which edge leaves the forest
+            (``Change.replaced``). The forest at the end is the same.
+
+        Returns
+        -------
+        Change
+            Its `ids` are the ids of the new edges, in the order in which they were given.
+
+        Raises
+        ------
+        InvalidGraphError
+            The arrays have different lengths, an end is not a vertex, or a weight is NaN.
+        InvalidArgumentError
+            The dtype of the forest's weights does not hold a weight exactly, or the forest is
+            closed.
+
+        Notes
+        -----
+        It solves at most n - 1 + k edges. With `one_by_one`, the host takes O(log n) expected time
+        per edge, some 10 microseconds, and O(n log n) for the first such call after any other
+        change. The structure then takes some 150 bytes per vertex.
+
+        Source: the structure of `one_by_one` keeps the bottleneck of every path in a tree that is
+        balanced by random priorities, as in treaps (R. Seidel and C. R. Aragon, "Randomized search
+        trees", Algorithmica 16, 1996).
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(3)
+        >>> u, v, w = [0, 1, 0, 0], [1, 2, 2, 1], [3.0, 1.0, 2.0, 9.0]
+        >>> forest.insert(u, v, w, one_by_one=True).replaced
+        array([-1, -1,  0,  3])
+        """
+        check_bool("one_by_one", one_by_one)
+        with self._lock:
+            batch = inputs.batch_of(u, v, w, self._now(), self._device)
+            return self._apply(Edit(batch=batch, one_by_one=one_by_one))
+
+    @lasting("deleting edges of a forest")
+    def delete(self, ids: Any) -> Change:
+        """Delete edges.
+
+        Parameters
+        ----------
+        ids : array of int, shape (k,)
+            The ids of the edges, in any order.
+
+        Returns
+        -------
+        Change
+            Its `entered` are the edges that have replaced deleted ones in the forest.
+
+        Raises
+        ------
+        InvalidArgumentError
+            An id is unknown, has been deleted before, or occurs twice (the message names the first
+            such id), or the forest is closed.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.delete([1]).entered
+        array([0])
+        """
+        with self._lock:
+            rows = inputs.rows_of(ids, "ids", self._now(), self._device, distinct=True)
+            return self._apply(Edit(deleted=rows))
+
+    @lasting("updating edges of a forest")
+    def update(self, ids: Any, w: Any) -> Change:
+        """Change the weights of edges.
+
+        Parameters
+        ----------
+        ids : array of int, shape (k,)
+            The ids of the edges. If an id occurs several times, its last weight counts.
+        w : array, shape (k,)
+            The new weights. Some may rise and others fall.
+
+        Returns
+        -------
+        Change
+
+        Raises
+        ------
+        InvalidArgumentError
+            An id is unknown or has been deleted (the message names the first such id), there is not
+            one weight for each id, the dtype of the forest's weights does not hold a weight
+            exactly, or the forest is closed.
+        InvalidGraphError
+            A weight is NaN.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> change = forest.update([0, 1], [2, 5])
+        >>> change.entered, change.left, forest.total_weight
+        (array([0]), array([1]), 4)
+        """
+        with self._lock:
+            rows, weights = inputs.changes_of(ids, w, ("ids", "w"), self._now(), self._device)
+            return self._apply(Edit(changed=rows, weights=weights))
+
+    @lasting("changing a forest")
+    def apply(self, *, insert: Any = None, delete: Any = None, update: Any = None) -> Change:
+        """Insert, delete and update edges in one step, which is quicker than one after the other.
+
+        Parameters
+        ----------
+        insert : tuple, table, path or graph, optional
+            New edges, as the first argument of :meth:`insert` gives them: (u, v) or (u, v, w), for
+            example.
+        delete : array of int, optional
+            The ids of edges to delete.
+        update : tuple of two arrays, optional
+            The ids of other edges, and their new weights.
+
+        Returns
+        -------
+        Change
+
+        Raises
+        ------
+        ClmstError
+            Any error of :meth:`insert`, :meth:`delete` and :meth:`update`. It is
+            InvalidArgumentError if an edge is to be deleted and updated.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.apply(insert=([0], [1], [0]), delete=[2], update=([1], [7])).ids
+        array([3, 2, 1])
+        """
+        with self._lock:
+            state = self._now()
+            edit: dict[str, Any] = {}
+            if insert is not None:
+                edit["batch"] = inputs.batch_of(insert, None, None, state, self._device)
+            if delete is not None:
+                edit["deleted"] = inputs.rows_of(
+                    delete, "delete", state, self._device, distinct=True
+                )
+            if update is not None:
+                if not isinstance(update, tuple | list) or len(update) != 2:
+                    raise InvalidArgumentError(
+                        f"update is {shown(update)}; it must be a pair, (ids, weights)"
+                    )
+                ids, w = update
+                edit["changed"], edit["weights"] = inputs.changes_of(
+                    ids, w, ("update[0]", "update[1]"), state, self._device
+                )
+            made = Edit(**edit)
+            if (both := np.intersect1d(made.deleted, made.changed)).size:
+                raise InvalidArgumentError(
+                    f"edge {state.columns.ids[both[0]]} is to be deleted and updated; a call may "
+                    "do one of both"
+                )
+            return self._apply(made)
+
+    def insert_vertices(self, k: int) -> int:
+        """Add isolated vertices.
+
+        Parameters
+        ----------
+        k : int
+            The number of new vertices.
+
+        Returns
+        -------
+        int
+            The number of the first new vertex. The others follow it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `k` is negative, there would be more than 2**32 - 2 vertices, or the forest is closed.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(3)
+        >>> forest.insert_vertices(2), forest.n_vertices
+        (3, 5)
+        """
+        with self._lock:
+            state = self._now()
+            n = state.n_vertices
+            k = check_integer("k", k, low=0, high=MAX_VERTICES - n)
+            self._state = replace(state, n_vertices=n + k, known={})
+            return n
+
+    @lasting("expiring edges of a forest")
+    def expire(self, *, before: int) -> Change:
+        """Delete all edges whose id is less than `before`: the window slides.
+
+        Parameters
+        ----------
+        before : int
+            The first id that stays. It may be any integer up to :attr:`next_id`.
+
+        Returns
+        -------
+        Change
+            Its `ids` are the deleted edges, in ascending order.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `before` is not an integer, is negative, or is greater than :attr:`next_id`; or the
+            forest is closed.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.expire(before=2).ids, forest.n_edges
+        (array([0, 1]), 1)
+        """
+        with self._lock:
+            state = self._now()
+            before = check_integer("before", before, low=0, high=state.next_id)
+            end = int(np.searchsorted(state.columns.ids[: state.n_rows], before))
+            return self._apply(Edit(deleted=state.present_rows(end)))
+
+    def close(self) -> None:
+        """Free all memory. Any later call raises InvalidArgumentError, except this one."""
+        with self._lock:
+            self._state = None
+
+    def __enter__(self) -> DynamicForest:
+        self._now()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------- results
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self._now().n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        """Number of present edges, self-loops included."""
+        return self._now().n_present
+
+    @property
+    def next_id(self) -> int:
+        """The id that the next inserted edge gets."""
+        return self._now().next_id
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """The dtype of the weights."""
+        return self._now().columns.weights.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the edges and of the forest in the host's memory, free space included."""
+        state = self._now()
+        return state.columns.n_bytes + state.forest.nbytes
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """The ids of the present edges, in ascending order. O(m)."""
+        with self._lock:
+            state = self._now()
+            return state.columns.ids[state.present_rows()]
+
+    @property
+    def n_components(self) -> int:
+        """Number of trees. Every isolated vertex is a tree."""
+        state = self._now()
+        return state.n_vertices - state.forest.size
+
+    @property
+    def total_weight(self) -> int | float:
+        """Sum of the weights of the forest, exact for integers and correctly rounded for floats.
+
+        It is the `total_weight` of a :class:`Forest`. O(n) the first time after a change.
+        """
+        return self.snapshot().total_weight
+
+    @property
+    def labels(self) -> npt.NDArray[np.int32]:
+        """The tree of each vertex, as in :attr:`Forest.labels`. O(n) the first time."""
+        return self.snapshot().labels
+
+    def edges(self, ids: Any = None) -> tuple[Array, Array, Array]:
+        """Return the ends and weights of edges.
+
+        Parameters
+        ----------
+        ids : array of int, shape (k,), optional
+            The edges. By default all present edges, in the order of :attr:`ids`.
+
+        Returns
+        -------
+        u, v, w : ndarray, shape (k,)
+            The lesser end, the greater end and the weight of each edge.
+
+        Raises
+        ------
+        InvalidArgumentError
+            An id is unknown or has been deleted, or the forest is closed.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 2, 0], [1, 1, 2], [3, 1, 2]))
+        >>> u, v, w = forest.edges([2, 1])
+        >>> u.tolist(), v.tolist(), w.tolist()
+        ([0, 1], [2, 2], [2, 1])
+        """
+        with self._lock:
+            state = self._now()
+            columns = state.columns
+            if ids is None:
+                rows = state.present_rows()
+            else:
+                rows = inputs.rows_of(ids, "ids", state, self._device)
+            return columns.u[rows], columns.v[rows], columns.weights[rows]
+
+    def to_graph(self) -> Graph:
+        """Return the graph of the present edges, in the order of their ids. O(m).
+
+        Edge k of the graph is the edge ``ids[k]``.
+        """
+        with self._lock:
+            u, v, w = self.edges()
+            return Graph.from_edges(u, v, w, self.n_vertices)
+
+    def snapshot(self) -> Forest:
+        """Return the forest as an ordinary :class:`Forest`, which later changes leave alone.
+
+        Its `edge_ids` are ids of this object, as int64. O(n) the first time after a change.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.snapshot().edges.tolist()
+        [[0, 2], [1, 2]]
+        """
+        with self._lock:
+            return results.snapshot(self._now())
+
+    def connected(self, u: Any, v: Any) -> Any:
+        """Return whether vertices are in the same tree.
+
+        Parameters
+        ----------
+        u, v : int, or array of int, shape (q,)
+            Vertices.
+
+        Returns
+        -------
+        bool or ndarray of bool, shape (q,)
+
+        Raises
+        ------
+        InvalidGraphError
+            A number is not a vertex, or the arrays have different lengths.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0], [1], n_vertices=3))
+        >>> forest.connected(0, 1), forest.connected([0, 1], [1, 2]).tolist()
+        (True, [True, False])
+        """
+        with self._lock:
+            x, y, is_one = inputs.pairs_of(u, v, self.n_vertices, self._device)
+            labels = self.labels
+            same = labels[x] == labels[y]
+            return bool(same[0]) if is_one else same
+
+    def path_maximum(self, u: Any, v: Any) -> Any:
+        """Return the last edge, in the order of edges, on the path between vertices.
+
+        Its weight is the height at which single linkage joins the two vertices. No path of the
+        graph between them has a lighter heaviest edge.
+
+        Parameters
+        ----------
+        u, v : int, or array of int, shape (q,)
+            Vertices.
+
+        Returns
+        -------
+        int or ndarray of int64, shape (q,)
+            The id of the edge; :meth:`edges` returns its weight. It is -1 if the vertices are not
+            connected, or are the same vertex.
+
+        Raises
+        ------
+        InvalidGraphError
+            A number is not a vertex, or the arrays have different lengths.
+
+        Notes
+        -----
+        The first call after a change takes O(n log n). A pair of vertices then takes O(log n).
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.path_maximum(0, 1)
+        2
+        """
+        with self._lock:
+            state = self._now()
+            x, y, is_one = inputs.pairs_of(u, v, state.n_vertices, self._device)
+            found = results.path_maxima(state, x, y)
+            return int(found[0]) if is_one else found
+
+    def linkage(self, *, join_components: bool = False) -> npt.NDArray[np.float64]:
+        """Compute the single-linkage dendrogram; see :meth:`Forest.linkage`.
+
+        Parameters
+        ----------
+        join_components : bool
+            If there are several trees, join them at the end, at an infinite height. By default
+            several trees are an error.
+
+        Returns
+        -------
+        ndarray of float64, shape (n - 1, 4)
+        """
+        return self.snapshot().linkage(join_components=join_components, device=self._device)
+
+    def cut(self, *, height: Any = None, k: Any = None) -> npt.NDArray[np.int32]:
+        """Cut the forest into clusters at one or several heights, or into `k` clusters.
+
+        Parameters
+        ----------
+        height, k
+            The same as in :meth:`Forest.cut`. Give one of them.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,) or (m, n)
+            The cluster of each vertex.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.cut(height=1)
+        array([0, 1, 1], dtype=int32)
+        """
+        return self.snapshot().cut(height=height, k=k)
+
+    def __repr__(self) -> str:
+        state = self._state
+        if state is None:
+            return "DynamicForest(closed)"
+        return (
+            f"DynamicForest(n_vertices={state.n_vertices}, n_edges={state.n_present}, "
+            f"n_components={state.n_vertices - state.forest.size}, "
+            f"weights={state.columns.weights.dtype})"
+        )
+
+    def __reduce__(self) -> Any:
+        raise InvalidArgumentError(
+            f"{self!r} has a lock and cannot be pickled; save() and load() go by a file"
+        )
+
+    # -------------------------------------------------------------------------- states
+
+    def _now(self) -> State:
+        """Return the present state, after an interrupted operation has been undone.
+
+        Raise InvalidArgumentError if the forest is closed.
+        """
+        with self._lock:
+            state = self._state
+            if state is None:
+                raise InvalidArgumentError("the forest is closed; make or load another one")
+            if state.undo is not None:
+                state = self._state = state.restored()
+            return state
+
+    def _apply(self, edit: Edit) -> Change:
+        """Carry out a checked change, and return what it has changed.
+
+        If anything is raised, the state before is restored, at the latest when it is next read.
+        """
+        with self._lock:
+            before = self._now()
+            self._state = before.with_undo(edit.rows)
+            try:
+                after, change = carry_out(before, edit, self._device)
+                self._state = after.compacted()
+            except BaseException:
+                self._now()
+                raise
+            return change

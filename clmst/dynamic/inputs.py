@@ -1,0 +1,187 @@
+"""Checks of the arguments of a dynamic forest: edges to insert, ids, weights and vertices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core import csr
+from clmst.core.arguments import as_array, check_row
+from clmst.core.coercion import as_listed
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_size, check_weights
+from clmst.core.tables import arrays_of, names_of
+from clmst.core.weight_keys import Array, as_weights, convert, first_nan
+from clmst.dynamic.change import Batch
+from clmst.dynamic.state import State
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.discovery import default_device
+
+
+def on_host(values: Any, device: Device | None) -> Any:
+    """Copy an array of a device to the host, and block until it is there.
+
+    Anything else is returned itself. `device` is the device of the forest, or None for the default
+    device.
+    """
+    if values is None or isinstance(values, np.ndarray | np.generic | list | tuple | int):
+        return values
+    found = default_device() if device is None else device
+    array = None if found is None else DeviceArray.in_context(values, found)
+    return values if array is None else array.to_host()
+
+
+def first_edges(graph: Graph, dtype: np.dtype[Any]) -> Batch:
+    """Return the edges of a graph with the ids that they have there."""
+    u, v, weights, ids = graph.edges()
+    order = np.argsort(ids, kind="stable")
+    return _batch_of(
+        u[order], v[order], _converted(weights[order], dtype, "weights"),
+        ids=ids[order].astype(np.int64), next_id=graph.n_input,
+    )  # fmt: skip
+
+
+def batch_of(u: Any, v: Any, w: Any, state: State, device: Device | None) -> Batch:
+    """Check the arguments of an insert, and return its edges with new ids.
+
+    Raise InvalidGraphError or InvalidArgumentError if something is wrong with the edges.
+    """
+    dtype, n = state.columns.weights.dtype, state.n_vertices
+    if v is None:
+        if w is not None:
+            raise InvalidArgumentError("w is given without v; give both ends of the edges")
+        u, v, w = _columns_of(u, n)
+    u, v = csr.check_pairs(on_host(u, device), on_host(v, device))
+    csr.check_range(u, n, "u")
+    csr.check_range(v, n, "v")
+    w = np.ones(u.size, np.uint8) if w is None else as_weights(on_host(w, device))
+    if w.size == 0:
+        w = w.astype(dtype)  # NumPy makes an empty list float64
+    if w.shape != u.shape:
+        raise InvalidGraphError(
+            f"u and v have {u.size} entries but w has shape {w.shape}; there must be one weight an "
+            "edge"
+        )
+    check_weights(w, lambda e: (int(u[e]), int(v[e])))
+    check_size(n, state.n_rows + u.size)
+    first, next_id = state.next_id, state.next_id + u.size
+    return _batch_of(u, v, _converted(w, dtype, "w"), np.arange(first, next_id), next_id)
+
+
+def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
+    """Return ends and weights of edges that are one object: a table, a tuple, a file or a graph."""
+    if isinstance(edges, str | Path):
+        edges = Graph.read(edges)
+    if isinstance(edges, tuple | list) or names_of(edges) is not None:
+        u, v, w, ids = arrays_of(edges, None, None, "edges")
+        if ids is not None:
+            raise InvalidArgumentError(
+                "edges is a tuple of four; it must be (u, v) or (u, v, w), since an insert "
+                "chooses the ids"
+            )
+        return u, v, w
+    listed = as_listed(edges)
+    if listed.n_vertices > n_vertices:
+        raise InvalidGraphError(
+            f"the edges are a graph of {listed.n_vertices} vertices where the forest has "
+            f"{n_vertices}; insert_vertices() makes more"
+        )
+    u, v, w, ids = listed.edges()
+    order = np.argsort(ids, kind="stable")
+    return u[order], v[order], w[order]
+
+
+def _batch_of(u: Array, v: Array, weights: Array, ids: Array, next_id: int) -> Batch:
+    """Return a batch of checked edges, whose ends may be in any order."""
+    lesser, greater = np.minimum(u, v).astype(np.uint32), np.maximum(u, v).astype(np.uint32)
+    return Batch(u=lesser, v=greater, weights=weights, ids=ids, next_id=next_id)
+
+
+def _converted(weights: Array, dtype: np.dtype[Any], name: str) -> Array:
+    """Convert weights to the dtype of a forest's weights.
+
+    Raise InvalidArgumentError if the dtype does not hold a weight exactly.
+    """
+    converted, wrong = convert(weights, dtype)
+    if wrong is not None:
+        raise InvalidArgumentError(
+            f"{name}[{wrong}] is {weights[wrong]}, which {dtype}, the dtype of the forest's "
+            "weights, does not hold exactly; weight_dtype of the constructor sets another dtype"
+        )
+    return converted
+
+
+def rows_of(
+    ids: Any, name: str, state: State, device: Device | None, *, distinct: bool = False
+) -> npt.NDArray[np.int64]:
+    """Return the rows of the edges with the given ids, in the order of the ids.
+
+    Raise InvalidArgumentError if an id is not present, or, with `distinct`, if one occurs twice.
+    """
+    given = as_array(name, on_host(ids, device))
+    if given.size == 0:
+        given = np.zeros(given.shape, np.int64)  # NumPy makes an empty list float64
+    check_row(name, given, error=InvalidArgumentError)
+    rows, wrong = state.rows_of(given)
+    if wrong is not None:
+        number = int(given[wrong])
+        fact = "is gone" if 0 <= number < state.next_id else "has never been inserted"
+        raise InvalidArgumentError(
+            f"{name}[{wrong}] is {number}, and this edge {fact}; ids must be of present edges"
+        )
+    if distinct and rows.size > 1:
+        order = np.argsort(rows, kind="stable")
+        again = order[1:][rows[order[1:]] == rows[order[:-1]]]
+        if again.size:
+            at = int(again.min())
+            raise InvalidArgumentError(
+                f"{name}[{at}] is {int(given[at])}, which occurs before; an id may occur once"
+            )
+    return rows
+
+
+def changes_of(
+    ids: Any, w: Any, names: tuple[str, str], state: State, device: Device | None
+) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return the rows of edges, each once and in ascending order, and their new weights.
+
+    `names` are the names of `ids` and `w` for messages. If an id occurs several times, its last
+    weight counts.
+    """
+    rows = rows_of(ids, names[0], state, device)
+    columns, name = state.columns, names[1]
+    values = as_weights(on_host(w, device))
+    if values.size == 0:
+        values = values.astype(columns.weights.dtype)  # NumPy makes an empty list float64
+    if values.shape != rows.shape:
+        raise InvalidArgumentError(
+            f"{name} has shape {values.shape} for {rows.size} ids; there must be one weight for "
+            "each"
+        )
+    if (nan := first_nan(values)) is not None:
+        raise InvalidGraphError(
+            f"{name}[{nan}], the weight of edge {columns.ids[rows[nan]]}, is NaN; weights must be "
+            "ordered, and infinities are the only special values allowed"
+        )
+    values = _converted(values, columns.weights.dtype, name)
+    order = np.argsort(rows, kind="stable")
+    rows, values = rows[order], values[order]
+    is_last = np.ones(rows.size, np.bool_)
+    is_last[:-1] = rows[1:] != rows[:-1]
+    return rows[is_last], values[is_last]
+
+
+def pairs_of(u: Any, v: Any, n_vertices: int, device: Device | None) -> tuple[Array, Array, bool]:
+    """Return two arrays of vertices, and whether the caller gave two single vertices."""
+    u = as_array("u", on_host(u, device), error=InvalidGraphError)
+    v = as_array("v", on_host(v, device), error=InvalidGraphError)
+    is_one = u.ndim == v.ndim == 0
+    x, y = csr.check_pairs(*(np.atleast_1d(u, v) if is_one else (u, v)))
+    csr.check_range(x, n_vertices, "u")
+    csr.check_range(y, n_vertices, "v")
+    return x, y, is_one
