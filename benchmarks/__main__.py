@@ -28,6 +28,7 @@ CASES: Mapping[str, str] = {
     "moves": "ways from one device's memory to another's",
     "networkx_trees": "a backend of NetworkX",
     "pma": "Partial Prim: the paper's experiments",
+    "order_of_rows": "labels of HDBSCAN for the same rows in other orders",
     "points": "trees and dendrograms of points",
     "primitives": "primitives beside PyOpenCL's, NumPy's and outside peers",
     "proof": "what a proof costs beside the solve",

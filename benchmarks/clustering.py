@@ -12,6 +12,7 @@ Times are wall time, or with `--clock cpu` the time of all processors.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -80,12 +81,25 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
     forest = clmst.Forest(n_vertices=n, edges=edges, weights=weights, edge_ids=children - 1)
     condensed = condensed_tree(forest, 10, device=None)
     counts = np.linspace(2, n // 2, 20).astype(int)
+    few_heights = replace(forest, weights=np.ceil(weights * 100))
+
+    def labelled(forest: clmst.Forest, ties: str) -> Call:
+        def call() -> Any:
+            condensed = condensed_tree(forest, 10, ties=ties, device=None)
+            return label_points(condensed, choose_clusters(condensed), 0.0)
+
+        return call
+
     return {
         "linkage": forest.linkage,
         "cut": lambda: forest.cut(k=100),
         "20 cuts": lambda: forest.cut(k=counts),
         "merge and condense": lambda: condensed_tree(forest, 10, device=None),
         "choose and label": lambda: label_points(condensed, choose_clusters(condensed), 0.0),
+        "from tree to labels": labelled(forest, "sequential"),
+        "from tree to labels, simultaneous": labelled(forest, "simultaneous"),
+        "from tree to labels, 100 heights": labelled(few_heights, "sequential"),
+        "from tree to labels, 100 heights, simultaneous": labelled(few_heights, "simultaneous"),
     }
 
 

@@ -110,6 +110,14 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
     text="print the weighted mean of each cluster (centroid), its most central point (medoid), "
          "or both.",
 )  # fmt: skip
+@_hdbscan_option(
+    "--ties",
+    type=click.Choice(["sequential", "simultaneous"]),
+    default="sequential",
+    show_default=True,
+    text="merge clusters at equal heights one after the other (sequential), or all at once "
+    "(simultaneous). With simultaneous merges, the clusters do not depend on the order of the rows.",
+)
 @click.option(
     "-k",
     "--clusters",

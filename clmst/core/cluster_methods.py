@@ -78,7 +78,8 @@ def cut(self: Forest, *, height: Any = None, k: Any = None) -> npt.NDArray[np.in
         forest the edges of at least this weight connect.
     k : int or array of int, shape (m,), optional
         The number of clusters. The heaviest edges are removed, and among equal weights the last
-        ones in the forest's order.
+        ones in the forest's order. If the cut falls between equal weights, the clusters therefore
+        depend on the order of the vertices. A cut at a height does not.
 
     Returns
     -------

@@ -25,22 +25,30 @@ from clmst.core.canonical import stable_order
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.points.dendrogram import made_of_edges, merged, with_joined
+from clmst.points.simultaneous import OrderFreeTree, exact_sum, simultaneous_tree
 from clmst.runtime.launcher import Launcher
 
+TIES = ("sequential", "simultaneous")
 
-def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> CondensedTree:
-    """Build the condensed tree of a forest's dendrogram on a device. Blocks until it is read.
+
+def condensed_tree(
+    forest: Forest, min_cluster_size: int, *, ties: str = "sequential", device: Any
+) -> CondensedTree:
+    """Build the condensed tree of a forest's dendrogram. Blocks until it is complete.
 
     A merge of two clusters of at least `min_cluster_size` points each is a true split. At any other
     merge the points of the smaller cluster leave, and the larger one stays the same cluster.
-    Several trees are joined at an infinite height.
+    Several trees are joined at an infinite height. Merges of equal heights are separate splits if
+    `ties` is "sequential", and one split into more than two clusters if it is "simultaneous".
     """
     if forest.n_vertices == 1:
         zero = np.zeros(1, np.int64)
-        return CondensedTree(
+        return (CondensedTree if ties == "sequential" else OrderFreeTree)(
             n_points=1, point_cluster=zero, point_lambda=np.full(1, np.inf), parent=zero - 1,
             birth=np.zeros(1), death=np.full(1, np.inf), size=zero + 1, least_point=zero,
         )  # fmt: skip
+    if ties == "simultaneous":
+        return simultaneous_tree(forest, min_cluster_size, device=device)
 
     def condensed(edges: Array, heights: Array, launch: Launcher) -> CondensedTree:
         if takes_one_launch(forest.n_vertices, launch.device):
@@ -89,8 +97,17 @@ def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: boo
     because a tree may be as deep as it has clusters.
     """
     is_too_large = np.zeros(tree.n_clusters, bool) if max_size is None else tree.size > max_size
-    chosen, is_leaf = ~is_too_large, tree.is_leaf
-    of_leaves = np.where(is_leaf & chosen, tree.stability, 0.0)
+    chosen = ~is_too_large
+    chosen[(_divided_exactly if tree.sums_exactly else _divided)(tree, is_too_large)] = False
+    if not allow_single:
+        chosen[0] = False
+    return _topmost(tree, chosen)
+
+
+def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
+    """Find the clusters for which the clusters inside them are chosen, being more stable."""
+    is_leaf = tree.is_leaf
+    of_leaves = np.where(is_leaf & ~is_too_large, tree.stability, 0.0)
     inside = sums(tree.parent[1:], of_leaves[1:], tree.n_clusters).tolist()
     parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
     divided = []
@@ -101,10 +118,23 @@ def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: boo
             divided.append(cluster)
         if cluster:
             inside[parent[cluster]] += best
-    chosen[divided] = False
-    if not allow_single:
-        chosen[0] = False
-    return _topmost(tree, chosen)
+    return divided
+
+
+def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
+    """Find the same clusters as `_divided`, by sums that do not depend on the order of clusters."""
+    parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
+    inside: list[list[float]] = [[] for _ in parent]  # of each cluster: the best of its children
+    divided = []
+    for cluster in range(len(parent) - 1, -1, -1):
+        best, children = own[cluster], inside[cluster]
+        of_children = exact_sum(children)
+        if of_children > best or too_large[cluster]:
+            best = of_children
+            divided.append(cluster)
+        if cluster:
+            inside[parent[cluster]].append(best)
+    return divided
 
 
 def _not_below(

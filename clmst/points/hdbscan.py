@@ -15,7 +15,7 @@ from clmst.core.magnitude import exponent_of, magnitudes
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import NOISE
+from clmst.points.condensed import NOISE, TIES
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import Distances, distances_of
 from clmst.points.measures import TreeMeasures
@@ -27,6 +27,7 @@ from clmst.points.metrics import (
     usual_name,
 )
 from clmst.points.pipeline import cluster_by_density
+from clmst.points.simultaneous import lexicographic_ranks
 
 INFINITE, MISSING = -2, -3  # labels of points with an infinite coordinate, and with a NaN
 
@@ -89,6 +90,15 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         sum of distances to all others. Centres need points as input.
     copy : bool, default True
         It is checked, and otherwise ignored. The input is never changed.
+    ties : {"sequential", "simultaneous"}, default "sequential"
+        How merges at equal heights are treated. "sequential" takes them one after the other, as
+        scikit-learn and hdbscan do. Which of them comes first depends on the order of the rows, and
+        so may the clusters. "simultaneous" takes all merges of one height together, as in the
+        definition of HDBSCAN [4]_: a cluster splits into all of its parts of at least
+        `min_cluster_size` points at once. Then the same rows in another order give the same
+        clusters, and bit for bit the same probabilities, persistence and outlier scores. Only the
+        numbers of the clusters follow the order of the rows. If no two heights are equal, both give
+        the same clusters.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
 
@@ -141,6 +151,14 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     O(n**2 d) at most. Memory is O(n) for the metrics "euclidean", "manhattan", "chebyshev" and
     "cosine", and O(n**2) for others.
 
+    With ``ties="simultaneous"`` the host condenses the tree, in O(n log n) time. Two heights are
+    equal if their doubles are equal, after the square root and the division by `alpha`. Sums of
+    stabilities are exact and rounded once. Points at distance 0 have an infinite lambda, and the
+    stability of their cluster is infinite. Of medoids that are equally central, the one with the
+    lexicographically least coordinates is taken. The metrics "seuclidean" and "mahalanobis" need
+    their variances or covariances in `metric_params`, because SciPy's sums over all rows depend on
+    the order of the rows. A function as metric must give the same distance in both directions.
+
     References
     ----------
     .. [1] R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates
@@ -149,6 +167,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     .. [2] C. Malzer, M. Baum, "A Hybrid Approach To Hierarchical Density-based Cluster Selection",
        IEEE International Conference on Multisensor Fusion and Integration, 2020.
     .. [3] K. Chaudhuri, S. Dasgupta, "Rates of convergence for the cluster tree", NIPS 2010.
+    .. [4] R. J. G. B. Campello, D. Moulavi, J. Sander, "Density-Based Clustering Based on
+       Hierarchical Density Estimates", PAKDD 2013.
 
     Examples
     --------
@@ -178,6 +198,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         store_centers: str | None = None,
         copy: bool = True,
         *,
+        ties: str = "sequential",
         device: Any = None,
     ) -> None:
         self.min_cluster_size = min_cluster_size
@@ -194,6 +215,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self.allow_single_cluster = allow_single_cluster
         self.store_centers = store_centers
         self.copy = copy
+        self.ties = ties
         self.device = device
 
     @lasting("clustering by HDBSCAN")
@@ -301,6 +323,9 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         if self.store_centers is None:
             return
         assert rows is not None, "centers are refused where there are no rows"
+        if self.ties == "simultaneous":  # sums are then in an order of values
+            order = np.argsort(lexicographic_ranks(rows), kind="stable")
+            rows, labels, strengths = rows[order], labels[order], strengths[order]
         if self.store_centers in ("centroid", "both"):
             self.centroids_ = centroids_of(rows, labels, strengths)
         if self.store_centers in ("medoid", "both"):
@@ -334,6 +359,7 @@ def check_parameters(model: HDBSCAN) -> None:
             least = "more than 0" if name == "alpha" else "0 or more"
             raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number, {least}")
     check_choice("cluster_selection_method", model.cluster_selection_method, ("eom", "leaf"))
+    check_choice("ties", model.ties, TIES)
     check_choice("algorithm", model.algorithm, ("auto", "brute", "kd_tree", "ball_tree"))
     check_bool("allow_single_cluster", model.allow_single_cluster)
     check_bool("copy", model.copy)

@@ -25,7 +25,7 @@ _COMPUTED = ("_tree", "outlier_scores_", "cluster_persistence_", "exemplars_", "
 # The parameters that prediction needs. A fit stores them, because a caller may change them later.
 _PARAMETERS = (
     "alpha", "cluster_selection_epsilon", "metric", "metric_params", "min_cluster_size",
-    "min_samples",
+    "min_samples", "ties",
 )  # fmt: skip
 
 
@@ -150,19 +150,7 @@ class TreeMeasures:
         infinite stay in a cluster counts as this lambda. The persistence is 1 if no lambda is
         finite. It is computed when it is first read, in O(n).
         """
-        tree, chosen = self._tree.tree, self._tree.chosen
-        within = np.concatenate([tree.point_cluster, tree.parent[1:]])
-        until = np.concatenate([tree.point_lambda, tree.birth[1:]])
-        count = np.concatenate([np.ones(tree.n_points, np.int64), tree.size[1:]])
-        greatest = until.max(initial=0, where=np.isfinite(until))
-        if greatest == 0:
-            return np.ones(chosen.size)
-        since = tree.birth[within]
-        with np.errstate(invalid="ignore"):
-            stays = np.where(until == since, 0, np.minimum(until - since, greatest))
-        stability = np.bincount(within, stays * count, tree.n_clusters)[chosen]
-        shares: Floats = stability / (tree.size[chosen] * greatest)
-        return shares
+        return self._tree.tree.persistence[self._tree.chosen]
 
     @cached_property
     def exemplars_(self) -> list[Array]:

@@ -74,7 +74,7 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
     if alpha != 1:
         forest = replace(forest, weights=forest.weights / alpha)
     warn_of_components(forest)
-    tree = condensed_tree(forest, least, device=model.device)
+    tree = condensed_tree(forest, least, ties=str(model.ties), device=model.device)
     chosen = choose_clusters(
         tree,
         method=model.cluster_selection_method,

@@ -20,6 +20,7 @@ from clmst.core.arguments import check_bool, check_kind
 from clmst.core.errors import InvalidGraphError, NotFittedError
 from clmst.core.long_work import lasting
 from clmst.core.machine import usable_cores
+from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
@@ -29,6 +30,7 @@ from clmst.points.estimator import check_feature_names
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
 from clmst.points.inputs import Distances, filled, finite_rows
 from clmst.points.metrics import own_parameters
+from clmst.points.simultaneous import lexicographic_ranks
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a search in a tree of boxes compares few points. In many dimensions it compares
@@ -41,6 +43,10 @@ _CELLS_AT_ONCE = 1 << 22
 #     groups far apart, by boxes         0.03   0.05   0.13
 #     groups far apart, by products      0.29   0.29   0.29
 _MOST_DIMENSIONS_OF_TREE = 32
+# By how much the distances of a search may differ from those of the metric: a share of each
+# distance. The chords of "haversine" are rounded to centimetres, which changes arcs by less than a
+# metre up to a quarter of the earth's circumference, and by less than a kilometre beyond.
+_SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 
 @lasting("assigning points to clusters")
@@ -96,6 +102,12 @@ def approximate_predict(
     Later calls take O(m s log n) time, with s = `min_samples`, in few dimensions. They take O(m n
     d) at most, as in more than 32 dimensions and for metrics that :class:`clmst.Points` does not
     have. Memory is O(n + m).
+
+    If several points of the fit are equally near, the nearest by distance counts. If these are
+    equally near, too, the first that the search found counts. If the fit had
+    ``ties="simultaneous"``, the point with the lexicographically least coordinates counts instead,
+    so the prediction does not depend on the order of the rows. In more than 32 dimensions its
+    search takes several times as long.
 
     The points of the fit are not copied, so they must not be changed between the fit and this call.
 
@@ -207,6 +219,7 @@ class Predictor:
         self.metric = used["metric"]
         self.metric_params = own_parameters(given.rows, self.metric, used["metric_params"])
         self.alpha, self.epsilon = float(used["alpha"]), float(used["cluster_selection_epsilon"])
+        self.by_values = bool(used["ties"] == "simultaneous")
         self.points = given.graph if isinstance(given.graph, Points) else None
         core = core_distances(given.graph, self.min_samples, device=model.device)
         # Multiplied by alpha, because distances are divided by alpha only in the end.
@@ -220,9 +233,16 @@ class Predictor:
         """
         assert self.points is not None, "other metrics compare all pairs"
         is_for_products = self.points.metric not in ("manhattan", "chebyshev")
+        if self.by_values:  # products are rounded by how the points lie in memory
+            return _Boxes(self.points)
         if is_for_products and len(self.points.planes) > _MOST_DIMENSIONS_OF_TREE:
             return _Products(self.points)
         return _Boxes(self.points)
+
+    @cached_property
+    def rank(self) -> Nodes:
+        """The rank of each point of the fit in the lexicographic order of coordinates."""
+        return lexicographic_ranks(self.rows)
 
     def checked(self, X: Any) -> tuple[Predictor, Distances]:
         """Check new points, and return a predictor that can compute their distances to the fit.
@@ -259,11 +279,14 @@ class Predictor:
         """Find the point of the fit that is nearest to each new point by mutual reachability.
 
         Of points that are equally near, the nearest by distance is taken, and of these the first
-        that was found.
+        that was found. If the fit had ``ties="simultaneous"``, it is the one with the
+        lexicographically least coordinates.
         """
         m, n = new.finite.size, len(self.rows)
         point, reach, distance = np.empty(m, np.int64), np.empty(m), np.empty(m)
         rest, k = np.arange(m), n if self.points is None else self.min_samples
+        if self.by_values:  # points that are as far as the last of them must be compared, too
+            k = min(2 * k, n)
         # A point is searched again, with twice the k, while a point beyond its k nearest by
         # distance could be nearer by mutual reachability.
         while rest.size:
@@ -276,11 +299,11 @@ class Predictor:
                 np.maximum(mutual, own_core[:, None] * self.alpha, out=mutual)
                 reach[at] = mutual.min(axis=1)
                 apart_if = np.where(mutual == reach[at, None], apart, np.inf)
-                column = apart_if.argmin(axis=1)[:, None]
+                column = self._first(near, apart_if)[:, None]
                 point[at] = np.take_along_axis(near, column, axis=1)[:, 0]
                 distance[at] = np.take_along_axis(apart, column, axis=1)[:, 0]
                 if k < n:
-                    again.append(at[reach[at] > apart.max(axis=1)])
+                    again.append(at[self._may_miss(reach[at], apart.max(axis=1))])
             rest, k = np.concatenate([rest[:0], *again]), min(2 * k, n)
         is_at = distance == 0
         if self.points is not None:  # by rounding a cosine distance may differ from 0
@@ -288,6 +311,40 @@ class Predictor:
         with np.errstate(divide="ignore"):
             density = 1 / (reach / self.alpha)
         return Connections(point=point, density=density, is_at=is_at)
+
+    def _first(self, near: Nodes, apart: Floats) -> Nodes:
+        """Return the column of the nearest point in each row.
+
+        `near` has points of the fit and `apart` their distances. Of equal distances, the first one
+        is taken, or the one whose coordinates are lexicographically least.
+        """
+        if self.by_values:
+            is_nearest = apart == apart.min(axis=1, keepdims=True)
+            apart = np.where(is_nearest, self.rank[near], len(self.rows))
+        columns: Nodes = apart.argmin(axis=1)
+        return columns
+
+    def _may_miss(self, reach: Floats, farthest: Floats) -> npt.NDArray[np.bool_]:
+        """Return whether a point that was not found may be as near as the nearest one found.
+
+        `reach` is the mutual reachability of the nearest point, and `farthest` the distance of the
+        farthest point that was found.
+        """
+        if not self.by_values:
+            return reach > farthest
+        return reach * (1 + _SHARE_OF_ROUNDING) + self._slack(farthest) >= farthest
+
+    def _slack(self, farthest: Floats) -> float | Floats:
+        """Return by how much the search may misjudge distances up to `farthest`.
+
+        It is added to a share of the distance.
+        """
+        assert self.points is not None, "other metrics compare all pairs"
+        if self.points.metric == "cosine":
+            return 8 * len(self.points.planes) * float(np.finfo(np.float64).eps)
+        if self.points.metric == "haversine":
+            return np.where(farthest < _FAR_ARC, _ROUNDED_ARC, 1.0)
+        return 0.0 if self.points.metric in UNROUNDED else 1.0
 
     def _near(self, new: Distances, at: Nodes, k: int) -> tuple[Nodes, Floats]:
         """Return k points of the fit near to each of some new points, and their distances.

@@ -49,13 +49,13 @@ def test_all_parameters_of_hdbscan_are_options(run: Run, table: Path) -> None:
     assert named == {*signature(HDBSCAN).parameters} - without_effect - others
     model = HDBSCAN(
         4, 3, 0.1, 30, "minkowski", {"p": 3}, 1.5, "brute", cluster_selection_method="leaf",
-        allow_single_cluster=True, store_centers="both",
+        allow_single_cluster=True, store_centers="both", ties="simultaneous",
     ).fit(X)  # fmt: skip
     given = (
         "cluster", table, "--min-cluster-size", 4, "--min-samples", 3, "--epsilon", 0.1,
         "--max-cluster-size", 30, "--metric", "minkowski", "--metric-param", "p=3", "--alpha", 1.5,
         "--algorithm", "brute", "--cluster-selection-method", "leaf", "--allow-single-cluster",
-        "--store-centers", "both",
+        "--store-centers", "both", "--ties", "simultaneous",
     )  # fmt: skip
     result = run(*given, "-o", "-")
     assert_fine(result)

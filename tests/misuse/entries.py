@@ -149,6 +149,7 @@ def _clusters() -> Iterator[Valid]:
     yield "cluster.HDBSCAN", density, dict(
         min_cluster_size=3, min_samples=2, cluster_selection_epsilon=0.1, max_cluster_size=7,
         alpha=1.5, allow_single_cluster=True, store_centers="both",
+        ties="simultaneous",
     )  # fmt: skip
     yield "cluster.HDBSCAN.fit", cluster.HDBSCAN(3).fit, dict(X=eight)
     fitted: Any = Later(lambda _: cluster.HDBSCAN(min_cluster_size=3).fit(eight))

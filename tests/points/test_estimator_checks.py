@@ -19,7 +19,9 @@ EXPECTED_FAILURES = {
 }
 
 
-@pytest.mark.parametrize("model", [HDBSCAN(), SingleLinkage(), SingleLinkage(3)], ids=repr)
+@pytest.mark.parametrize(
+    "model", [HDBSCAN(), HDBSCAN(ties="simultaneous"), SingleLinkage(), SingleLinkage(3)], ids=repr
+)
 def test_scikit_learns_checks_pass(model: Any) -> None:
     """Each other failure is an error, and so is a failure that no longer happens."""
     from sklearn.utils.estimator_checks import check_estimator

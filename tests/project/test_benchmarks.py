@@ -950,6 +950,7 @@ SMALL = {
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],
     "networkx_trees": ["--edges", "500"],
+    "order_of_rows": ["--sets", "1", "--orders", "1"],
     "points": ["dendrograms", "500,2"],
     "proof": ["GRAPH"],
     "beside_native": ["GRAPH", "--passes", "1"],

@@ -11,6 +11,7 @@
 `repeated`      sequences of solves and updates of one graph
 `subjects`      streams, proofs, core numbers, dendrograms, points
 `all_pairs`     trees, core distances and clusters of points beside all pairs
+`equal_heights` HDBSCAN with simultaneous ties, beside its definition
 `plain`         what these are compared with, in plain Python
 `primitives`    calls of primitives, compared with NumPy
 `cases`         the case of a number: a pure function of (seed, number)

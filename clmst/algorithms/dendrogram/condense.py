@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,9 @@ class CondensedTree:
     root and contains all points. A cluster has a greater number than its parent. Times are
     densities: lambda = 1 / height, which grows from the root to the leaves.
     """
+
+    # Whether sums of stabilities are exact, so that they do not depend on the order of points.
+    sums_exactly: ClassVar[bool] = False
 
     n_points: int
     point_cluster: Nodes  # shape (n,): the last (smallest) cluster that contains each point
@@ -94,6 +98,31 @@ class CondensedTree:
         children = self.parent[1:]
         stays = _since(self.birth[1:], self.birth[children]) * self.size[1:]
         return total + sums(children, stays, self.n_clusters)
+
+    @cached_property
+    def greatest_lambda(self) -> float:
+        """The greatest finite lambda of the tree, or 0 if there is none."""
+        until = np.concatenate([self.point_lambda, self.birth[1:]])
+        return float(until.max(initial=0, where=np.isfinite(until)))
+
+    @cached_property
+    def persistence(self) -> Floats:
+        """Stability divided by the number of points and by the greatest finite lambda.
+
+        An infinite stay counts as that lambda. The result is 1 if no finite lambda is above 0.
+        """
+        within = np.concatenate([self.point_cluster, self.parent[1:]])
+        until = np.concatenate([self.point_lambda, self.birth[1:]])
+        count = np.concatenate([np.ones(self.n_points, np.int64), self.size[1:]])
+        greatest = self.greatest_lambda
+        if greatest == 0:
+            return np.ones(self.n_clusters)
+        since = self.birth[within]
+        with np.errstate(invalid="ignore"):
+            stays = np.where(until == since, 0, np.minimum(until - since, greatest))
+        stability = np.bincount(within, stays * count, self.n_clusters)
+        shares: Floats = stability / (self.size * greatest)
+        return shares
 
 
 def sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:

@@ -1,0 +1,251 @@
+"""HDBSCAN's condensed tree with all merges of one height taken together.
+
+Source: R. J. G. B. Campello, D. Moulavi, J. Sander, "Density-Based Clustering Based on Hierarchical
+Density Estimates", PAKDD 2013, which removes all edges of one weight from the spanning tree at the
+same time. The clusters at each height are the components of the edges below it. They follow from
+the distances alone, so the tree does not depend on which of several minimum spanning trees was
+found, nor on the order of the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import pairwise
+from math import fsum, inf
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
+from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array
+from clmst.points.dendrogram import Dendrogram, dendrogram_of
+
+_LOW_BITS = np.int64((1 << 27) - 1)  # the lower half of the 53 bits of a double
+_SMALL = 1 << 16
+# Densities beyond 2**900 are divided by 2**64 before they are added, so that no sum overflows.
+_GREAT, _SHIFT = 2.0**900, 64
+
+
+class OrderFreeTree(CondensedTree):
+    """A condensed tree whose clusters may have more than two children.
+
+    Its sums are exact and rounded once. So they do not depend on the order of the points, and
+    neither does a comparison of two sums.
+    """
+
+    sums_exactly = True
+
+    @cached_property
+    def stability(self) -> Floats:
+        """Sum over the points of each cluster of the time (in lambda) that they stay in it.
+
+        It is infinite if a point stays until lambda is infinite. It is 0 if the cluster begins at
+        an infinite lambda, which is the reciprocal of a height below 5.6e-309.
+        """
+        total, exponent, until_end = self._stays
+        with np.errstate(over="ignore"):
+            total = np.ldexp(total, exponent)
+        total[until_end > 0] = inf
+        return total
+
+    @cached_property
+    def persistence(self) -> Floats:
+        """Stability divided by the number of points and by the greatest finite lambda.
+
+        An infinite stay counts as that lambda. The result is 1 if no finite lambda is above 0.
+        """
+        finite, exponent, until_end = self._stays
+        greatest = self.greatest_lambda
+        if greatest == 0:
+            return np.ones(self.n_clusters)
+        longest = np.ldexp(greatest, -exponent)
+        shares: Floats = (finite / longest + until_end) / self.size
+        return shares
+
+    @cached_property
+    def _stays(self) -> tuple[Floats, int, Nodes]:
+        """Return the sums of the finite stays in each cluster, and the number of infinite stays.
+
+        The sums, shape (k,), are divided by 2 to the power of the second result.
+        """
+        k, birth = self.n_clusters, self.birth
+        within = np.concatenate([self.point_cluster, self.parent[1:]])
+        until = np.concatenate([self.point_lambda, birth[1:]])
+        count = np.concatenate([np.ones(self.n_points, np.int64), self.size[1:]])
+        is_finite, begins = np.isfinite(until), np.isfinite(birth)
+        at_end = ~is_finite & begins[within]
+        until_end = _counted(within[at_end], count[at_end], k)
+        exponent = _SHIFT if self.greatest_lambda > _GREAT else 0
+        # The sum of the stays is the sum of their ends minus that of their beginnings.
+        ends, n_ends = until[is_finite], count[is_finite]
+        of_ends, first = within[is_finite], np.flatnonzero(begins)
+        rows = [
+            (ends, n_ends, of_ends),
+            (-birth[first], _counted(of_ends, n_ends, k)[first], first),
+        ]
+        terms: list[tuple[Floats, Nodes]] = []
+        for values, counts, cluster in rows:
+            if exponent:
+                np.ldexp(values, -exponent, out=values)
+            is_one = counts == 1
+            terms.append((values[is_one], cluster[is_one]))
+            terms += [
+                (product, cluster[~is_one])
+                for product in _products(values[~is_one], counts[~is_one])
+            ]
+        value, of = (np.concatenate(parts) for parts in zip(*terms, strict=True))
+        return exact_sums(value, of, k), exponent, until_end
+
+
+def _counted(cluster: Nodes, counts: Nodes, n_clusters: int) -> Nodes:
+    """Return the sum of the counts of each cluster. Counts and sums must be below 2**53."""
+    return np.bincount(cluster, weights=counts, minlength=n_clusters).astype(np.int64)
+
+
+def _products(values: Floats, counts: Nodes) -> Iterable[Floats]:
+    """Yield four arrays whose sum is ``values * counts``, each without rounding.
+
+    Counts must be below 2**32.
+    """
+    high = (values.view(np.int64) & ~_LOW_BITS).view(np.float64)
+    for part in (high, values - high):
+        yield part * (counts % _SMALL)
+        yield part * (counts - counts % _SMALL)
+
+
+def exact_sums(values: Floats, of: Nodes, count: int) -> Floats:
+    """Return the sum of the values of each of `count` clusters, rounded once.
+
+    `of` has the cluster of each value, and values must be finite. Takes O(n log n) time for n
+    values, with a step in Python for each cluster.
+    """
+    order = np.argsort(of, kind="stable")
+    ends = np.searchsorted(of[order], np.arange(count + 1)).tolist()
+    listed = values[order].tolist()
+    return np.array([fsum(listed[begin:end]) for begin, end in pairwise(ends)])
+
+
+def exact_sum(values: Iterable[float]) -> float:
+    """Return the sum of numbers of 0 or more, rounded once; infinity if it exceeds all doubles."""
+    try:
+        return fsum(values)
+    except OverflowError:
+        return inf
+
+
+def simultaneous_tree(forest: Forest, least: int, *, device: Any) -> OrderFreeTree:
+    """Build the condensed tree of a forest of two vertices or more, with equal heights merged.
+
+    At each height all merges take place at once. A cluster in which several parts of at least
+    `least` points meet is split into these parts. If there is one such part, the cluster goes on in
+    it; if there is none, the cluster ends. The points of the smaller parts leave the cluster at
+    that height.
+
+    The device computes the dendrogram. The host condenses it by pointer jumping, in O(n log n) time
+    and about 100 bytes for each point.
+    """
+    return _condensed(dendrogram_of(forest, join_components=True, device=device), least)
+
+
+def _condensed(dendrogram: Dendrogram, least: int) -> OrderFreeTree:
+    """Condense a dendrogram. A *group* is the merges of one height that meet."""
+    n = dendrogram.n_points
+    m = n - 1
+    above = np.empty(n + m, np.int64)  # the merge above each node; the last merge is its own
+    above[dendrogram.children.reshape(-1)] = np.repeat(np.arange(m), 2)
+    above[-1] = m - 1
+    heights = dendrogram.heights + 0.0  # so that -0.0 is 0.0
+    # Each merge goes to the last merge of its group, and a group is numbered by its place there.
+    last = _ends(np.where(heights[above[n:]] == heights, above[n:], np.arange(m)))
+    tops = np.flatnonzero(last == np.arange(m))
+    group = np.empty(m, np.int64)
+    group[tops] = np.arange(tops.size)
+    group = group[last]
+    root, heights, sizes = tops.size - 1, heights[tops], dendrogram.sizes[tops].astype(np.int64)
+    over = group[above[n + tops]]  # the group above each group; the root is its own
+    of_point = group[above[:n]]
+    # The root counts as large. A large group begins a cluster if it meets another large one above.
+    is_large = sizes >= least
+    is_large[root] = False
+    meets = np.bincount(over[is_large], minlength=tops.size)
+    begins = is_large & (meets[over] > 1)
+    is_large[root] = begins[root] = True
+    every = np.arange(tops.size)
+    leaves_at = _ends(np.where(is_large, every, over))[of_point]
+    owner = _ends(np.where(begins | ~is_large, every, over))  # of large groups: where they began
+    first = np.flatnonzero(begins)
+    number = np.full(tops.size, -1)
+    number[first] = np.arange(first.size)
+    # Clusters are found in rising order of groups, that is from the densest to the root.
+    point_cluster, parent = number[owner[leaves_at]], number[owner[over[first]]]
+    birth_height, death_height = heights[over[first]], np.full(first.size, np.inf)
+    large = np.flatnonzero(is_large)
+    np.minimum.at(death_height, number[owner[large]], heights[large])
+    least_point = np.full(first.size, n)
+    np.minimum.at(least_point, point_cluster, np.arange(n))
+    order = _order(parent, birth_height, least_point)
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    parent = rank[parent[order]]
+    parent[0] = -1
+    with np.errstate(divide="ignore"):
+        leaves, birth, death = (
+            1 / of for of in (heights[leaves_at], birth_height[order], death_height[order])
+        )
+    birth[0] = 0
+    return OrderFreeTree(
+        n_points=n, point_cluster=rank[point_cluster], point_lambda=leaves, parent=parent,
+        birth=birth, death=death, size=sizes[first][order], least_point=least_point[order],
+    )  # fmt: skip
+
+
+def _ends(above: Nodes) -> Nodes:
+    """Follow each path to its end, a node that is above itself. Takes O(n log n) time."""
+    while True:
+        further = above[above]
+        if np.array_equal(further, above):
+            return above
+        above = further
+
+
+def _order(parent: Nodes, height: Floats, least_point: Nodes) -> Nodes:
+    """Order clusters from the root down: by the height of their beginning, then by least point.
+
+    `parent` has a greater number than the cluster, except that the last cluster, the root, is its
+    own parent. `least_point` counts points outside of child clusters.
+    """
+    least, above = least_point.tolist(), parent.tolist()
+    for cluster in range(parent.size - 1):
+        least[above[cluster]] = min(least[above[cluster]], least[cluster])
+    order = np.lexsort((least, -height))
+    root = parent.size - 1
+    return np.concatenate([[root], order[order != root]])
+
+
+def lexicographic_ranks(rows: Array) -> Nodes:
+    """Return the rank of each row by its first coordinate, then by its second one, and so on.
+
+    Equal rows have the same rank, which is the number of lesser rows. Rows that are alone with
+    their first coordinates are not compared further.
+    """
+    ranks, undecided = np.zeros(len(rows), np.int64), np.arange(len(rows))
+    for column in rows.T:
+        values, before = column[undecided], ranks[undecided]
+        order = np.lexsort((values, before))
+        values, before, undecided = values[order], before[order], undecided[order]
+        is_new = np.ones(order.size, bool)
+        is_new[1:] = (before[1:] != before[:-1]) | (values[1:] != values[:-1])
+        # The first of each run of equal ranks keeps its rank; the others come after it.
+        starts = np.flatnonzero(np.append(True, before[1:] != before[:-1]))
+        first = np.repeat(starts, np.diff(np.append(starts, order.size)))
+        run = np.flatnonzero(is_new)
+        at = np.repeat(run, np.diff(np.append(run, order.size)))
+        ranks[undecided] = before + at - first
+        is_shared = np.ones(order.size, bool)
+        is_shared[run[np.diff(np.append(run, order.size)) == 1]] = False
+        undecided = undecided[is_shared]
+        if not undecided.size:
+            break
+    return ranks
