@@ -116,7 +116,7 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
     default="sequential",
     show_default=True,
     text="merge clusters at equal heights one after the other (sequential), or all at once "
-    "(simultaneous). With simultaneous merges, the clusters do not depend on the order of the rows.",
+    "(simultaneous). With simultaneous merges, clusters do not depend on the order of the rows.",
 )
 @click.option(
     "-k",
