@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from clmst.scale.stream import stream_minimum_spanning_forest as stream_minimum_spanning_forest
     from clmst.segmentation import seeded_segmentation as seeded_segmentation
     from clmst.versions import show_versions as show_versions
+    from clmst.warming import Warmed as Warmed, warm as warm
 
 __version__ = "0.1.0"
 
@@ -160,6 +161,7 @@ _HOMES = {
     "clmst.scale.stream": ("stream_minimum_spanning_forest",),
     "clmst.segmentation": ("seeded_segmentation",),
     "clmst.versions": ("show_versions",),
+    "clmst.warming": ("Warmed", "warm"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public modules

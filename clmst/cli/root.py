@@ -19,6 +19,7 @@ from clmst.cli.failure import reported, warnings_in_one_line
 from clmst.cli.generate import convert, generate
 from clmst.cli.solve import solve
 from clmst.cli.verify import verify
+from clmst.cli.warm import warm
 
 
 class _Reporting(click.Group):
@@ -46,7 +47,7 @@ def _show_versions(context: click.Context, _: click.Parameter, wanted: bool) -> 
 @click.group(
     name="clmst",
     cls=_Reporting,
-    commands=[solve, cluster, verify, explain, convert, generate, devices, bench],
+    commands=[solve, cluster, verify, explain, convert, generate, devices, warm, bench],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from clmst.cli.failure import understood
-from clmst.core.long_work import Line, LongWork, Silence, place_of
+from clmst.core.long_work import Display, Line, LongWork, Silence, place_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,11 +123,17 @@ class Stages:
         `text` says what is being done, as in "reading roads.gr". `done` returns the progress as
         text, as in "42%", and is called from another thread.
         """
-        shows = Spinner() if place_of(sys.stderr) == "terminal" else Line()
-        with LongWork(text, done=done, display=Silence() if self._is_quiet else shows):
+        with LongWork(text, done=done, display=display(quiet=self._is_quiet)):
             start = time.perf_counter()
             yield
             self.seconds[name] = time.perf_counter() - start
+
+
+def display(*, quiet: bool) -> Display:
+    """Return what shows long work: a spinner on a terminal, lines elsewhere, nothing if `quiet`."""
+    if quiet:
+        return Silence()
+    return Spinner() if place_of(sys.stderr) == "terminal" else Line()
 
 
 class Spinner:

@@ -73,7 +73,8 @@ class LongWork:
         Whether this is a step, such as a compilation, to be shown beside the outermost work. Other
         nested work is not shown.
     done : callable, optional
-        Returns the progress, for example "42%". It is called in the watcher thread.
+        Returns the progress of the work or of the step, for example "42%", or "" if it is not
+        known. It is called in the watcher thread.
     display : Display, optional
         What shows the work if it is the outermost. By default a line on stderr.
     """
@@ -108,10 +109,13 @@ class LongWork:
             _watcher.hide(self._reference)
 
     def words(self) -> str:
-        """Return the text to show: the work, and its present step or its progress."""
+        """Return the text to show: the work, its progress, its present step, and its progress."""
         step = next((one for one in reversed(_alive()) if one.is_step and one is not self), None)
-        detail = step.text if step else self.done() if self.done else ""
-        return f"{self.text} ... {detail}".rstrip()
+        details = [self._progress(), *((step.text, step._progress()) if step else ())]
+        return f"{self.text} ... {', '.join(filter(None, details))}".rstrip()
+
+    def _progress(self) -> str:
+        return self.done() if self.done else ""
 
 
 _under_way: list[weakref.ref[LongWork]] = []  # work of all threads, in the order in which it began
@@ -123,11 +127,14 @@ def _alive() -> list[LongWork]:
 
 
 @contextmanager
-def timed_step(text: str) -> Iterator[None]:
-    """Announce a step of other work, and log its duration at the level INFO."""
+def timed_step(text: str, done: Callable[[], str] | None = None) -> Iterator[None]:
+    """Announce a step of other work, and log its duration at the level INFO.
+
+    `done` returns the progress of the step, as for :class:`LongWork`.
+    """
     began = time.monotonic()
     try:
-        with LongWork(text, is_step=True):
+        with LongWork(text, is_step=True, done=done):
             yield
     finally:
         logger.info("%s took %.2f s", text, time.monotonic() - began)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Container, Hashable, Iterator
 from concurrent.futures import Future
 from functools import cache
 from importlib.resources import files
@@ -110,6 +110,8 @@ def begin(device: Device, family: str, case: Hashable) -> None:
     The programs that take longest are begun first.
     """
     listed = _listed(device).get(f"{family}: {case}")
+    if listed:
+        device.expected.update(listed)
     if device.longest_build < _BUILT_SECONDS or not listed or not (n := n_helpers(device)):
         return
     from clmst.runtime import child
@@ -120,11 +122,42 @@ def begin(device: Device, family: str, case: Hashable) -> None:
             device.builds[one] = child.build(device, one)
 
 
-def wait(device: Device, wanted: Specialisation) -> None:
-    """Wait if a helper is building a program. If none has begun it, this process builds it."""
+def wait(device: Device, wanted: Specialisation) -> bool:
+    """Wait if a helper is building a program, and return whether one has built it.
+
+    If no helper has begun it, this process builds it.
+    """
     build = device.builds.get(wanted)
-    if build is not None and not build.cancel():
-        build.result()
+    if build is None or build.cancel():
+        return False
+    build.result()
+    return True
+
+
+def seems_built(seconds: float) -> bool:
+    """Return whether a build took so long that the driver did not load it from its cache."""
+    return seconds > _BUILT_SECONDS
+
+
+def progress(device: Device, building: Specialisation) -> str:
+    """Say how many programs are left for a first call, if the table lists them.
+
+    The table may list more than the call needs. If it does not list `building`, the program that is
+    built now, say how many this process has built so far.
+    """
+    left = {*_specialisations(device, [*device.expected])} - device.built.keys()
+    if building in left:
+        return f"at most {len(left)} {'program' if len(left) == 1 else 'programs'} left"
+    n_built = sum(device.built.values())
+    return f"{n_built} built so far" if n_built else ""
+
+
+def specialisations(device: Device, families: Container[str]) -> list[Specialisation]:
+    """Return the listed programs of the calls whose first self-test is of one of some families."""
+    calls = _listed(device).items()
+    numbers = (number for test, listed in calls if test.split(": ")[0] in families
+               for number in listed)  # fmt: skip
+    return [*_specialisations(device, list(dict.fromkeys(numbers)))]
 
 
 def _specialisations(device: Device, listed: list[int]) -> Iterator[Specialisation]:

@@ -66,6 +66,9 @@ class Device(forking.OfOneProcess):
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self.builds: ahead.Builds = {}  # by helpers
+        # The programs that this process has asked for: whether each was compiled for it.
+        self.built: dict[Specialisation, bool] = {}
+        self.expected: set[int] = set()  # numbers of programs in the table of first calls
         self.longest_build = 0.0  # seconds of a program that this process has built or loaded
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
@@ -324,11 +327,16 @@ class Device(forking.OfOneProcess):
 
     def build(self, key: Specialisation) -> Any:
         """Build a program from its specialisation, without keeping it."""
-        ahead.wait(self, key)
-        began = time.perf_counter()
-        built = program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
-        self.longest_build = max(self.longest_build, time.perf_counter() - began)
-        return built
+        by_helper, began = ahead.wait(self, key), time.perf_counter()
+        made = program.build(
+            self.context, self.cl_device, key, optimised=self.is_optimised,
+            done=lambda: ahead.progress(self, key),
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+        self.longest_build = max(self.longest_build, seconds)
+        is_new = ahead.seems_built(seconds) if made.is_new is None else made.is_new
+        self.built[key] = self.built.get(key, False) or by_helper or is_new
+        return made.program
 
     def program(
         self, source_name: str, prelude: Prelude | None = None, /, **defines: int | bool

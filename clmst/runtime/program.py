@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -175,14 +175,28 @@ def is_shared(device: Any) -> bool:
     return os.environ.get("CUDA_CACHE_DISABLE", "0") in ("", "0") and may_write(Path(folder))
 
 
+class Built(NamedTuple):
+    """A built program of OpenCL, and where it came from."""
+
+    program: Any
+    # Whether the compiler made it. None if the driver has a cache of its own, and so does not say.
+    is_new: bool | None
+
+
 def build(
-    context: Any, device: Any, specialisation: Specialisation, *, optimised: bool = True
-) -> Any:
+    context: Any,
+    device: Any,
+    specialisation: Specialisation,
+    *,
+    optimised: bool = True,
+    done: Callable[[], str] | None = None,
+) -> Built:
     """Build a program, or load its binary from the user's cache.
 
     Without the compiler's optimisations, a build takes a fifth of the time, and a solve several
-    times as long. Raises :class:`KernelBuildError`, with the specialisation's label, the lines of
-    the prelude and the compiler's log, if the source does not compile.
+    times as long. If the build takes long, `done` is called for the progress of the call that needs
+    it. Raises :class:`KernelBuildError`, with the specialisation's label, the lines of the prelude
+    and the compiler's log, if the source does not compile.
     """
     import pyopencl as cl
     from pyopencl.characterize import has_src_build_cache
@@ -196,17 +210,18 @@ def build(
         key = binary_cache.key_of(device, text, options)
         if (binary := binary_cache.read(key)) is not None:
             with suppress(cl.Error):  # if the driver refuses its own binary, compile again
-                return _build(cl.Program(context, [device], [binary]), options, device)
+                loaded = _build(cl.Program(context, [device], [binary]), options, device)
+                return Built(loaded, is_new=False)
     try:
         name = PurePosixPath(specialisation.source).stem
-        with timed_step(f"compiling kernels ({name}), once for {device.name.strip()}"):
+        with timed_step(f"compiling kernels ({name}), once for {device.name.strip()}", done):
             program = _compile(context, device, text, options)
     except cl.Error as error:
         log = "\n".join((*_numbered(specialisation.prelude), source.name_places(str(error), text)))
         raise KernelBuildError(specialisation.label, device.name.strip(), log) from error
     if not driver_caches and (compiled := _binary_of(program, device)):
         binary_cache.write(key, compiled)
-    return program
+    return Built(program, is_new=None if driver_caches else True)
 
 
 def _compile(context: Any, device: Any, text: str, options: list[str]) -> Any:

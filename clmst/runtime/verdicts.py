@@ -99,15 +99,19 @@ class VerdictStore:
     def keep(self, verdict: Verdict) -> None:
         """Store a verdict. It replaces an earlier one on the same case."""
         with suppress(OSError, ClmstError):
-            if not (self.folder / _DEVICE).exists():
-                _remove_unused(self.folder.parent)
-                self.folder.mkdir(parents=True, exist_ok=True)
-                facts = json.dumps(self._identity, indent=2)
-                write_text(self.folder / _DEVICE, facts + "\n", durable=False)
+            self.make_folder()
             with self._file(verdict.family).open("ab", buffering=0) as file:
                 # The line break comes first, in case a process was killed in the middle of an
                 # earlier line.
                 file.write(b"\n" + _line_of(verdict))
+
+    def make_folder(self) -> None:
+        """Create the folder unless it exists, and remove old folders then. May raise OSError."""
+        if not (self.folder / _DEVICE).exists():
+            _remove_unused(self.folder.parent)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            facts = json.dumps(self._identity, indent=2)
+            write_text(self.folder / _DEVICE, facts + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
         """Remove the verdict on a family in a case, and its marker file."""

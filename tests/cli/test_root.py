@@ -40,7 +40,7 @@ def test_version(run: Run) -> None:
 def test_help_names_every_command(run: Run, flag: str) -> None:
     result = run(flag)
     assert_fine(result)
-    for command in ("solve", "verify", "explain", "generate", "devices", "bench"):
+    for command in ("solve", "verify", "explain", "generate", "devices", "warm", "bench"):
         assert f"  {command} " in result.stdout
 
 
@@ -143,7 +143,7 @@ def test_values_are_completed(words: str, values: list[str]) -> None:
         "solve",
         *(
             pytest.param(name, marks=pytest.mark.exhaustive)
-            for name in ("cluster", "explain", "devices", "bench")
+            for name in ("cluster", "explain", "devices", "warm", "bench")
         ),
     ],
 )

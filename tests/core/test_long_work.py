@@ -21,7 +21,7 @@ from scipy import sparse
 import clmst
 from clmst import Device
 from clmst.core import long_work
-from clmst.core.long_work import LongWork, Silence, lasting
+from clmst.core.long_work import LongWork, Silence, lasting, timed_step
 from clmst.runtime import program
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.specialisation import specialise
@@ -122,7 +122,7 @@ def test_stream_that_takes_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_outermost_work_and_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or how far it has come; one line for all of it."""
+    """And how far it has come; one line for all of it."""
     stream = Stream(is_terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
     with bounds(patience_seconds=0.01), LongWork("clustering", done=lambda: "42%"):
@@ -130,7 +130,21 @@ def test_the_outermost_work_and_its_step(monkeypatch: pytest.MonkeyPatch) -> Non
             time.sleep(0.3)
         time.sleep(0.3)
     lines = [line for line in stream.getvalue().replace("\x1b[K", "").split("\r") if line]
-    assert lines == ["clmst: 0 s: clustering ... compiling", "clmst: 0 s: clustering ... 42%"]
+    assert lines == ["clmst: 0 s: clustering ... 42%, compiling", "clmst: 0 s: clustering ... 42%"]
+
+
+def test_a_step_may_say_how_far_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the progress of the work itself."""
+    stream = Stream(is_terminal=True)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with bounds(patience_seconds=0.01), LongWork("warming", done=lambda: "1 of 3"):
+        with timed_step("compiling", lambda: "2 left"):
+            time.sleep(0.3)
+        with timed_step("testing", lambda: ""):
+            time.sleep(0.3)
+    lines = [line for line in stream.getvalue().replace("\x1b[K", "").split("\r") if line]
+    assert lines[0] == "clmst: 0 s: warming ... 1 of 3, compiling, 2 left"
+    assert "clmst: 0 s: warming ... 1 of 3, testing" in lines
 
 
 def test_work_that_is_not_to_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,15 +57,16 @@ MAY_IMPORT = {
     "interop": API | {"clmst"},
     "families": API,
     "versions": RUNTIME | {"clmst"},
+    "warming": API | {"families", "points"},
     "bench": API | {"clmst", "io", "generators"},
     "cli": API
     | {"points", "cluster", "families", "bench", "clmst", "io", "generators", "drawing"}
-    | {"versions", "explanation"},
+    | {"versions", "explanation", "warming"},
     "__main__": {"cli"},
     # The facade re-exports.
     "clmst": API
     | {"csgraph", "segmentation", "points", "cluster", "families", "io", "generators", "drawing"}
-    | {"interop", "dask", "ray", "versions", "dynamic"},
+    | {"interop", "dask", "ray", "versions", "dynamic", "warming"},
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from clmst.families import BY_NAME
 from clmst.runtime import ahead, policy
 from clmst.runtime.source import compose
 from tests.helpers.capabilities import with_capabilities
-from tests.helpers.processes import is_running, printed
+from tests.helpers.processes import is_running, printed, run_python
 
 _ROOT = Path(__file__).parents[2]
 # A first call that builds some eight programs.
@@ -107,6 +108,45 @@ def test_no_helper_outlives_its_parent(tmp_path: Path, number: signal.Signals) -
             process.send_signal(number)
             process.stdout.read()
     assert first_call(tmp_path, 0)["refused"] == []
+
+
+_SHOWN = """
+import re, sys
+import numpy as np
+import clmst
+from clmst.core import long_work
+long_work.PATIENCE = long_work._LOOK_SECONDS = 0.005
+long_work._SECONDS_BETWEEN["lines"] = 0.0
+device = clmst.get_device()
+points = np.random.default_rng(0).normal(size=(700, 2))
+if sys.argv[1] == "listed":
+    clmst.cluster.HDBSCAN(device=device).fit(points)
+else:
+    clmst.core_numbers(clmst.Graph.from_edges([0, 1], [1, 2], [1, 1]), device=device)
+"""
+
+
+def shown(cache: Path, call: str) -> list[str]:
+    """Return the lines that a long first call writes, one for each state, in their order."""
+    environment = {"CLMST_CACHE": str(cache), "CLMST_PROGRESS": "1", "CLMST_HELPERS": "0"}
+    lines = run_python("-c", _SHOWN, call, environment=environment).stderr.splitlines()
+    return [line for line in lines if line.startswith("clmst: ")]
+
+
+def test_a_long_first_call_says_what_is_left(tmp_path: Path) -> None:
+    """And what is being built. The number only falls."""
+    lines = shown(tmp_path, "listed")
+    found = [re.search(r"compiling kernels \(\w+\), once for .*, at most (\d+) prog", line)
+             for line in lines]  # fmt: skip
+    left = [int(one[1]) for one in found if one]
+    assert left == sorted(left, reverse=True)
+    assert left[0] > left[-1] > 0
+
+
+def test_a_call_that_is_not_listed_says_what_was_built(tmp_path: Path) -> None:
+    lines = shown(tmp_path, "other")
+    assert any(re.search(r"compiling kernels .*, \d+ built so far$", line) for line in lines)
+    assert not any(" left" in line for line in lines)
 
 
 def test_one_process_has_helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
