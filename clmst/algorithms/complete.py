@@ -55,8 +55,9 @@ def decide_tree(
             return families.points_refusal(matrix, few=True)
         if record == route.BOXES:
             return families.points_refusal(matrix)
-        by_products = options is not None and options.filter == "products"
-        return families.tiles_refusal(matrix, products=by_products)
+        from clmst.algorithms.dense import tiles
+
+        return tiles.refusal(matrix, by="auto" if options is None else options.filter)
 
     return _trusted(facts, route.way_of_complete, refusal, last=route.ROWS)
 
@@ -135,7 +136,9 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
         if record == route.TURNS:
             return families.few_core_refusal(matrix)
         if record == route.TILES:
-            return families.tiles_refusal(matrix, neighbours=True)
+            from clmst.algorithms.dense import tiles
+
+            return tiles.refusal(matrix, neighbours=True)
         return families.points_refusal(matrix, capacity_for(k))
 
     facts = facts_of_complete(matrix, neighbours=k)

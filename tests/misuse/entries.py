@@ -10,6 +10,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pyopencl.array as cl_array
@@ -465,10 +466,30 @@ def _dynamic() -> Iterator[Valid]:
     yield "DynamicForest.load", clmst.DynamicForest.load, dict(path=saved)
 
 
+def _warm(_: World) -> Callable[..., Any]:
+    """Return ``clmst.warm`` without its calls, which would take minutes."""
+
+    def call(**given: Any) -> Any:
+        with (
+            patch("clmst.warming.calls_of", lambda _: iter(())),
+            patch("clmst.runtime.ahead.specialisations", lambda *_: []),
+        ):
+            return clmst.warm(**given)
+
+    call.__signature__ = inspect.signature(clmst.warm)  # type: ignore[attr-defined]
+    return call
+
+
 def _devices() -> Iterator[Valid]:
     device, tuning = W.device, dict(tuning=W.device.policy)
     yield "get_device", clmst.get_device, {}
     yield "show_versions", clmst.show_versions, {"as_json": True}
+    yield "warm", Later(_warm), dict(what="graphs", device=device)
+    yield (
+        "Warmed",
+        clmst.Warmed,
+        dict(device=device, n_built=1, n_ready=2, refused=(), seconds=0.5),
+    )
     opened = dict(cl_device=device.cl_device, queue=device.queue, **tuning)
     yield "Device", clmst.Device, opened
     forced = Later(lambda w: lambda **given: w.device.forcing_off(*given.values()))

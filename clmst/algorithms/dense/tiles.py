@@ -49,6 +49,31 @@ _PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
+def gains_by_products(matrix: DeviceMatrix) -> bool:
+    """Return whether filter values by products are possible and gain more than they cost.
+
+    They are possible for metrics with squares, and gain enough if the solve is long. Whether they
+    are accurate enough for the points is not known yet.
+    """
+    points, alone = _points_of(matrix), matrix.device.policy.work_group_size == 1
+    is_long = route.long_enough_for_products(points.n_vertices, points.dimensions, alone=alone)
+    return points.compared_as in HAVE_SQUARES and is_long
+
+
+def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "auto") -> str | None:
+    """Return the reason why the device is not trusted with tiles of the points, or None if it is.
+
+    With "auto", filter values by products are tested first if they may be used, because the other
+    kernels are then seldom needed.
+    """
+    reason = None
+    if by == "products" or (by == "auto" and gains_by_products(matrix)):
+        reason = tiles_refusal(matrix, neighbours=neighbours, products=True)
+        if reason is None or by == "products":
+            return reason
+    return tiles_refusal(matrix, neighbours=neighbours)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPoints:
     """Points on a device, in float64 by rows and in two float32 layouts for tiles (``pack.cl``)."""
@@ -85,11 +110,14 @@ class PackedPoints:
             forms[_PACKED] = cls._upload(matrix, launch)
         packed: PackedPoints = forms[_PACKED]
         metric = _points_of(matrix).compared_as
-        if by == "auto" and packed._may_take_products(metric):
+        if by == "auto" and gains_by_products(matrix):
             trusted = tiles_refusal(matrix, neighbours=neighbours, products=True) is None
             if trusted and _SEPARATED not in forms:
                 forms[_SEPARATED] = packed._separates(_points_of(matrix), launch)
-            by = "products" if trusted and forms[_SEPARATED] else by
+            if trusted and (
+                forms[_SEPARATED] or tiles_refusal(matrix, neighbours=neighbours) is not None
+            ):
+                by = "products"
         by_products = by == "products" and metric in HAVE_SQUARES
         defines = {"CORE_DISTANCES": int(matrix.has_core_distances and not neighbours)}
         return replace(
@@ -143,15 +171,6 @@ class PackedPoints:
     def by(self) -> Literal["differences", "products"]:
         """How filter values (approximate distances in float32) are computed, as in DenseOptions."""
         return "products" if _PRODUCTS in self.defines else "differences"
-
-    def _may_take_products(self, metric: str) -> bool:
-        """Return whether filter values by products are possible and gain more than they cost.
-
-        They are possible for metrics with squares, and gain enough if the solve is long.
-        """
-        is_alone = self.pack_program.work_group_size == 1
-        is_long = route.long_enough_for_products(self.n, self.d, alone=is_alone)
-        return metric in HAVE_SQUARES and is_long
 
     def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether filter values by products are accurate enough for these points.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.spatial import Delaunay
 
 import clmst
 from clmst import DenseGraph, DenseOptions, Device, DeviceMatrix, EclOptions, Graph, Points
+from clmst.algorithms import families
 from clmst.algorithms.solving import most_vertices
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -20,8 +22,10 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.core.weight_keys import Array
+from clmst.runtime.verdicts import Verdict
 from tests.helpers import forests
 from tests.helpers.bounds import bounds
+from tests.helpers.caches import use_own_cache
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.forests import assert_forests, assert_same_forest, random_graph
 from tests.helpers.strategies import WEIGHT_DTYPES, special_weights
@@ -173,6 +177,26 @@ def test_filter_is_chosen_by_a_sample(any_device: Device) -> None:
             np.testing.assert_array_equal(trees["auto"].edge_ids, trees[by].edge_ids)
     few = clmst.minimum_spanning_forest(Points(spread[:99]), device=any_device)
     assert few.stats["filter"] == "differences"
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_other_filter_values_are_tested_only_if_products_are_refused(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, refused: bool
+) -> None:
+    """So that a first call builds no kernels that it does not use."""
+    use_own_cache(monkeypatch, tmp_path)
+    points, device = Points(np.random.default_rng(0).normal(size=(1100, 128))), any_device
+    if device.policy.work_group_size > 1:
+        pytest.skip("products gain on a GPU only with more points")
+    device = Device(device.cl_device)
+    if refused:
+        matrix = DeviceMatrix.upload(points, device)
+        case = families.matrix_case(matrix, dimension_class=0, products=True)
+        device.trust.store.keep(Verdict(family="dense-tiles", case=str(case), reason="planted"))
+    forest = clmst.minimum_spanning_forest(points, device=device)
+    assert forest.stats["filter"] == ("differences" if refused else "products")
+    tested = [one.case for one in device.trust.verdicts() if one.reason is None]
+    assert ["by products" in case for case in tested] == [not refused]
 
 
 def test_points_need_doubles(any_device: Device) -> None:
