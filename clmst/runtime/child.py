@@ -36,6 +36,7 @@ from clmst.core import errors, long_work
 from clmst.core.machine import cache_folder
 from clmst.runtime.child_process import VARIABLE, ending, may_start, printable
 from clmst.runtime.child_request import DeviceSpec, encoded
+from clmst.runtime.file_lock import locked
 from clmst.runtime.kernel_family import BUILD_NAME, ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 LIMIT_SECONDS = 300.0  # for one test, including the start of the child
 IDLE_SECONDS = 5.0  # after which a child without a request ends
+TURN: Final = "helpers.lock"  # the file in the cache that the process with helpers holds
 MARK: Final = b"clmst self-test: "  # begins each line that is the child's own, not the driver's
 
 _TABLE = "clmst.families"  # the module with all kernel families; imports point down, so by name
@@ -246,7 +248,7 @@ class Helpers:
     def start(self, n: int) -> None:
         """Start up to `n` helpers, counting those that run already."""
         with self._lock:
-            if self._turn < 0 and (turn := _taken_turn()) is not None:
+            if self._turn < 0 and (turn := locked(cache_folder() / TURN)) is not None:
                 self._turn = turn
             for _ in range(self._n_threads, n if self._turn >= 0 else 0):
                 with suppress(RuntimeError):  # too many threads
@@ -282,25 +284,6 @@ class Helpers:
             if not self._n_threads:
                 os.close(self._turn)
                 self._turn = -1
-
-
-def _taken_turn() -> int | None:
-    """Open and lock the file that says which process has helpers. Return None if another has."""
-    path = cache_folder() / "helpers.lock"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError:
-        return None
-    try:
-        with suppress(ImportError):  # not a POSIX system
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another process has it, or files cannot be locked
-        os.close(file)
-        return None
-    return file
 
 
 _child = Child()

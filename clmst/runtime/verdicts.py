@@ -35,6 +35,7 @@ from clmst.core.atomic_file import write_bytes, write_text
 from clmst.core.errors import ClmstError
 from clmst.core.machine import cache_folder
 from clmst.runtime import source
+from clmst.runtime.file_lock import locked
 
 _MOST_READ = 1 << 12  # bytes read from a marker file
 
@@ -162,22 +163,16 @@ class Marker:
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
         self._path, self._file, self.left, self.stays = path, -1, 0, False
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        except OSError:
+        file = locked(path, os.O_APPEND)
+        if file is None:  # another process is running this test, or files cannot be locked
             return
         try:
-            with suppress(ImportError):  # not a POSIX system
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             before = os.read(file, _MOST_READ)
             self.left, self._size = before.count(b"\n"), len(before)
             os.write(file, f"process {os.getpid()}, {time.ctime()}\n".encode())
             if durable:
                 os.fsync(file)  # since a driver may crash the whole machine
-        except OSError:  # another process is running this test, or files cannot be locked
+        except OSError:
             self.left = 0
             os.close(file)
             return

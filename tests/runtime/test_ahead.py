@@ -19,6 +19,8 @@ import pytest
 from clmst import Device
 from clmst.families import BY_NAME
 from clmst.runtime import ahead, policy
+from clmst.runtime.child import TURN
+from clmst.runtime.file_lock import locked
 from clmst.runtime.source import compose
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.processes import is_running, printed, run_python
@@ -149,15 +151,14 @@ def test_a_call_that_is_not_listed_says_what_was_built(tmp_path: Path) -> None:
     assert not any(" left" in line for line in lines)
 
 
-def test_one_process_has_helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from clmst.runtime.child import _taken_turn
-
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "new"))
-    turn = _taken_turn()
+def test_one_process_has_helpers(tmp_path: Path) -> None:
+    """As long as another process holds the lock, this one builds everything alone."""
+    turn = locked(tmp_path / "new" / TURN)
     assert turn is not None
-    assert _taken_turn() is None
+    assert locked(tmp_path / "new" / TURN) is None
+    assert first_call(tmp_path / "new", 2)["by_helpers"] == 0
     os.close(turn)
-    again = _taken_turn()
+    again = locked(tmp_path / "new" / TURN)
     assert again is not None
     os.close(again)
 
