@@ -1,10 +1,11 @@
 """First uses killed at random moments: the next process is right, quick, and condemns nothing.
 
-    python -m tests.faults.killed [--count 10] [--device NAME] [--unproven] [--seed 0]
+    python -m tests.faults.killed [--count 10] [--device NAME] [--unproven] [--helpers 2] [--seed 0]
 
 A process with empty caches solves two graphs, of 32-bit and of 64-bit weights; a signal ends it at
 a moment that is uniform over the time that this usually takes. Only what was ended before it was
 done counts. ``--unproven`` lets the driver count as not proven, so that its tests run in a child.
+``--helpers`` lets so many processes build programs side by side. No process may outlive its parent.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from tests.faults.users import Users
+from tests.helpers.processes import all_ended
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 _MOST_SECONDS = 600
@@ -100,14 +103,23 @@ class FirstUses:
         with self.start(users) as process:
             time.sleep(after)
             os.kill(process.pid, number)
-            output, _ = process.communicate(timeout=_MOST_SECONDS)
+            with all_ended(users.folder / "cache" / "clmst"):
+                output, _ = process.communicate(timeout=_MOST_SECONDS)
         return output == ""
 
 
 def kill_many(
+    count: int, device: str, *, unproven: bool, seed: int, names: tuple[signal.Signals, ...],
+    helpers: int = 0,
+) -> Iterator[Killed]:  # fmt: skip
+    """Kill `count` first uses by each signal; check and yield each."""
+    with patch.dict(os.environ, CLMST_HELPERS=str(helpers)):
+        yield from _killed(count, device, unproven=unproven, seed=seed, names=names)
+
+
+def _killed(
     count: int, device: str, *, unproven: bool, seed: int, names: tuple[signal.Signals, ...]
 ) -> Iterator[Killed]:
-    """Kill `count` first uses by each signal; check and yield each."""
     rng, uses = random.Random(seed), FirstUses(device, is_proven=not unproven)
     with uses.users() as users:
         first = uses.seconds(users)
@@ -132,11 +144,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--device", default="")
     parser.add_argument("--unproven", action="store_true")
+    parser.add_argument("--helpers", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     for one in kill_many(
-        asked.count, asked.device, unproven=asked.unproven, seed=asked.seed, names=SIGNALS
-    ):
+        asked.count, asked.device, unproven=asked.unproven, seed=asked.seed, names=SIGNALS,
+        helpers=asked.helpers,
+    ):  # fmt: skip
         print(one, flush=True)
     print("After each, the next use was right, and nothing was condemned.")
 

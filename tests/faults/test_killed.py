@@ -21,11 +21,18 @@ from tests.faults.killed import kill_many
     ],
     ids=["proven", "proven, other signals", "unproven"],
 )
-def test_a_killed_process_condemns_nothing(unproven: bool, names: list[signal.Signals]) -> None:
-    """Nor does the next one take long, or leave a trace of it.
+@pytest.mark.parametrize(
+    "helpers",
+    [0, pytest.param(2, marks=pytest.mark.exhaustive)],
+    ids=["alone", "helpers"],
+)
+def test_a_killed_process_condemns_nothing(
+    unproven: bool, names: list[signal.Signals], helpers: int
+) -> None:
+    """Nor does the next one take long, or leave a trace of it, or a process.
 
     The standard run takes a driver whose self-tests run in the process, as on most machines, and
     the signal that no process can catch.
     """
-    done = list(kill_many(1, "", unproven=unproven, seed=3, names=tuple(names)))
+    done = list(kill_many(1, "", unproven=unproven, seed=3, names=tuple(names), helpers=helpers))
     assert [one.signal for one in done] == [one.name for one in names]

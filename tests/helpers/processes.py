@@ -9,8 +9,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
@@ -57,6 +58,29 @@ def is_running(process: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return False
     return state != "Z"
+
+
+def processes_of(cache: Path) -> Iterator[int]:
+    """Yield the processes whose cache is in a folder."""
+    wanted = f"CLMST_CACHE={cache}".encode()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                environment = (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if wanted in environment and is_running(int(folder.name)):
+                yield int(folder.name)
+
+
+@contextmanager
+def all_ended(cache: Path) -> Iterator[None]:
+    """Fail unless no process with a cache is left soon after the body."""
+    yield
+    until = time.monotonic() + 30
+    while left := list(processes_of(cache)):
+        assert time.monotonic() < until, left
+        time.sleep(0.1)
 
 
 def needs(module: str, extra: str) -> None:

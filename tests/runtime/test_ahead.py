@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +21,7 @@ from clmst.runtime.child import TURN
 from clmst.runtime.file_lock import locked
 from clmst.runtime.source import compose
 from tests.helpers.capabilities import with_capabilities
-from tests.helpers.processes import is_running, printed, run_python
+from tests.helpers.processes import all_ended, printed, processes_of, run_python
 
 _ROOT = Path(__file__).parents[2]
 # A first call that builds some eight programs.
@@ -48,29 +46,6 @@ print(json.dumps({
 
 def first_call(cache: Path, helpers: int) -> Any:
     return printed("-c", _PROGRAM, CLMST_CACHE=str(cache), CLMST_HELPERS=str(helpers))
-
-
-def processes_of(cache: Path) -> Iterator[int]:
-    """Yield the processes whose cache is in a folder."""
-    wanted = f"CLMST_CACHE={cache}".encode()
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                environment = (folder / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if wanted in environment and is_running(int(folder.name)):
-                yield int(folder.name)
-
-
-@contextmanager
-def all_ended(cache: Path) -> Iterator[None]:
-    """Fail unless no process with a cache is left soon after the body."""
-    yield
-    until = time.monotonic() + 30
-    while left := list(processes_of(cache)):
-        assert time.monotonic() < until, left
-        time.sleep(0.1)
 
 
 def test_helpers_build_what_a_first_call_needs(tmp_path: Path) -> None:
