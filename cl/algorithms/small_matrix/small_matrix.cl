@@ -8,12 +8,6 @@
 #include "algorithms/small_matrix/rounds.cl"
 #include "device/work_group.cl"
 
-// Whether the program solves lists of edges. Otherwise it solves matrices. A first call needs one of
-// both kernels, which takes less time to build than both do.
-#ifndef OF_LIST
-#define OF_LIST 0
-#endif
-
 // Words of the result: how it ended, edges of the forest, rounds. Then comes the list of edges: their
 // slots, in n - 1 words at most, and behind n - 1 words their ends, two words each.
 #define RESULT_STATUS 0
