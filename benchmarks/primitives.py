@@ -70,7 +70,7 @@ def _elements(_: click.Context, __: click.Parameter, given: Any) -> Any:
     if power := _POWER.fullmatch(text):
         return 1 << int(power[1])
     if not text.isdecimal() or int(text) == 0:
-        raise click.BadParameter(f"{text!r} is no positive number; write 1000000 or 2**20")
+        raise click.BadParameter(f"{text!r} is not a positive number; write 1000000 or 2**20")
     return int(text)
 
 

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from clmst.core.points import Points as Points
     from clmst.core.verification import Verification as Verification
     from clmst.core.verify import verify as verify
+    from clmst.dynamic.change import Change as Change
     from clmst.dynamic.forest import DynamicForest as DynamicForest
     from clmst.generators import generate as generate
     from clmst.io import (
@@ -144,6 +145,7 @@ _HOMES = {
     "clmst.core.points": ("Points",),
     "clmst.core.verification": ("Verification",),
     "clmst.core.verify": ("verify",),
+    "clmst.dynamic.change": ("Change",),
     "clmst.dynamic.forest": ("DynamicForest",),
     "clmst.generators": ("generate",),
     "clmst.io": ("read_forest", "read_graph", "read_points", "write_forest", "write_graph"),

@@ -115,6 +115,7 @@ def called(cache: Path, warmed: Any) -> Any:
     return printed("-c", _PROGRAM, CLMST_CACHE=str(cache), CLMST_HELPERS="0")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CALLS)
 def test_calls_after_it_build_and_test_nothing(name: str, warmed: Any, called: Any) -> None:
     """Nothing that they ask for is missing, whatever other tests have compiled before."""
@@ -122,6 +123,7 @@ def test_calls_after_it_build_and_test_nothing(name: str, warmed: Any, called: A
     assert [one for one in called[name]["asked"] if one not in warmed["labels"]] == []
 
 
+@pytest.mark.exhaustive
 def test_a_second_time_it_only_loads(cache: Path, warmed: Any) -> None:
     again = printed("-c", _WARM, CLMST_CACHE=str(cache), CLMST_HELPERS="0")
     assert again["n_built"] == 0

@@ -447,6 +447,8 @@ def _dynamic() -> Iterator[Valid]:
     forest: Any = Later(_forest_of_edges)
     used_after = used(clmst.DynamicForest, _insert_into)
     yield "DynamicForest", clmst.DynamicForest, dict(graph=5, weight_dtype=np.float32)
+    ids = np.arange(2)
+    yield "Change", clmst.Change, dict(ids=ids, entered=ids, left=ids[:0], replaced=None)
     yield "DynamicForest, used", used_after, dict(graph=W.graph)
     yield "DynamicForest.insert", forest.insert, dict(u=[0, 1], v=[1, 2], w=[3, 4])
     yield "DynamicForest.insert, tuple", forest.insert, dict(u=([0, 1], [1, 2], [3, 4]))
