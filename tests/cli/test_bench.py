@@ -137,7 +137,7 @@ def test_failing_device_is_an_error_after_the_report(run: Run, graph: Path, tmp_
         result = run("bench", graph, *QUICK, "--no-transfers", *names, "--output", file, "-q")
     first, *_ = failed = [one for one in measurements(file) if one["status"] == "failed"]
     assert len({one["scope"] for one in failed}) == 2
-    words = f"2 of 4 measurements have no times; the first: {first['graph']}, ", first["scope"]
+    words = f"2 of 4 measurements have no times; the first is {first['graph']}, ", first["scope"]
     assert_fails(result, *words, "boruvka", "DEVICE_LOST")
     statuses = {(one["contestant"], one["status"]) for one in measurements(file)}
     assert statuses == {("clmst boruvka", "failed"), ("clmst ecl", "ok")}

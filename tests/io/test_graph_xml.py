@@ -103,7 +103,7 @@ def test_entities_do_not_fill_the_memory(tmp_path: Path) -> None:
 
 
 def test_files_are_only_read(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgumentError, match="writes no graph in format graphml; it does"):
+    with pytest.raises(InvalidArgumentError, match="writes no graph in format graphml; the"):
         clmst.write_graph(clmst.Graph.from_edges([0], [1]), tmp_path / "a.graphml")
 
 

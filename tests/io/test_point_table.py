@@ -133,7 +133,7 @@ WRONG: list[tuple[str, str | bytes, dict[str, Any], type[ClmstError], str]] = [
     ("t.parquet", b"PAR1", {}, FileFormatError, "whole Parquet file"),
     ("t.gr", "", {}, InvalidArgumentError, "which no format of points has; known are csv (.csv)"),
     ("t.csv", "x\n1\n", {"format": "metis"}, InvalidArgumentError, "no format of points 'metis'"),
-    ("t.tsp", "", {"columns": ["x"]}, InvalidArgumentError, "no columns in format tsplib; it does"),
+    ("t.tsp", "", {"columns": ["x"]}, InvalidArgumentError, "no columns in format tsplib"),
     ("t.csv", "x\n1\n", {"metric": "taxi"}, InvalidArgumentError, "metric is 'taxi'"),
 ]
 

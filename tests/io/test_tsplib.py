@@ -81,7 +81,7 @@ def test_triangles_of_four(tmp_path: Path, layout: str, values: str) -> None:
 
 def test_other_formats_hold_no_points(tmp_path: Path) -> None:
     (path := tmp_path / "roads.gr").write_text("p sp 1 0\n")
-    with pytest.raises(InvalidArgumentError, match=r"no format of points; there are csv"):
+    with pytest.raises(InvalidArgumentError, match=r"no format of points has; known are csv"):
         clmst.read_points(path)
 
 

@@ -51,7 +51,7 @@ FIRST_ERRORS: list[tuple[Callable[[], Any], str]] = [
     (lambda: solve(edges([0, 1], [1, 2])).cut(k=9), "k is 9; it must be from 1 to 3, the numbers"),
     (lambda: solve(edges([0], [1], n_vertices=5)).cut(k=2), "k is 2; it must be from 4 to 5, the"),
     (lambda: clmst.read_graph("a.gr", format="gml"), "there is no format 'gml'; there are dimacs"),
-    (lambda: clmst.read_points("a.gr"), "is which no format of points has; known are csv (.csv)"),
+    (lambda: clmst.read_points("a.gr"), "which no format of points has; known are csv (.csv)"),
 ]
 
 
