@@ -259,12 +259,13 @@ def test_only_the_router_knows_its_limits() -> None:
     """No other file of the product reads a limit, so none can choose a way by one.
 
     A message may say a limit. Kernels are built for the longest list of neighbours. The sizes of a
-    part of a stream and of a dense part are computed from a limit.
+    part of a stream and of a dense part are computed from a limit, and so are the sizes of the
+    calls that ``clmst.warm`` makes on both sides of it.
     """
     package = Path(route.__file__).parents[1]
     may = {
         "algorithms/bvh_boruvka/neighbours.py", "interop/networkx_backend.py",
-        "repeated/assignments.py", "scale/capacity.py", "scale/partitions.py",
+        "repeated/assignments.py", "scale/capacity.py", "scale/partitions.py", "warming.py",
     }  # fmt: skip
     readers, names = set(), {one.name for one in fields(Limits)}
     for path in package.rglob("*.py"):

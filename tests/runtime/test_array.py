@@ -16,7 +16,7 @@ from clmst.runtime.array import DeviceArray
 from tests.repeated.rounds import refused
 
 VALUES = np.arange(1000, dtype=np.uint32)
-OBJECTS = "a device's memory holds neither Python objects"
+OBJECTS = "a device's memory holds neither Python objects nor elements of 0 bytes"
 PAIR = np.dtype([("key", "f4"), ("index", "u4")])
 
 

@@ -163,7 +163,7 @@ def test_declaration(declared: int, shaped: Device) -> None:
     wanted = Specialisation.of("device/fill.cl", macros)
     built = build(shaped.context, shaped.cl_device, wanted, optimised=False)
     asked = cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE
-    for kernel in built.all_kernels():
+    for kernel in built.program.all_kernels():
         found = list(kernel.get_work_group_info(asked, shaped.cl_device))
         assert found == ([64, 1, 1] if declared else [0, 0, 0])
 

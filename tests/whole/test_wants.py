@@ -95,17 +95,16 @@ def test_cuml_6117_not_slower_than_a_cpu_when_small(any_device: Device) -> None:
     matrix = sparse.csr_array(upper + upper.T)
     matrix.indptr, matrix.indices = matrix.indptr.astype("i4"), matrix.indices.astype("i4")
 
-    def least(solve: Callable[[Any], Any]) -> float:
-        times = []
-        for _ in range(30):
-            start = time.process_time()
-            solve(matrix)
-            times.append(time.process_time() - start)
-        return min(times)
+    def seconds(solve: Callable[[Any], Any]) -> float:
+        start = time.process_time()
+        solve(matrix)
+        return time.process_time() - start
 
     ours, theirs = clmst.csgraph.minimum_spanning_tree, csgraph.minimum_spanning_tree
     assert (ours(matrix) != theirs(matrix)).nnz == 0
-    assert least(ours) < 1.5 * least(theirs)  # a third of it is usual; the machine may be busy
+    turns = [(seconds(ours), seconds(theirs)) for _ in range(60)]
+    least, scipys = map(min, zip(*turns, strict=True))
+    assert least < 1.5 * scipys  # 0.8 of it is usual; the machine may be busy
     assert clmst.minimum_spanning_forest(matrix, device=any_device).stats["launches"] == 1
 
 
