@@ -155,7 +155,7 @@ def test_nothing_else_that_times_reads_a_clock() -> None:
         for path in (root / folder).glob("*.py")
         if re.search(r"perf_counter|process_time", path.read_text(encoding="utf-8"))
     }
-    # Thirty calls run with the clmst of other commits, whose harness may be another one. Programs of
-    # calls are built once, and only the order of their times counts.
+    # Thirty calls run with the clmst of other commits, whose harness may be another one. Programs
+    # of calls are built once, and only the order of their times counts.
     others = {"benchmarks/thirty_calls.py", "benchmarks/programs_of_calls.py"}
     assert readers == {"clmst/bench/harness.py", *others}

@@ -85,7 +85,7 @@ def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.M
     if fresh.capabilities.host_arrays == "copied":
         calls.append(lambda: solve(stored, "auto", None))
     for call in calls:
-        with pytest.raises(DeviceError, match="failed after this was uploaded"):
+        with pytest.raises(DeviceError, match=r"failed (after|since) this"):
             call()
     with clmst.RepeatedSolver(graph(), devices=fresh) as another:
         assert_same_forest(another.solve(weights(1)), forest(1))
