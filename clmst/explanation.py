@@ -1,7 +1,8 @@
-"""The explanation of how a graph would be solved: the chosen way, and why others were rejected.
+"""Explain how a graph would be solved: the chosen way of solving, and why others were rejected.
 
-Nothing is solved. The router is asked as a solve asks it. So the weights may be read, for example
-to find out whether they are all equal, and the device may have to pass a self-test first.
+The router (``clmst.route``) decides by the same facts as in a solve, but nothing is solved. So the
+weights may be read, for example to find out whether they are all equal, and the device may have to
+pass a self-test first.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ class Explanation:
     Attributes
     ----------
     way : Way
-        The chosen way of solving, with the facts that decided in words.
+        The chosen way of solving. It has a sentence with the facts that decided.
     facts : dict
         The facts about the graph from which the way was chosen, by name.
     passed : list of tuple
-        The name of each way that was rejected before, and the reason in words.
+        The ways that were considered earlier and rejected: the name of each, and the reason in
+        words.
     device : Device or None
         The device that would solve the graph, or None if no device is usable.
     """
@@ -100,9 +102,10 @@ def explain(graph: Any, *, device: Any = None, maximum: bool = False) -> Explana
 
 
 def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
-    """Return the way of a graph that is uploaded to a device and solved by an algorithm there.
+    """Return the way of solving a graph that is uploaded to a device first.
 
-    Return with it a list that has the reason why the algorithm is not "prim", unless it is.
+    Returns with it the ways that were rejected: an empty list if the algorithm is "prim", and
+    otherwise a list with "prim" and the reason.
     """
     of_graph: dict[str, Any] = {
         "n_vertices": graph.n_vertices, "n_slots": graph.indices.size,
@@ -114,9 +117,9 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 
 
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
-    """Return facts as a dict, without the device and without facts that were not determined.
+    """Return the facts about a graph as a dict, without the device and facts that are unknown.
 
-    `refused` is left out if it is empty.
+    `refused`, the ways whose self-test the device has failed, is left out if it is empty.
     """
     every = {one.name: getattr(facts, one.name) for one in fields(facts)}
     refused = sorted(every.pop("refused"))

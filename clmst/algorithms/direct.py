@@ -1,7 +1,8 @@
-"""Solve graphs that need not be put on a device: small graphs, equal weights, and the host's share.
+"""Solve graphs directly from the caller's arrays, without uploading them to a device first.
 
-The router (``clmst/route``) decides. This module reads the facts that the router asks for, one by
-one, from the caller's graph, and does what the router has decided.
+These are small graphs, matrices of equal weights, and graphs that the host solves. The router
+(``clmst/route``) decides. This module reads the facts that the router asks for, one by one, from
+the caller's graph, and solves the graph in the way that the router has chosen.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from clmst.runtime.kernel_family import Case, case_of
 
 
 def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) -> Forest | None:
-    """Solve a graph without putting it on a device, if the router decides so.
+    """Solve a graph without uploading it to a device, if the router decides so.
 
     Parameters
     ----------
@@ -52,7 +53,8 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
     Returns
     -------
     Forest or None
-        None if the graph has to be put on a device and solved step by step, or if it is malformed.
+        None if the graph has to be uploaded to a device and solved there by an algorithm, or if it
+        is malformed.
     """
     graph = _in_csr_form(graph, device)
     facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
@@ -80,9 +82,10 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
 def decided(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> tuple[Way, SparseFacts] | None:
-    """Return the way that :func:`forest_of` would choose, with the facts about the graph.
+    """Return how :func:`forest_of` would solve a graph, and the facts by which that was decided.
 
-    Nothing is solved. Returns None if this kind of graph always takes the usual way.
+    Nothing is solved. Returns None if graphs of this kind are always uploaded to a device and
+    solved there by an algorithm.
     """
     if device is not None:
         graph = _in_csr_form(graph, device)
@@ -112,10 +115,11 @@ def _in_one_launch(
 
 
 def entries_of(matrix: Any, device: Device | None) -> Array | None:
-    """Solve a matrix, and return the rising indices of its entries that are the minimum forest.
+    """Find the minimum spanning forest of a matrix, as ascending indices of its stored entries.
 
-    Of equal weights, the entry that is stored first wins, whatever its ends, as in SciPy's
-    function. Returns None if the matrix has to be solved step by step or is malformed.
+    Among equal weights, the entry that is stored first is preferred, as in SciPy's function.
+    Returns None if the matrix has to be uploaded to a device and solved there by an algorithm, or
+    if it is malformed.
     """
     facts = _facts_of(matrix, device, maximum=False, host_allowed=True)
     if facts is None:
@@ -140,9 +144,10 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
 def _facts_of(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> SparseFacts | None:
-    """Collect the facts that the router needs first.
+    """Collect the facts about a graph that the router needs first.
 
-    Returns None for a graph that never goes one of the router's shorter ways.
+    Returns None for kinds of graphs that are always uploaded to a device and solved there by an
+    algorithm.
     """
     place = None if device is None else device.facts
     form: Form
@@ -174,10 +179,10 @@ def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
 def _decide(
     facts: SparseFacts, graph: Any, device: Device | None, *, maximum: bool
 ) -> tuple[Way, SparseFacts]:
-    """Ask the router for a way, and return it with all facts that the router has asked for.
+    """Let the router choose how to solve a graph, and return the way with the facts it asked for.
 
-    If the device has failed the self-test of the way's kernels, the way is refused, and the router
-    is asked again.
+    If the device has failed the self-test of the kernels that a way needs, the router is asked
+    again without that way.
     """
     while True:
         way = route.way_of_sparse(facts)

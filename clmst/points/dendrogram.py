@@ -36,7 +36,7 @@ _MOST_VERTICES = 1 << 31  # so that the numbers of vertices and merges together 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dendrogram:
-    """The merges that join all vertices, in rising order. Merge i makes node n + i."""
+    """The merges that join all vertices, by height in ascending order. Merge i makes node n + i."""
 
     n_points: int  # the number of vertices, which are nodes 0 to n - 1
     children: npt.NDArray[np.uint32]  # shape (n - 1, 2): the nodes each merge joins, lesser first
@@ -50,10 +50,10 @@ class Dendrogram:
 
 @lasting("computing a dendrogram")
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
-    """Compute the dendrogram of a minimum spanning forest on a device. Blocks until it is read.
+    """Compute the dendrogram of a minimum spanning forest on a device, and wait for it.
 
-    With `join_components` the components are joined at the end, each to the first one, at an
-    infinite height. Without it several components raise InvalidForestError.
+    With `join_components`, the trees of the forest are joined at the end, each to the first tree,
+    at an infinite height. Otherwise InvalidForestError is raised if the forest has several trees.
     """
 
     def copied(edges: Array, heights: Array, launch: Launcher) -> Dendrogram:
@@ -82,7 +82,10 @@ def made_of_edges(
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
-        """Call `use` on one device, which must pass its self-test of dendrograms."""
+        """Call `use` with a launcher of the device `found`, if it passes its dendrogram self-test.
+
+        Raises an error if the device fails the self-test.
+        """
         serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
         case = FEW_VERTICES if serial else MANY_VERTICES
         found.trust.require(families.DENDROGRAM, case)
@@ -93,10 +96,11 @@ def made_of_edges(
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
-    """Enqueue the merges of a forest's edges, followed by the merges that join its trees.
+    """Enqueue the computation of a dendrogram, and return its arrays on the device.
 
-    `edges` must be uint32. Keep it until the device has finished, because the device may read it
-    later.
+    `edges` are the edges of the forest as uint32, followed by edges that join its trees, and
+    `heights` are their heights. Keep `edges` until the device has finished, because the device may
+    read it later.
     """
     n, device = forest.n_vertices, launch.device
     order = rising_order(forest.weights, launch)
@@ -107,13 +111,17 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
 
 
 def with_joined(order: Array, heights: Array) -> Array:
-    """Append the positions of the edges that join trees to the order of a forest's own edges."""
+    """Return the order of a forest's edges, followed by the edges that join its trees.
+
+    `order` has the positions of the forest's own edges, sorted by weight. The edges that join trees
+    are behind them in `heights`.
+    """
     joined = np.arange(order.size, heights.size, dtype=order.dtype)
     return np.concatenate([order, joined]) if joined.size else order
 
 
 def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Array]:
-    """Return the forest's edges and heights, followed by edges that join its trees at infinity.
+    """Return the forest's edges and heights, followed by edges of infinite height between trees.
 
     Raises InvalidArgumentError for more than 2**31 vertices. Raises InvalidForestError for a
     maximum spanning forest, and for several trees unless `join_components` is True.
@@ -170,7 +178,7 @@ def cut(forest: Forest, height: Any, k: Any) -> Labels:
 
 
 def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
-    """Count, for each height, how many of the edges in `order` are merged there."""
+    """Count, for each height, how many edges a cut at that height merges, in the order `order`."""
     weights, none = forest.weights[order], np.zeros(heights.shape, np.bool_)
     if weights.dtype.kind in "iu" and heights.dtype != weights.dtype:
         heights, none = _whole_numbers(heights, weights.dtype, up=forest.maximum)
@@ -182,9 +190,10 @@ def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
 
 
 def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[Array, Array]:
-    """Round heights to integers of the weights' dtype, and mark those that no weight reaches.
+    """Round heights to integers of the weights' dtype, and mark the heights that no weight reaches.
 
-    NumPy would compare 64-bit integers with other numbers as floats, which is not exact.
+    With `up`, heights are rounded up, else down. They are rounded because NumPy would compare
+    64-bit integers with other numbers as floats, which is not exact.
     """
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     rounded = math.ceil if up else math.floor
@@ -195,11 +204,11 @@ def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[A
 
 
 def _labels(n: int, edges: Array, merged: Array) -> Labels:
-    """Return a row of labels for each number of merged edges.
+    """Return the cluster of each vertex, in one row for each number of merged edges in `merged`.
 
     The cuts are computed from the fewest merges to the most. Each begins with the clusters of the
-    cut before it and merges only the further edges. Clusters stay numbered by their least vertex,
-    because merged clusters are numbered by their least cluster.
+    previous cut, and merges only the further edges. Clusters are numbered in the order of their
+    least vertices.
     """
     from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
 
@@ -218,7 +227,10 @@ def _labels(n: int, edges: Array, merged: Array) -> Labels:
 
 
 def _real_numbers(height: Any) -> Array:
-    """Return heights as an array, or raise unless they are real numbers and not NaN."""
+    """Return heights as an array.
+
+    Raises InvalidArgumentError unless they are real numbers, none of which is NaN.
+    """
     heights = as_array("height", height)
     if heights.dtype.kind not in "biuf" or heights.ndim > 1:
         raise InvalidArgumentError(
@@ -231,7 +243,11 @@ def _real_numbers(height: Any) -> Array:
 
 
 def _counts(k: Any, forest: Forest) -> Array:
-    """Return numbers of clusters as int64, or raise if a cut into one of them is impossible."""
+    """Return numbers of clusters as int64.
+
+    Raises InvalidArgumentError unless each is an integer from the number of trees to the number of
+    vertices.
+    """
     counts = as_array("k", k)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise InvalidArgumentError(

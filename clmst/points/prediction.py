@@ -247,9 +247,10 @@ class Predictor:
     def checked(self, X: Any) -> tuple[Predictor, Distances]:
         """Check new points, and return a predictor that can compute their distances to the fit.
 
-        Also returns the new points as :class:`Distances`, without the rows that are not finite. The
-        predictor differs from this one if both sets of points need another common scale. Raises
-        InvalidGraphError unless the new points have as many coordinates as the points of the fit.
+        Returns with it the new points as :class:`Distances`, without the rows that are not finite.
+        The predictor is this one, unless the coordinates of both sets of points have to be divided
+        by another power of 2 to be compared. Raises InvalidGraphError unless the new points have as
+        many coordinates as the points of the fit.
         """
         name, d = "points_to_predict", self.rows.shape[1]
         array = filled(X, name)
@@ -313,10 +314,12 @@ class Predictor:
         return Connections(point=point, density=density, is_at=is_at)
 
     def _first(self, near: Nodes, apart: Floats) -> Nodes:
-        """Return the column of the nearest point in each row.
+        """Return, for each new point, the column of the nearest point among some points of the fit.
 
-        `near` has points of the fit and `apart` their distances. Of equal distances, the first one
-        is taken, or the one whose coordinates are lexicographically least.
+        Row i of `near` has the numbers of the points of the fit that are compared for new point i,
+        and `apart` has their distances. Among equal distances, the first column is returned. If the
+        fit had ``ties="simultaneous"``, it is instead the column of the point whose coordinates are
+        lexicographically least.
         """
         if self.by_values:
             is_nearest = apart == apart.min(axis=1, keepdims=True)
@@ -325,10 +328,10 @@ class Predictor:
         return columns
 
     def _may_miss(self, reach: Floats, farthest: Floats) -> npt.NDArray[np.bool_]:
-        """Return whether a point that was not found may be as near as the nearest one found.
+        """Return, for each new point, whether the search may have missed a point that is as near.
 
-        `reach` is the mutual reachability of the nearest point, and `farthest` the distance of the
-        farthest point that was found.
+        `reach` is the mutual reachability distance of the nearest point that was found, and
+        `farthest` the distance of the farthest point that was found.
         """
         if not self.by_values:
             return reach > farthest

@@ -151,7 +151,10 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
 
 
 def _checked_labels(labels: Any, n: int) -> Array:
-    """Return the labels as int64, or raise unless there is a valid one for each of `n` points."""
+    """Return the cluster labels as int64.
+
+    Raises InvalidArgumentError unless there is one integer below `n` for each of the `n` points.
+    """
     array = as_array("labels", labels)
     if array.shape != (n,) or array.dtype.kind not in "iu":
         raise InvalidArgumentError(
@@ -167,7 +170,11 @@ def _checked_labels(labels: Any, n: int) -> Array:
 
 
 def _dimensions(d: int | None, rows: Array, metric: Any) -> int:
-    """Return `d`, the dimensions of densities, or the number of coordinates if it is None."""
+    """Return the dimension of space by which density is computed, as a checked integer.
+
+    It is `d`, or the number of coordinates of the points if `d` is None. Raises
+    InvalidArgumentError if `d` is not a positive integer, or is None for precomputed distances.
+    """
     if d is not None:
         return check_integer("d", d, low=1)
     if metric == "precomputed":
@@ -221,10 +228,10 @@ class _ClusteredPoints:
         return np.concatenate(in_threads(core_of, parts))
 
     def forest(self, some: Nodes, core: Floats, device: Any) -> tuple[Nodes, Floats]:
-        """Compute the minimum spanning tree of some points by mutual reachability.
+        """Compute the minimum spanning tree of some points by their mutual reachability distances.
 
         `core` has the core distances of all clustered points. Returns the edges, as indices into
-        `some`, and their weights.
+        `some`, shape (m, 2), and their weights, shape (m,).
         """
         graph: Points | DenseGraph
         if self.points is None:
@@ -239,9 +246,10 @@ class _ClusteredPoints:
 def _distances_of(
     rows: Array, clustered: Nodes, metric: Any, metric_params: Any
 ) -> _ClusteredPoints:
-    """Check the clustered points or the matrix of distances, and return their distances.
+    """Check the points that are in clusters, and return an object that has their distances.
 
-    `clustered` has the rows that are in a cluster.
+    `rows` are the coordinates of all points, or the matrix of their distances if `metric` is
+    "precomputed". `clustered` has the numbers of the points that are in a cluster.
     """
     if metric == "precomputed":
         matrix = precomputed(rows).weights[np.ix_(clustered, clustered)]
@@ -260,7 +268,9 @@ def _distances_of(
 def _inner(tree: tuple[Nodes, Floats]) -> tuple[Nodes, float]:
     """Return the inner points of a spanning tree, and the weight of its heaviest inner edge.
 
-    Inner points have two edges of the tree or more.
+    `tree` consists of edges, shape (m, 2), and their weights. An inner point is an end of at least
+    two edges of the tree, and an inner edge joins two inner points. If no point has two edges, all
+    points are inner. If no edge joins two inner points, all edges are inner.
     """
     edges, weights = tree
     is_inner = np.bincount(edges.ravel(), minlength=weights.size + 1) > 1

@@ -1,6 +1,7 @@
-"""Self-tests of primitives: their results must equal NumPy's, bit for bit.
+"""Self-tests of primitives: their results must equal the results of NumPy, bit for bit.
 
-Each test yields answers: a name, what the device computed, and what NumPy computes.
+Each test yields answers. An answer consists of a name, the result that the device has computed, and
+the result that NumPy computes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Answers = Iterator[Answer]
 
 
 def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device, object], Answers]:
-    """Turn a test of one length into a self-test that runs it for each of the lengths."""
+    """Turn a test for arrays of `n` elements into a self-test for each length in `_LENGTHS`."""
 
     @wraps(test)
     def answers(device: Device, _: object) -> Answers:
@@ -43,7 +44,10 @@ def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device,
 
 @_of_each_length
 def scan_answers(device: Device, n: int) -> Answers:
-    """Test scans and reductions, by sums that wrap."""
+    """Scan and reduce random integers on a device, and yield each result and the expected one.
+
+    Sums exceed 32 bits, so they wrap around.
+    """
     rng = np.random.default_rng(n)
     host = rng.integers(0, 1 << 32, n, dtype=np.uint32)  # sums wrap
     values = DeviceArray.from_host(host, device)
@@ -60,7 +64,7 @@ def scan_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def segments_answers(device: Device, n: int) -> Answers:
-    """Test flags and sums of segments."""
+    """Compute flags and sums of segments on a device, and yield each with the expected result."""
     rng = np.random.default_rng(n)
     heads = _heads(rng, n)
     starts = np.flatnonzero(heads)
@@ -74,7 +78,7 @@ def segments_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def split_answers(device: Device, n: int) -> Answers:
-    """Test sorts of numbers, and a split by some of their bits."""
+    """Sort numbers on a device, split them by some of their bits, and yield results to compare."""
     rng = np.random.default_rng(n)
     for dtype in (np.uint32, np.float64):
         keys = rng.integers(-500, 500, n).astype(np.float64)
@@ -95,7 +99,10 @@ def split_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def compact_answers(device: Device, n: int) -> Answers:
-    """Test selections of records, and their counts."""
+    """Select elements by flags and by key on a device, and yield each result and the expected one.
+
+    The numbers of selected elements are tested too, because only that many elements are compared.
+    """
     rng = np.random.default_rng(n)
     words, flags = rng.integers(0, 50, n, dtype=np.uint32), rng.integers(0, 2, n, dtype=np.uint8)
     records, kept = DeviceArray.from_host(words, device), DeviceArray.from_host(flags, device)
@@ -113,7 +120,7 @@ def compact_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def permute_answers(device: Device, n: int) -> Answers:
-    """Test gather and scatter by a permutation."""
+    """Gather and scatter by a permutation on a device, and yield the results to compare."""
     rng = np.random.default_rng(n)
     order = rng.permutation(n).astype(np.uint32)
     indices = DeviceArray.from_host(order, device)
@@ -127,7 +134,10 @@ def permute_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def map_answers(device: Device, n: int) -> Answers:
-    """Test a map with arguments, a map of packed records, and histograms of two sizes."""
+    """Compute maps and histograms on a device, and yield each result and the expected one.
+
+    There are a map with arguments, two maps of packed records, and histograms of two sizes.
+    """
     rng = np.random.default_rng(n)
     host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
     values, others = DeviceArray.from_host(host, device), DeviceArray.from_host(other, device)

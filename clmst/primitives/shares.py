@@ -1,4 +1,8 @@
-"""The division of an array for reduce-then-scan: a contiguous range of tiles per lane group."""
+"""The division of an array among lane groups, each of which scans one contiguous range of it.
+
+A lane group is a set of work-items that scan together: a sub-group if the device has sub-groups,
+and otherwise a whole work-group. It goes through its range tile by tile.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,16 @@ BYTES_PER_ITEM = Constant("shares.BYTES_PER_ITEM", 64)
 
 
 def check_strategy(strategy: str, known: tuple[str, ...] = STRATEGIES) -> None:
-    """Raise InvalidArgumentError unless `strategy` is one of those that the primitive has."""
+    """Raise InvalidArgumentError unless `strategy` is one of the names in `known`."""
     fact = f"no strategy is called {shown(strategy)}; there are"
     check_choice("strategy", strategy, known, fact=fact)
 
 
 def shape_defines(strategy: str) -> dict[str, int]:
-    """Return the macros for a strategy. With "sequential", a work-group has one work-item."""
+    """Return the preprocessor macros with which kernels are compiled for a strategy.
+
+    With "sequential", a work-group has one work-item.
+    """
     return {"WG_SIZE": 1} if strategy == "sequential" else {}
 
 
@@ -41,8 +48,9 @@ def tile_and_lane_groups(
 ) -> tuple[int, int]:
     """Return the number of elements in a lane group's tile, and of lane groups in a work-group.
 
-    `bytes_per_item` is what a work-item loads from a tile, and `work_group` the size of a
-    work-group. By default they are the policy's.
+    A tile is what a lane group loads at a time. `bytes_per_item` is the number of bytes that a
+    work-item loads from a tile, and `work_group` is the size of a work-group. The defaults are in
+    the policy of the device.
     """
     tuning, capabilities = device.policy, device.capabilities
     bytes_per_item = bytes_per_item or BYTES_PER_ITEM.under(tuning)
@@ -75,12 +83,11 @@ class Shares:
         bytes_per_item: int | None = None,
         work_group: int | None = None,
     ) -> Shares:
-        """Divide `length` elements among the lane groups of the work-groups.
+        """Divide `length` elements evenly among the lane groups of some number of work-groups.
 
-        The number of work-groups is at most the number that the device runs at the same time. Lane
-        groups are explained in ``cl/device/lane_group.cl``, and tiles in
-        ``cl/primitives/scan_range.cl``. `bytes_per_item` and `work_group` are the policy's by
-        default.
+        There are at most as many work-groups as the device runs at the same time. Lane groups are
+        explained in ``cl/device/lane_group.cl``, and tiles in ``cl/primitives/scan_range.cl``. The
+        defaults of `bytes_per_item` and `work_group` are in the policy of the device.
         """
         tile, lane_groups = tile_and_lane_groups(
             device, element_bytes, strategy, bytes_per_item=bytes_per_item, work_group=work_group
@@ -93,7 +100,12 @@ class Shares:
 
     @classmethod
     def spread(cls, n_tiles: int, *, tile: int, lane_groups: int, most_groups: int) -> Shares:
-        """Divide tiles evenly among the lane groups of at most `most_groups` work-groups."""
+        """Divide tiles evenly among the lane groups of at most `most_groups` work-groups.
+
+        There are `n_tiles` tiles of `tile` elements each. A work-group has `lane_groups` lane
+        groups, which are sets of work-items that scan together. Each lane group gets the same
+        number of consecutive tiles; the last ones may get fewer, or none.
+        """
         tiles_each = -(-n_tiles // (most_groups * lane_groups))
         groups = -(-n_tiles // (tiles_each * lane_groups))
         return cls(groups=groups, lane_groups=lane_groups, share=tiles_each * tile, alone=False)

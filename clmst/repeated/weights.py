@@ -33,9 +33,10 @@ from clmst.runtime.launcher import Launcher
 
 @dataclass(slots=True, kw_only=True)
 class StagedWeights:
-    """The checked weights of a round, one per edge, on the host or on a device.
+    """The checked weights of one solve, one per edge, on the host or on a device.
 
-    `encoding` says how weights are encoded as key words, which compare as the weights do.
+    `encoding` says how weights are encoded as key words: unsigned integers that sort as the weights
+    do.
     """
 
     encoding: Encoding
@@ -51,9 +52,9 @@ class StagedWeights:
         return self.array is not None
 
     def upload(self, graph: ReweightedGraph, queue: Queue) -> DeviceWeights:
-        """Enqueue the upload of the weights that a part of the graph needs.
+        """Enqueue the upload of the weights that one device needs for its part of the graph.
 
-        Weights that are on the device of that part already are not copied.
+        Weights that are on that device already are not copied.
         """
         first, last = graph.span
         array = self.array
@@ -65,7 +66,7 @@ class StagedWeights:
 
 
 def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue) -> None:
-    """Enqueue the upload of all weights that the parts of one device need and do not have yet.
+    """Enqueue the upload of the weights that the parts of the graph on one device still lack.
 
     Parts that need the same range of weights share one upload.
     """
@@ -78,7 +79,7 @@ def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue
 
 
 def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool) -> StagedWeights:
-    """Check the weights of a round, one per edge, and encode them if they are on the host.
+    """Check the weights for one solve, one per edge, and encode them if they are on the host.
 
     `keeps` is True if the caller may change a host array before the solve has ended. The array is
     then copied, unless every device copies it anyway.
@@ -113,9 +114,9 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return an array of one of `devices` as a DeviceArray, or None if `values` is not on a device.
+    """Return `values` as a DeviceArray of one of `devices`, or None if it is not on a device.
 
-    Raise InvalidArgumentError if it is on another OpenCL context.
+    Raise InvalidArgumentError if it is on a device in another OpenCL context.
     """
     for device in devices:
         try:
@@ -149,9 +150,11 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
 
 @cache
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
-    """Return the encoding of weights that are on a device, and an empty array of words.
+    """Return how weights of a dtype are encoded that are on a device already.
 
-    They are cached, because every round of the dtype needs the same two objects.
+    They are stored without a change, so there are no encoded words on the host: the second result
+    is an empty array of words. The pair is cached by dtype, because every solve with weights of the
+    dtype needs it. Raises InvalidGraphError if the dtype is not supported.
     """
     _check_dtype(dtype)
     encoding = Encoding(dtype=dtype, stored=dtype)
@@ -250,7 +253,7 @@ class Changes:
         return converted
 
     def encoded(self, encoding: Encoding, widen: Callable[[], Encoding]) -> tuple[Array, Encoding]:
-        """Encode the weights, which must be on the host, as the current weights are encoded.
+        """Encode the new weights, which must be on the host, in the way of the current weights.
 
         If the current key words are too narrow for a weight, call `widen`, which widens them and
         returns their new encoding. Return the key words and the encoding.

@@ -209,9 +209,10 @@ _passed_over: list[tuple[Device, str]] = []
 
 
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
-    """Let names resolve to the next device after an error of the last.
+    """Exclude a device that was refused for every algorithm from those that names resolve to.
 
-    Returns False, and does nothing, if `device` is not a name.
+    `device` is the argument that a caller gave. The next call of :func:`get_device` with it finds
+    the next device that matches. Returns False, and does nothing, if it is neither a name nor None.
     """
     if device is not None and not isinstance(device, str):
         return False
@@ -223,10 +224,11 @@ def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
 
 
 def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
-    """Call `call` with the device that `device` means, and return the result.
+    """Call `call` with the device that the argument `device` names, and return the result.
 
-    If that device turns out not to be trusted, and `device` is a name or None, the call is repeated
-    with the next device that fits. A Device that is not trusted raises NoFamilyLeftError.
+    If no algorithm passes its self-test on that device, and `device` is a name or None, the call is
+    repeated with the next device that matches. If `device` is a Device, NoFamilyLeftError is raised
+    instead.
     """
     while True:
         found = get_device(device)
@@ -238,7 +240,10 @@ def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
 
 
 def _failure(device: Device) -> str | None:
-    """Return the reason why names must not resolve to a device, or None. Runs its trial."""
+    """Run the trial of a device, and return why it cannot be chosen by a name, or None if it can.
+
+    The result is also a reason if the device was refused earlier for every algorithm.
+    """
     reasons = [reason for other, reason in _passed_over if _is_same(other, device)]
     return f"cannot be used: {reasons[0]}" if reasons else device.trial_failure
 
@@ -344,10 +349,11 @@ def _class(device: Device) -> int:
 
 
 def _rank(device: Device) -> tuple[int, int, int]:
-    """Return the sort key of a device: its class, then the number of compute units.
+    """Return the sort key by which devices are ordered, the best device first.
 
-    Among CPU runtimes Intel's comes first. It was 1.16 times as fast as PoCL in the mean of four
-    graphs (docs/experiments.md).
+    The first part is the class of the device, such as GPU or CPU. Among CPU runtimes, Intel's comes
+    first, because it was 1.16 times as fast as PoCL in the mean of four graphs
+    (docs/experiments.md). The last part is the number of compute units.
     """
     place = _class(device)
     later = place == _HARDWARE.index("cpu") and "intel" not in device.platform.lower()

@@ -1,4 +1,4 @@
-"""Specialisations: a kernel source with the macros for a device, from which a program is built."""
+"""Specialisations: a kernel source file with the macros with which it is compiled for a device."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Prelude:
         cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object],
         records: str = "",
     ) -> Prelude:  # fmt: skip
-        """Create a prelude from a caller's functions and from macros that may call them.
+        """Create a prelude from a caller's OpenCL C functions, and from macros that may call them.
 
-        `preamble` is the text of the functions, and `functions` are their names. `macros` maps a
-        macro's name and parameters to its text. Each function is renamed to end in "_", so that it
-        cannot clash with a function of the kernels. `records` are macros of
-        ``cl/device/fields.cl``.
+        `preamble` is the text of the functions, and `functions` are their names. `macros` maps the
+        name and parameters of a macro to its text. An "_" is added to the name of each function, so
+        that it cannot clash with a function of the kernels. `records` are the macros that define
+        types of records (``cl/device/fields.cl``).
         """
         lines = (f"#define {macro} {text}" for macro, text in macros.items())
         # The preamble comes first, so that its lines count from 1 in the compiler's messages.
@@ -85,9 +85,10 @@ class Specialisation:
 
     @property
     def text(self) -> str:
-        """The complete source.
+        """The complete source text that is given to the compiler.
 
-        Compilers' messages about the prelude use its name and its line numbers.
+        It has line directives, so that messages of the compiler about the prelude use its name and
+        line numbers.
         """
         composed = source.compose(self.source)
         if self.prelude is None:
@@ -113,10 +114,11 @@ class Specialisation:
         return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
 
     def within_said_limit(self) -> Specialisation:
-        """Return the specialisation that a build would end with, if that is known before.
+        """Return a specialisation that keeps NVIDIA's limit on work-groups, or this one if it does.
 
-        NVIDIA's driver reports one limit for all kernels (quirk: nvidia-undeclared-size), so a
-        build with larger work-groups would be in vain. Otherwise returns this specialisation.
+        NVIDIA's driver reports one limit for all kernels whose size of work-groups is not declared
+        (quirk: nvidia-undeclared-size). A build with larger work-groups would only have to be
+        repeated, so it is left out.
         """
         size = dict(self.defines)["WG_SIZE"]
         if not self._is_nvidias or self.most_registers or size <= NVIDIA_SAID_WORK_ITEMS:
@@ -156,11 +158,14 @@ def specialise(
     /,
     **defines: int | bool,
 ) -> Specialisation:
-    """Combine a source with the macros for a device. Only this function turns traits into macros.
+    """Combine a kernel source file with the macros that adapt it to a device.
 
-    Macros in `defines` override the device's own. A work-group of one work-item does without lanes.
-    A trait that the source does not mention is left out, so that devices that differ only in this
-    trait share a cached binary.
+    The macros are the size of work-groups, and those for three properties of the device: its width
+    of sub-groups (lanes), how sub-groups are programmed, and whether it has 64-bit atomics. Macros
+    in `defines` override them. If a work-group has only one work-item, the kernels are compiled
+    without sub-group operations. A property whose macro does not occur in the source is left out,
+    so that devices that differ only in this property share a cached binary. No other function turns
+    properties of a device into macros.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
@@ -178,9 +183,10 @@ def specialise(
 def check_request(
     source_name: Any, prelude: Any, defines: Mapping[str, Any]
 ) -> dict[str, int | bool]:
-    """Check a request for a program, and return its macros as integers or bools.
+    """Check a caller's request for a program, and return its macros as integers or bools.
 
-    Raises InvalidArgumentError if the source does not exist, or a macro is not a number.
+    Raises InvalidArgumentError if the source file does not exist, if the prelude is not a
+    :class:`Prelude`, or if the value of a macro is not an integer or a bool.
     """
     name = check_text("source_name", source_name)
     if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():

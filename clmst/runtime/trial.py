@@ -1,9 +1,10 @@
-"""The trial that a device runs in every process before it is used; host side of ``trial.cl``.
+"""The trial: a few small kernels with known results, which every process runs on a new device.
 
-It takes a millisecond or two, so its result is not stored. A device whose lanes or 64-bit atomics
-are wrong, or whose compiler crashes on them, is used without them (quirk: adreno-lane-sums,
-quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored: that a driver which is
-not proven has completed a trial in a child process, whatever the result.
+It takes a millisecond or two, so its result is not stored. A device whose sub-group operations
+(lanes) or 64-bit atomics are wrong, or whose compiler crashes on them, is used without them (quirk:
+adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored: that a
+driver which is not yet known to be safe has completed a trial in a child process, whatever the
+result. This is the host side of ``trial.cl``.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ _FUNCTIONS = (
 def failure(device: Device) -> str | None:
     """Run the trial of a device. Return why it cannot be used, or None if all results were right.
 
-    A device that fails is tried again without lanes, and then also without 64-bit atomics. If it
-    passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if other processes leave
-    too little memory for a context at present.
+    A device that fails is tried again without sub-group operations (lanes), and then also without
+    64-bit atomics. If it passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if
+    other processes use so much of the device's memory that no context can be created at present.
     """
     can, first = device.capabilities, None
     for names in _ways(device):
@@ -66,9 +67,9 @@ def failure(device: Device) -> str | None:
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
-    """Return the capabilities to turn off before each attempt.
+    """Return, for each attempt of the trial in turn, the capabilities to turn off before it.
 
-    The first attempt turns off none.
+    The first attempt turns off none. What an earlier attempt has turned off stays off.
     """
     ways: list[tuple[str, ...]] = [()]
     can = device.capabilities
@@ -78,7 +79,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 
 
 def _use(device: Device, capabilities: Capabilities) -> None:
-    """Change the capabilities of a device, and forget what depended on the earlier ones."""
+    """Change the capabilities of a device, and drop the programs and self-tests that used them."""
     device.capabilities = capabilities
     type(device).policy.forget(device)  # it depends on the capabilities
     device._programs.clear()
@@ -88,7 +89,8 @@ def _use(device: Device, capabilities: Capabilities) -> None:
 def _failure(device: Device) -> tuple[str | None, bool]:
     """Test a device with its present capabilities.
 
-    Returns the reason of a failure, or None, and whether fewer capabilities would not help.
+    Returns the reason why it fails, or None if it passes. The second result is True if the device
+    would also fail with fewer capabilities, so that no further attempt is needed.
     """
     import pyopencl as cl
 
@@ -105,7 +107,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
 
 
 def _lanes(device: Device) -> int:
-    """Return the number of lanes that kernels of the device use as a group, or 0 for none."""
+    """Return the width of the sub-groups that kernels of the device use, or 0 if they use none."""
     can, alone = device.capabilities, device.policy.work_group_size == 1
     return 0 if can.lanes == "local" or alone else can.lane_width
 
@@ -139,7 +141,10 @@ def _minimum_failure(device: Device) -> str | None:
 
 
 def _loop_failure(device: Device) -> str | None:
-    """Test nested loops whose lengths depend on data, by following pointers."""
+    """Test nested loops whose lengths depend on data, and return what is wrong, or None.
+
+    Each loop follows pointers to the end of a chain.
+    """
     words = np.arange(1, _LINKS + 2, dtype=np.uint32)
     words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last pointer is its own target; the counter is 0
     _run(device, "trial_jump_pointers", 1, words, np.uint32(_LINKS))
@@ -150,7 +155,10 @@ def _loop_failure(device: Device) -> str | None:
 
 
 def _lanes_failure(device: Device) -> str | None:
-    """Test the functions of lanes in every second lane group of a work-group."""
+    """Test the sub-group operations, and return which of them is wrong, or None.
+
+    Only every second sub-group of a work-group takes part.
+    """
     lanes, size = _lanes(device), device.policy.work_group_size
     if not lanes:
         return None

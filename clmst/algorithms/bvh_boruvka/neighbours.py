@@ -25,7 +25,11 @@ _LISTED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NearPoints:
-    """The nearest points of every point, and lower bounds of its edges, before the first round."""
+    """The nearest points of every point, and a lower bound on the weight of its other edges.
+
+    They are computed before the first round of Borůvka's algorithm, and spare many points a search
+    of the hierarchy.
+    """
 
     k: int  # the length of each list; 0 without lists
     lists: DeviceArray | None  # uint32, shape (n * k,): slots of near points, the nearest first
@@ -42,9 +46,9 @@ def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
 
 
 def capacity_for(k: int) -> int:
-    """Return the smallest capacity of lists that holds `k` points.
+    """Return the smallest list capacity, among those for which kernels are built, that holds `k`.
 
-    Kernels are built for few capacities, so that there are few programs.
+    Kernels are built for few capacities, so that few programs have to be built.
     """
     return next(capacity for capacity in _CAPACITIES if k <= capacity)
 

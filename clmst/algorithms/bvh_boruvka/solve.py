@@ -35,10 +35,11 @@ _SHORT_IDS = 1 << 16
 
 
 def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
-    """Find the minimum spanning tree of points with the bounding-volume hierarchy.
+    """Find the minimum spanning tree of points with a tree of bounding boxes (the hierarchy).
 
-    The edges are in canonical order. The call waits for the counts of every round, but not for the
-    last kernels, which write the edges and their weights.
+    The edges are in canonical order. In every round the call waits until the device has counted the
+    remaining components. It does not wait for the last kernels, which write the edges and their
+    weights.
 
     The work is O(n log n) for evenly spread points, and at most O(n**2) in each of O(log n) rounds.
     Device memory: the hierarchy, which is kept with the points, and about 100 bytes per point.
@@ -59,7 +60,7 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
 
 
 def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:
-    """Find the shortest edges that join given components of points, and wait for them.
+    """Find the shortest edges that join given components of points, and wait for the device.
 
     The edges form the minimum spanning tree of the components, in which two components are as far
     apart as their nearest points. `labels` has the component of each of two or more points,
@@ -76,7 +77,7 @@ def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Arra
 
 
 class _Run:
-    """One solve: enqueues the kernels of all rounds in order, and reads their counts."""
+    """One solve: it enqueues the kernels of all rounds, and reads the number of components left."""
 
     def __init__(self, tree: BoxTree, launch: Launcher) -> None:
         self.tree, self.launch, self.n = tree, launch, tree.n
@@ -144,7 +145,7 @@ class _Run:
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Do all rounds, and wait for the counts of each."""
+        """Do all rounds, and wait in each until the device has counted the remaining components."""
         self._begin()
         with self.launch.phase("nearest points"):
             has_cores = self.tree.defines["CORE_DISTANCES"]
@@ -154,8 +155,8 @@ class _Run:
     def join(self, labels: Array) -> int:
         """Do all rounds, beginning with the given components instead of single points.
 
-        Waits for the counts of each round. Returns the number of edges, which is one less than the
-        number of components.
+        `labels` has the component of each point. The call waits for the device in each round.
+        Returns the number of edges, which is one less than the number of given components.
         """
         self._begin()
         n_components = int(labels.max()) + 1
@@ -173,7 +174,7 @@ class _Run:
         return n_components - 1
 
     def _begin(self) -> None:
-        """Enqueue the kernel that makes every point a component."""
+        """Enqueue the kernel that makes every point a component of its own and clears counters."""
         n, tree = self.n, self.tree
         self._for_each(
             "begin", max(n, tree.n_nodes, _N_COUNTS), self.component, self.roots, self.active,
@@ -183,9 +184,10 @@ class _Run:
         )  # fmt: skip
 
     def _rounds(self, n_roots: int, near: NearPoints) -> None:
-        """Merge `n_roots` components until one is left, and wait for the counts of each round.
+        """Merge `n_roots` components until one is left, and wait for the device in each round.
 
-        `near` has the nearest points and lower bounds from which the first round begins.
+        `near` has, for each point, the nearest points and a lower bound on the weight of its other
+        edges. The searches use them, so that many points need not search the hierarchy.
         """
         tree = self.tree
         for number in count():
@@ -210,9 +212,10 @@ class _Run:
                 self._label()
 
     def _no_lists(self) -> NearPoints:
-        """Return lower bounds without lists, which take no search.
+        """Return a lower bound on the weight of each point's edges, without lists of near points.
 
-        A point's bound is its core distance, or 0 without core distances.
+        No search is needed for it. The bound is the core distance of the point, or 0 if the points
+        have no core distances.
         """
         lower = self._new(self.n, np.float64)
         if self.tree.defines["CORE_DISTANCES"]:
@@ -224,15 +227,16 @@ class _Run:
         return NearPoints(k=0, lists=None, lower=lower)
 
     def _find_lightest(self, near: NearPoints, *, is_apart: bool) -> tuple[int, int]:
-        """Enqueue the search for the lightest edge of every component.
+        """Enqueue the search for the lightest edge that leads out of every component.
 
-        Returns the indices of two counters: active points, which have a candidate edge, and points
-        that had to search.
+        Returns the indices of two counters. The first counts the active points, which have an edge
+        that may be the lightest of their component. The second counts the points that had to search
+        the hierarchy.
 
-        `is_apart` says that every point is still a component. Then no leaf is inside a component,
-        so no leaf can be cleared. Steps that bound the searches are left out if the lists of
-        nearest points do this already, or if all points of a leaf search together, as on CPUs, and
-        so bound one another.
+        `is_apart` says that every point is still a component of its own. Then no leaf of the
+        hierarchy is inside a component, so no leaf can be left out. Kernels that only limit the
+        searches are left out if the lists of nearest points do this already, or if all points of a
+        leaf search together, as on CPUs, and so limit one another.
         """
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()
@@ -270,9 +274,9 @@ class _Run:
         return active, searches
 
     def _merge(self, n_roots: int) -> int:
-        """Merge components along their lightest edges.
+        """Merge components along their lightest edges, and return the new number of components.
 
-        Waits for the device, and returns the new number of components.
+        The call waits for the device.
         """
         hooked = self._new_count()
         self._for_each(
@@ -283,9 +287,10 @@ class _Run:
         return self._find_roots(n_roots)
 
     def _find_roots(self, n_roots: int) -> int:
-        """Follow the parent pointers of the old roots until all end at new roots.
+        """Follow the parent pointers of the old roots to new roots, and return the number of these.
 
-        Waits for the device, and returns the number of new roots.
+        A root is the vertex that represents its component. The call waits for the device. Raises
+        DeviceError if the pointers do not end.
         """
         first = self._next_count
         for _ in range(_MOST_JUMPS):
@@ -302,9 +307,10 @@ class _Run:
         raise no_progress("bvh-boruvka", self.tree.device, rule, pending=left)
 
     def _label(self) -> None:
-        """Enqueue the update of the component of every point and the label of every node.
+        """Enqueue the update of every point's component and of every hierarchy node's label.
 
-        The label of a node is the component of all its points, or MIXED.
+        The label of a node is the component to which all of its points belong, or MIXED if they
+        belong to several components.
         """
         tree = self.tree
         self._for_each(

@@ -1,4 +1,7 @@
-"""Complete graphs with few vertices; host side of ``one_group.cl`` and ``core.cl``."""
+"""Spanning trees of complete graphs with few vertices, and their core distances, by `dense`.
+
+One work-group does all rounds. This is the host side of ``one_group.cl`` and ``core.cl``.
+"""
 
 from __future__ import annotations
 
@@ -107,11 +110,15 @@ def solve(
 def _counts_of(
     rounds: list[list[int]], n: int, device: Device
 ) -> tuple[list[int], list[int]] | None:
-    """Convert the counts of rounds to numbers of components and of blocks that were read again.
+    """Convert what the device has counted in each round to two lists.
 
-    `rounds` has two numbers per round: listed blocks and hooked components. The first number of
-    components is `n`, before the first round. Returns None if further rounds are needed. Raises an
-    error if the counts are impossible or the rounds too many.
+    The first list has the number of components before the first round, which is `n`, and after each
+    round. The second has the number of blocks of the matrix that were read again in each round but
+    the first. A block is a part of a row, of which only the lightest edge is kept.
+
+    `rounds` has two numbers per round: the blocks to read again, and the components that were
+    joined to others. Returns None if further rounds are needed. Raises DeviceError if the numbers
+    are impossible, or if there are too many rounds.
     """
     components, blocks_again = [n], []
     for number, (listed, hooked) in enumerate(rounds):
@@ -130,7 +137,10 @@ def _counts_of(
 
 
 def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
-    """Return the number of work-groups to launch for `n_tasks` tasks of one lane group each."""
+    """Return the number of work-groups to launch if a lane group does each of `n_tasks` tasks.
+
+    A lane group is a set of work-items of a work-group that work together.
+    """
     lanes = dict(program.specialisation.defines)["LANES"]
     return launch.groups_for(-(-n_tasks * lanes // program.work_group_size))
 
@@ -159,7 +169,10 @@ class MutualReachability:
         )  # fmt: skip
 
     def core_distances(self) -> Array:
-        """Read the core distances, divided like :attr:`Points.planes`, and wait for them."""
+        """Read the core distances to the host, and wait for them.
+
+        They have the scale of the coordinates in :attr:`Points.planes`.
+        """
         core = np.empty(self.n)
         self.launch.read(self.cells, core, offset=8 * self.n * self.d)
         return core

@@ -1,4 +1,8 @@
-"""Points in the layouts that tiles read; host side of ``cl/algorithms/dense/pack.cl``."""
+"""Points packed in memory as the kernels that work on tiles of pairs of points read them.
+
+A tile is a block of the matrix of all distances: some rows and 128 columns, whose distances a
+work-group computes together. This is the host side of ``cl/algorithms/dense/pack.cl``.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +54,12 @@ HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
 def gains_by_products(matrix: DeviceMatrix) -> bool:
-    """Return whether filter values by products are possible and gain more than they cost.
+    """Return whether it pays to compute approximate distances from products of coordinates.
 
-    They are possible for metrics with squares, and gain enough if the solve is long. Whether they
-    are accurate enough for the points is not known yet.
+    Approximate distances in float32 are the filter values of ``cl/algorithms/dense/filter.cl``. A
+    squared distance can be computed as x·x + y·y - 2 x·y for the metrics in HAVE_SQUARES. That pays
+    if there are enough points and dimensions. This function does not check whether the result is
+    accurate enough for these points.
     """
     points, alone = _points_of(matrix), matrix.device.policy.work_group_size == 1
     is_long = route.long_enough_for_products(points.n_vertices, points.dimensions, alone=alone)
@@ -61,10 +67,12 @@ def gains_by_products(matrix: DeviceMatrix) -> bool:
 
 
 def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "auto") -> str | None:
-    """Return the reason why the device is not trusted with tiles of the points, or None if it is.
+    """Return why the device is not trusted with tile kernels for these points, or None if it is.
 
-    With "auto", filter values by products are tested first if they may be used, because the other
-    kernels are then seldom needed.
+    `by` is the option `filter` of :class:`clmst.DenseOptions`: how approximate distances are
+    computed. With "auto", the kernels that compute them from products are tested first if they may
+    be used, because the other kernels are then seldom needed. `neighbours` asks for core distances
+    instead of spanning trees.
     """
     reason = None
     if by == "products" or (by == "auto" and gains_by_products(matrix)):
@@ -76,10 +84,13 @@ def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "aut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPoints:
-    """Points on a device, in float64 by rows and in two float32 layouts for tiles (``pack.cl``)."""
+    """Points on a device: in float64 row by row, and in float32 in two layouts for tile kernels.
+
+    ``pack.cl`` computes both float32 layouts.
+    """
 
     device: Device
-    defines: dict[str, int]  # macros of kernels of tiles; they do not depend on n or d
+    defines: dict[str, int]  # macros of the tile kernels; they do not depend on n or d
     n: int  # points
     d: int  # coordinates
     padded: int  # coordinates of a float32 row: d, rounded up
@@ -163,7 +174,7 @@ class PackedPoints:
 
     @property
     def pack_program(self) -> Program:
-        """The program of ``pack.cl``. Points with and without core distances share it."""
+        """The compiled program of ``pack.cl``, which does not depend on core distances."""
         defines = {name: value for name, value in self.defines.items() if name != _PRODUCTS}
         return self.device.program(SOURCE, **(defines | {"CORE_DISTANCES": 0}))
 
@@ -173,10 +184,10 @@ class PackedPoints:
         return "products" if _PRODUCTS in self.defines else "differences"
 
     def _separates(self, points: Points, launch: Launcher) -> bool:
-        """Return whether filter values by products are accurate enough for these points.
+        """Return whether distances from products of coordinates are accurate enough for the points.
 
-        They are if, in a sample, few points seem as near to a point as its nearest one. The error
-        bound is proved in ``filter.cl``. The call waits for the device.
+        They are if, in a sample, only few points may be as near to a point as its nearest point
+        within the error bound, which is proved in ``filter.cl``. The call waits for the device.
         """
         rows, words = rows_of(points), np.empty(2, np.uint32)
         center = _center_of(rows)
@@ -200,14 +211,18 @@ class PackedPoints:
 
     @property
     def groups_at_once(self) -> int:
-        """Number of work-groups of a kernel of tiles that the device runs at the same time."""
+        """Number of work-groups of a tile kernel that the device runs at the same time."""
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 
 def tile_defines(
     metric: str, capabilities: Capabilities, tuning: Policy, *, core: bool
 ) -> dict[str, int]:
-    """Return the macros that specialise kernels of tiles."""
+    """Return the preprocessor macros with which the tile kernels are compiled for a device.
+
+    `metric` is a key of METRICS. `core` is True if kernels compare mutual reachability distances,
+    which take core distances into account.
+    """
     number, bits, kind = METRICS[metric]
     return {
         "METRIC": number,

@@ -124,11 +124,12 @@ class EclOptions:
         check_whole_number(self, "seed", low=0)
 
     def as_tested(self) -> EclOptions:
-        """Return the options with which a self-test compiles the same programs as these options.
+        """Return simpler options for which the same programs are compiled, for the self-test.
 
-        Only the options that become macros of the kernels are kept. The filter only sets the weight
-        range that kernels take as arguments. ``populate.cl`` and ``ecl.cl`` serve data-driven
-        solves, ``topology.cl`` the others.
+        Only the options that become macros of the kernels are kept. All others get their defaults,
+        because they only change arguments of the kernels, such as the range of weights.
+        ``populate.cl`` and ``ecl.cl`` are used if `data_driven` is on, ``topology.cl`` if it is
+        off.
         """
         if self.data_driven:
             return EclOptions(
@@ -168,9 +169,10 @@ class EclOptions:
 
 
 def check_for_edges_once(options: object, fact: str) -> None:
-    """Raise InvalidArgumentError if the options are for edges that are stored in both directions.
+    """Raise InvalidArgumentError if the options need edges that are stored in both directions.
 
-    `fact` is the second half of the error message and names the form of the graph.
+    Call it for a graph that stores each edge once. `fact` is the second half of the error message,
+    and says in which form the graph is.
     """
     if isinstance(options, EclOptions) and not options.single_direction:
         raise InvalidArgumentError(
@@ -179,7 +181,10 @@ def check_for_edges_once(options: object, fact: str) -> None:
 
 
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros that ``ecl.cl`` needs besides the device's and the weights'."""
+    """Return the macros for ``ecl/ecl.cl``, the kernels of all rounds.
+
+    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    """
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "EDGES_PER_ITEM": tuning.edges_per_item,
@@ -189,7 +194,10 @@ def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
 
 
 def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros that ``ecl/populate.cl`` needs besides the device's and the weights'."""
+    """Return the macros for ``ecl/populate.cl``, the kernels that fill the first worklist.
+
+    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    """
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,
@@ -206,12 +214,15 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 
 
 def rows_per_item(tuning: Policy) -> int:
-    """Return the number of rows that a work-item takes from each tile of a graph."""
+    """Return the number of CSR rows that a work-item takes when the first worklist is filled."""
     return _ROWS_ALONE if tuning.work_group_size == 1 else 1
 
 
 def topology_defines(options: EclOptions) -> dict[str, int | bool]:
-    """Return the macros that ``ecl/topology.cl`` needs besides the device's and the weights'."""
+    """Return the macros for ``ecl/topology.cl``, the kernels that work without worklists.
+
+    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    """
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,

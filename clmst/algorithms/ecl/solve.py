@@ -100,21 +100,22 @@ class _EclRun:
         )  # fmt: skip
 
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
-        """Return the number of work-groups for `n_items` items.
+        """Return the number of work-groups to launch for `n_items` items.
 
-        A work-group takes `tile` items at a time. By default that is the number that the kernels'
-        macro GRID_FOR gives to a work-group.
+        A work-group takes `tile` items at a time. The default for `tile` is the number of items
+        that a work-group takes in the loop GRID_FOR of the kernels.
         """
         return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 
     # ------------------------------------------------------------------ filter passes
 
     def weight_ranges(self) -> list[tuple[int, int]]:
-        """Return the (least, greatest) leading key word of each pass.
+        """Return the range of weights of each filter pass, as (least, greatest) key words.
 
-        There is one range of all keys, or one of light and one of heavy edges. The limit between
-        them is estimated from a sample, so that about ``filter_factor * n / 2`` edges are light.
-        Reading the sample blocks.
+        A key word is the first 32-bit word of an integer that sorts as the weight does. There is
+        one range of all weights, or a range of light edges followed by one of heavy edges. The
+        limit between the two is estimated from a sample, so that about ``filter_factor * n / 2``
+        edges are light. The call blocks until the sample is read.
         """
         everything = [(0, _MAX_KEY)]
         graph, options = self.graph, self.options
@@ -130,10 +131,11 @@ class _EclRun:
         return [(0, threshold), (threshold + 1, _MAX_KEY)]
 
     def _sample_keys(self, draw_bits: int) -> Array:
-        """Read the leading key words of random slots.
+        """Sample the weights of the graph, as the first 32-bit words of their sort keys.
 
-        The call waits for the device. Each returned key is the least of ``1 << draw_bits`` random
-        slots. Edges that are stored twice and self-loops do no harm in a sample.
+        Each returned word is the minimum over ``1 << draw_bits`` randomly chosen slots (CSR
+        entries). Edges that are stored twice and self-loops do no harm in a sample. The call waits
+        for the device.
         """
         device, samples = self.graph.device, self.options.samples << draw_bits
         generator = np.random.default_rng(self.options.seed)
@@ -149,7 +151,11 @@ class _EclRun:
         return least_of_draws(keys, draw_bits)[0]
 
     def filter_pass(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
-        """Do the rounds of one weight range, and return the number of edges in each round."""
+        """Do all rounds for the edges of one range of weights, and return their numbers of edges.
+
+        The range is from `lightest` to `heaviest`, as first words of sort keys. `contracted` is
+        True if an earlier pass has merged vertices already.
+        """
         if contracted:  # sets that ran out of light edges still have their last reservation
             for reservations in self.reservations:
                 self._forget(reservations)
@@ -175,10 +181,11 @@ class _EclRun:
     def _worklist_pass(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
-        """Do the rounds of a pass over worklists (Algorithm 2).
+        """Do all rounds of a filter pass with worklists (Algorithm 2), and return their sizes.
 
-        The first worklist is filled, and then each round hooks and contracts, until no edge
-        remains. Returns the number of edges in each round.
+        The first worklist is filled with the edges of the range. Then each round merges components
+        and writes the next worklist, until no edge remains. Returns the number of edges in each
+        round.
         """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
@@ -206,9 +213,10 @@ class _EclRun:
     def _populate_worklist(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> None:
-        """Enqueue the listing of the first worklist of a filter pass.
+        """Enqueue the kernels that write the first worklist of a filter pass.
 
-        The memory of the other worklist is used for pieces of long rows.
+        Long rows of the CSR are cut into pieces. The memory of the other worklist holds the list of
+        pieces.
         """
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
@@ -255,9 +263,10 @@ class _EclRun:
     # ---------------------------------------------------------------- topology
 
     def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
-        """Do the rounds of a pass, each over the whole graph (section 5.3, items 7 and 8).
+        """Do all rounds of a filter pass, each over the whole graph instead of a worklist.
 
-        Returns the number of slots in each round.
+        These are items 7 and 8 of section 5.3 of the paper. Returns the number of slots in each
+        round.
         """
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr

@@ -1,7 +1,8 @@
-"""filter-boruvka in the shape of a GPU: ever smaller arrays that many work-items share.
+"""filter-boruvka on GPUs: many work-items share arrays that become smaller in each round.
 
-In this module every step is a launch, and the host reads the counts of each round. The variants in
-which work-groups wait for one another are in ``gpu_launches.py``.
+In this module every step of the algorithm is one launch of a kernel. After each round the host
+reads how many components and edges remain. The variants in which one launch does several steps,
+because its work-groups wait for one another, are in ``gpu_launches.py``.
 
 Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``.
 """
@@ -38,7 +39,11 @@ _SOLVES_BEFORE_PRESET = 2
 
 
 class GpuRun(FilterBoruvkaRun):
-    """One solve with a launch for each step; the host reads the counts of each round."""
+    """One solve that launches one kernel for each step of the algorithm.
+
+    After each round the host reads how many components and edges remain, and decides whether
+    another round is needed.
+    """
 
     launches = "separate"
 
@@ -56,21 +61,25 @@ class GpuRun(FilterBoruvkaRun):
 
     @property
     def tile(self) -> int:
-        """Number of slots that a work-group takes at a time in launches of single steps."""
+        """Number of slots (CSR entries) that a work-group of this program takes at a time."""
         return self.workspace.program.work_group_size * self.workspace.slots_per_item
 
     def solve(self) -> bool:
-        """Enqueue the solve and wait for it; return False if it has to be done again."""
+        """Enqueue the solve, and wait until the device has finished.
+
+        Returns False if the solve has to be done again, for example because a worklist was too
+        small. The attributes of the run then say what the next attempt needs.
+        """
         self.enqueue()
         is_done = not self.given_up and self.is_done()
         self.full_capacity |= is_done and self.workspace.overflowed
         return is_done and not self.workspace.overflowed
 
     def take(self, words: Array) -> dict[str, Any] | None:
-        """Return the statistics of the solve, given the words of its state.
+        """Return the statistics of the solve, given the state that the host has read already.
 
-        The host has read these words already. Return None if the device has refused the graph, or
-        if the solve has to be done again.
+        `words` are the words of the state, STATE_WORDS in number. Returns None if the device has
+        found a fault in the graph, or if the solve has to be done again.
         """
         self.workspace.host_state[:] = words
         ended = self.workspace.has_ended(self.launch) and not (
@@ -120,10 +129,10 @@ class GpuRun(FilterBoruvkaRun):
             self._step("prepare", n_items)
 
     def _filter(self, phase: int) -> None:
-        """List the edges of the window.
+        """Write the edges of the window of this phase to the worklist.
 
-        In the first window, if both directions of edges are stored, the vertices first choose from
-        their rows.
+        In the first window, if both directions of every edge are stored, each vertex first chooses
+        the lightest edge of its CSR row, and the components that this makes are contracted.
         """
         workspace = self.workspace
         if phase == 0 and workspace.candidates is not None:
@@ -145,9 +154,9 @@ class GpuRun(FilterBoruvkaRun):
         return 0 if phase == 0 and not self.workspace.symmetric else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Link all supervertices along their lightest edges, and wait.
+        """Link every supervertex to another one along its lightest edge, and wait for the device.
 
-        Return whether any supervertex has an edge left.
+        Returns whether any supervertex still has an edge to another one.
         """
         self._hook(phase, depth)
         first, counts = self._first_depth(phase), self.workspace.counts(phase)
@@ -185,8 +194,9 @@ class GpuRun(FilterBoruvkaRun):
     def _hook(self, phase: int, depth: int) -> None:
         """Link the supervertices of a depth along their lightest edges, and find their roots.
 
-        If reservations take several passes, the later ones are done first. The edges join the
-        forest.
+        The depth is the number of contractions since the beginning of the phase. The lightest edge
+        of each supervertex is found by a minimum over packed weights. If these need more than one
+        word, the passes over the later words come first. The chosen edges join the forest.
         """
         bound, tile = max(self.n >> depth, 1), self.workspace.program.grid_tile
         for later in range(1, self.workspace.passes):
@@ -222,10 +232,10 @@ class GpuRun(FilterBoruvkaRun):
     def _step(
         self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
     ) -> None:
-        """Enqueue a step over `n_items` items.
+        """Enqueue the kernel of one step of the algorithm, which goes over `n_items` items.
 
-        A work-group takes `tile` items. If `most` is not 0, there are at most that many work-groups
-        for each compute unit.
+        A work-group takes `tile` items at a time. If `most` is not 0, there are at most `most`
+        work-groups for each compute unit.
         """
         program = self.workspace.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
@@ -242,10 +252,10 @@ class GpuRun(FilterBoruvkaRun):
         self._step(name, self.workspace.n_slots, *arguments, tile=self.tile)
 
     def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a kernel.
+        """Enqueue a kernel of `groups` work-groups with the arguments of all kernels, then its own.
 
-        If the host's launches limit the speed of solves, a kernel whose arguments stay set is used
-        from the third solve on.
+        From the third solve on, kernels are reused whose arguments stay set, if a solve consists of
+        so few launches that setting the arguments would take a notable part of its time.
         """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None
@@ -256,10 +266,10 @@ class GpuRun(FilterBoruvkaRun):
             self.launch(program, name, groups, *workspace.arguments, *arguments)
 
     def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
-        """Enqueue a kernel whose work-groups all run on the device at once.
+        """Enqueue a resident kernel: all its work-groups run on the device at the same time.
 
-        There are up to `most` for each compute unit. If work-groups may not wait for one another,
-        there is one work-group, which waits for none.
+        There are up to `most` work-groups for each compute unit. If `most` is 0, because work-
+        groups of this device may not wait for one another, there is a single work-group.
         """
         device = self.device.capabilities
         if most:

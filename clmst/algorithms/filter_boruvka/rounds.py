@@ -1,4 +1,9 @@
-"""Borůvka's rounds, light edges first: the loop that both shapes of kernels share."""
+"""The loop of filter-boruvka, which is the same for the kernels for CPUs and those for GPUs.
+
+The edges are divided by weight into windows. Each window is solved in a phase of its own, the
+lightest first, by rounds of Borůvka's algorithm: every supervertex chooses its lightest edge, and
+the edges are contracted.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +23,10 @@ Change: TypeAlias = tuple[int, int]
 class FilterBoruvkaRun(ABC):
     """One solve: the loop of the algorithm, whose steps a subclass implements.
 
-    There is a subclass for each shape of kernels. `full_capacity` is whether the worklists can hold
-    all edges, `finer` whether there are more windows than usual. If a solve has been given up, they
-    say what the next attempt needs.
+    There is a subclass for CPUs, where a work-group has one work-item, and one for GPUs.
+    `full_capacity` says whether the worklists can hold all edges, and `finer` whether there are
+    more windows (ranges of weights) than usual. If a solve has been given up, both say what the
+    next attempt needs.
     """
 
     graph: DeviceGraph
@@ -32,18 +38,21 @@ class FilterBoruvkaRun(ABC):
     given_up = False
 
     def solution(self, **more: Any) -> Solution:
-        """Return the solution of the solve, with further fields from `more`."""
+        """Return the forest as a :class:`Solution`, with `more` as further fields of it."""
         return Solution(graph=self.graph, in_forest=self.in_forest, **more)
 
     def solve(self) -> bool:
-        """Enqueue the solve and wait for it; return False if it has to be done again."""
+        """Enqueue the solve. Return False if it was given up and has to be done again.
+
+        A subclass may also wait for the device.
+        """
         self.enqueue()
         return not self.given_up
 
     def enqueue(self) -> None:
-        """Enqueue the solve: Borůvka's algorithm on one window after another.
+        """Enqueue the solve: Borůvka's algorithm on one window of weights after another.
 
-        It blocks wherever a step has to read counts.
+        The call blocks wherever the host has to read how many edges or supervertices remain.
         """
         self._prepare()
         for phase in range(self.n_phases):
@@ -60,46 +69,59 @@ class FilterBoruvkaRun(ABC):
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Clear flags and counts, and set the ends of the windows."""
+        """Enqueue the preparations of a solve.
+
+        They clear the flags of the forest and the counts of all rounds, and set the weight at which
+        each window ends.
+        """
 
     @abstractmethod
     def _filter(self, phase: int) -> None:
-        """List the edges of a window that join two components, and reserve the lightest of each."""
+        """Write the edges of a window that join two components to the worklist.
+
+        For each component, the lightest of these edges is found along the way.
+        """
 
     @abstractmethod
     def _first_depth(self, phase: int) -> int:
-        """Return the depth of the supervertices that the listed edges join.
+        """Return the depth of the supervertices that the first worklist of a phase joins.
 
-        A depth is the number of contractions since the beginning of the phase.
+        A depth is the number of contractions since the beginning of the phase. At depth 0 the
+        supervertices are the original vertices.
         """
 
     @abstractmethod
     def _choose(self, phase: int, depth: int) -> bool:
         """Add each supervertex's lightest edge to the forest, and link the two ends of that edge.
 
-        Return False if, as far as the host knows, no edge is left to contract along.
+        Returns False if the host knows that no edge is left that joins two components.
         """
 
     @abstractmethod
     def _contract(self, phase: int, depth: int) -> None:
-        """List the edges between the new supervertices, and reserve the lightest of each."""
+        """Write the edges between the new supervertices to the next worklist.
+
+        For each new supervertex, the lightest of these edges is found along the way.
+        """
 
     @abstractmethod
     def _settle(self, phase: int) -> None:
-        """Find the component of every vertex after a phase."""
+        """Find the component of every original vertex, after all contractions of a phase."""
 
     @abstractmethod
     def _finish(self) -> None:
-        """Store the flags of the forest."""
+        """Write one flag for each slot (CSR entry), which says whether it is in the forest."""
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the solve."""
 
     def _check_round(self, phase: int, depth: int, vertices: Change, edges: Change) -> None:
-        """Check the counts of a round, and give the solve up if more windows would pay.
+        """Check how many vertices and edges a round has left, and give the solve up if it is slow.
 
-        Raises DeviceError if the counts are impossible.
+        `vertices` and `edges` are the numbers before and after the round. The solve is given up,
+        and has to be done again with more windows, if these would be faster. Raises DeviceError if
+        the numbers are impossible.
         """
         device = self.graph.device
         check_halved("filter-boruvka", device, depth + 1, vertices=vertices, edges=edges)
@@ -109,9 +131,9 @@ class FilterBoruvkaRun(ABC):
             self.finer = self.given_up = self._wants_finer(rounds, vertices, edges)
 
     def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
-        """Return whether more windows would pay, judged by a round of the last window.
+        """Return whether more windows would be faster, judged by a round of the last window.
 
-        `rounds` is the number of rounds of that window before this one. `vertices` and `edges` are
-        the counts before and after it.
+        `rounds` is the number of rounds that the last window has had before this round. `vertices`
+        and `edges` are the numbers before and after this round.
         """
         return False

@@ -77,17 +77,23 @@ _SPILLING, _SERIAL = 8, 256  # slots of a work-item: minimum for spills, and if 
 
 
 def slots_per_item(tuning: Policy, *, wide: bool) -> int:
-    """Return the number of slots of a tile that a work-item takes.
+    """Return the number of slots (CSR entries) that a work-item takes from each tile of a graph.
 
-    If weights have 64 bits, which `wide` says, kernels take twice the registers. With as many slots
-    as for narrow weights, NVIDIA's kernels would spill registers to memory.
+    A tile is the range of slots that a work-group takes at a time. `wide` is True if weights have
+    64 bits. Kernels then use twice as many registers, and take fewer slots, because otherwise
+    NVIDIA's compiler would spill registers to memory.
     """
     slots = tuning.slots_per_item
     return slots * 3 // 4 if wide and _SPILLING <= slots < _SERIAL else slots
 
 
 def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str, int | bool]:
-    """Return the macros that SOURCE needs besides the device's and the weights'."""
+    """Return the macros for the kernels in SOURCE, one for each step of the algorithm.
+
+    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    `symmetric` is True if both directions of every edge are stored, and `wide` if weights have 64
+    bits.
+    """
     return {
         "SYMMETRIC": symmetric,
         "MAX_PHASES": MAX_PHASES,
@@ -101,7 +107,11 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
-    """Return the macros that RESIDENT_SOURCE needs besides the device's and the weights'."""
+    """Return the macros for the kernel in RESIDENT_SOURCE, which does a whole solve.
+
+    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    `one_window` is True if the edges are never divided by weight.
+    """
     size, groups = RESIDENT_ITEMS.under(tuning), tuning.resident_groups_per_compute_unit
     return _waiting(tuning, size, groups, symmetric=symmetric) | {
         "TILE_ITEMS": RESIDENT_SLOTS_PER_ITEM.under(tuning),
@@ -111,16 +121,20 @@ def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> di
 
 
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros that FINISH_SOURCE needs besides the device's and the weights'."""
+    """Return the macros for the kernel in FINISH_SOURCE, which does the last rounds of a phase.
+
+    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    """
     size, groups = FINISH_ITEMS.under(tuning), FINISH_GROUPS.under(tuning)
     edges = {"EDGES_PER_ITEM": FINISH_EDGES_PER_ITEM.under(tuning)}
     return _waiting(tuning, size, groups, symmetric=symmetric) | edges
 
 
 def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of kernels with `groups` waiting work-groups on a compute unit.
+    """Return the macros for kernels whose work-groups wait for one another on the device.
 
-    A work-group has `size` work-items.
+    Each compute unit must run `groups` work-groups of `size` work-items at the same time, which
+    limits the registers of a work-item.
     """
     registers = _REGISTERS // (size * max(groups, 1))
     return defines(tuning, symmetric=symmetric) | {
@@ -136,10 +150,12 @@ def _tile_bytes(n_slots: int, tile: int) -> int:
 
 
 def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
-    """Return the default capacities of the worklists of even and of odd depths, in edges.
+    """Return the default capacities of the two worklists, in edges.
 
-    An edge takes 16 bytes. If both directions are stored, the worklist of even depths is first used
-    as a list of 8 bytes for each edge.
+    One worklist holds the edges after an even number of contractions, and the other after an odd
+    number. An edge takes 16 bytes. `symmetric` is True if both directions of every edge are stored.
+    With `lists_light`, the first worklist then also has to hold, at first, 8 bytes for each of the
+    `m` edges.
     """
     an_edge, a_vertex = _LIST_BYTES[symmetric]
     half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
@@ -178,11 +194,12 @@ class Candidates:
 
 
 class Workspace:
-    """The memory and the arguments that solves of one graph share.
+    """The buffers, programs and kernel arguments that all solves of one graph share.
 
     They are made once, so that a small solve consists only of launches. With `full_capacity`,
-    worklists hold all edges. With `candidates`, the solves are of the remaining graph, in which
-    each edge is stored once.
+    worklists can hold all edges. With `finer`, the edges are divided by weight into more windows
+    than usual. With `candidates`, only the graph of these edges is solved, in which each edge is
+    stored once.
     """
 
     def __init__(
@@ -238,7 +255,7 @@ class Workspace:
 
     @property
     def slots_per_item(self) -> int:
-        """Number of slots of a tile that a work-item takes in launches of single steps."""
+        """Number of slots of a tile that a work-item takes, in :attr:`program`."""
         return slots_per_item(self.device.policy, wide=self.is_wide)
 
     @cached_property
@@ -253,7 +270,7 @@ class Workspace:
 
     @cached_property
     def finish_program(self) -> Program:
-        """The program whose kernel does the end of a phase."""
+        """The program whose kernel does the last rounds of a phase in one launch."""
         return self._program(FINISH_SOURCE, finish_defines)
 
     def _program(
@@ -306,7 +323,7 @@ class Workspace:
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
     def set_weights(self, weights: Any) -> None:
-        """Use another buffer of weights in the next solve; its words must be of the same kind."""
+        """Use another buffer of weights in the next solve. Its words must have the same dtype."""
         if weights is not self.arguments[_WEIGHTS]:
             self._set_argument(_WEIGHTS, weights)
 
@@ -316,7 +333,10 @@ class Workspace:
             kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return a kernel whose arguments stay set: the workspace's own, then `arguments`."""
+        """Return a kernel whose arguments are set once and stay set from solve to solve.
+
+        They are the arguments that all kernels of the workspace take, followed by `arguments`.
+        """
         kernel = self._presets.get((name, arguments))
         if kernel is None:
             kernel = program.preset(name, (*self.arguments, *arguments))
@@ -326,25 +346,25 @@ class Workspace:
     # --------------------------------------------------------------------- state
 
     def clear_state(self, launch: Launcher) -> None:
-        """Enqueue the reset of the state to what it is before a solve.
+        """Enqueue the reset of the counters and flags of a solve to their initial values.
 
-        A solve resets it itself, unless it gives up.
+        The kernels of a solve reset them themselves, unless the solve has given up.
         """
         launch.fill(self.state, 0, STATE_WORDS)
         self.tile_slots = 0  # slots in a tile of the stored rows; 0 if none are stored
 
     def read_state(self, launch: Launcher) -> None:
-        """Read the state to the host.
+        """Read the counters and flags of the last solve to the host.
 
         The call waits until everything enqueued has finished.
         """
         launch.read(self.state, self.host_state)
 
     def has_ended(self, launch: Launcher) -> bool:
-        """Return whether resident work-groups finished their work, by the state that was read last.
+        """Return whether no work-group has given up waiting for another, by the state read last.
 
-        If one of them has waited too long, it warns, and no work-groups of this device wait for one
-        another in any later solve.
+        If a work-group has given up, the call resets the state and gives a RuntimeWarning. From
+        then on, no later solve on this device uses work-groups that wait for one another.
         """
         if not self.host_state[_GAVE_UP]:
             return True
@@ -371,11 +391,13 @@ class Workspace:
         return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
-        """Return the number of edges at each depth of the first `n_phases` phases.
+        """Return, for each of the first `n_phases` phases, the lengths of its worklists in turn.
 
-        The state that was read last is used. Depths without an edge are left out. These are the
-        first depth, if a phase begins at the next, and all depths after its last round. The result
-        consists of plain lists, because a small solve notices microseconds.
+        A phase solves one window of weights, and has one worklist of edges for each of its rounds.
+        Depth d of a phase is after d contractions. Depths without edges are left out: depth 0 if
+        the first worklist of a phase has depth 1, and all depths after the last round. The numbers
+        are from the state that was read last. They are plain lists, because building arrays would
+        take a notable part of the time of a small solve.
         """
         last = _COUNTS + 3 * _MAX_DEPTHS * n_phases
         edges = self.host_state[_COUNTS:last:3].tolist()
@@ -386,10 +408,11 @@ class Workspace:
         return sizes
 
     def counts(self, phase: int) -> Array:
-        """Return the counts (edges, vertices, pending) of each depth of a phase.
+        """Return the numbers of edges, supervertices and pending vertices at each depth of a phase.
 
-        The state that was read last is used. Pending is the number of vertices that have not
-        reached their root yet.
+        The depth, which is the row of the result, is the number of contractions since the beginning
+        of the phase. A vertex is pending if its parent pointers have not been followed to a root
+        yet. The numbers are from the state that was read last.
         """
         table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
         counts: Array = table[phase]

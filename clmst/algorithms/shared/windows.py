@@ -1,7 +1,8 @@
-"""Choose where filtering algorithms cut the total order of edges into windows, light ones first.
+"""Choose where algorithms divide the edges by weight into windows, which they solve one by one.
 
-A window is a range of the total order of edges by (weight key, slot). The algorithms solve one
-window after another. The ends of windows are estimated from a sample of weights.
+A window is a range of the total order of edges, by weight and, among equal weights, by slot (CSR
+entry). The window with the lightest edges is solved first, so that most heavier edges can be left
+out. The ends of windows are estimated from a sample of weights.
 """
 
 from __future__ import annotations
@@ -75,11 +76,12 @@ _LARGE_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """Where windows end, as ranks in a sorted sample of keys.
+    """The ends of the windows of weights, as ranks in a sorted sample of keys.
 
-    All slots are divided into as many equal parts as the sample has keys. A key of the sample is
-    the least key of ``1 << draw_bits`` random slots of its part. With more slots for each key, a
-    sample of the same size can estimate smaller shares of all edges.
+    A key is an integer that sorts as the weight of an edge does, and a window is a range of keys.
+    Each key of the sample is the minimum over ``1 << draw_bits`` randomly chosen CSR entries. With
+    more entries for each key, the sample contains more light keys. So a sample of the same size can
+    tell where a window ends that has a smaller share of all edges.
     """
 
     samples: int  # number of keys in the sample
@@ -88,16 +90,16 @@ class Ends:
 
     @property
     def largest_share(self) -> float:
-        """The largest window's share of all edges, estimated from the sample.
+        """The share of all edges in the largest window, estimated from the sample.
 
-        The last window is left out.
+        The last window does not count.
         """
         above = 1 - np.array([0, *self.ranks]) / self.samples
         return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))
 
 
 def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
-    """Return whether a round removed so few edges that more windows would pay.
+    """Return whether a round has removed so few edges that a solve with more windows is faster.
 
     Every further round would go through nearly all edges again, and there may be log2 n rounds.
     This happens if the supervertices merge only in pairs, along light edges that earlier windows do
@@ -109,18 +111,20 @@ def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
 
 
 def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
-    """Return whether so many edges remain for the last window that more windows would pay.
+    """Return whether so many edges remain for the last window that more windows are faster.
 
-    In random graphs a fifth of all edges remains, since the other edges are within components.
+    `edges` is the number of edges that still join two of the `n_vertices` supervertices, out of
+    `n_edges` edges of the graph. In random graphs a fifth of all edges remains, since the other
+    edges are within components.
     """
     return edges >= max(_LARGE_SHARE * n_edges, _SLOW_DEGREE * n_vertices, 1)
 
 
 def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
-    """Return whether light edges may go first: if there are targets, or the graph is large.
+    """Return whether the edges of a graph may be divided by weight into several windows.
 
-    Without targets, which is None, the router decides by the device's policy and the size of the
-    graph.
+    `targets` is the caller's choice: the edges are divided unless it is empty. If it is None, the
+    router decides by the device's policy and the size of the graph.
     """
     if targets is not None:
         return len(targets) > 0
@@ -145,12 +149,12 @@ def skew(degrees: Array) -> float:
 
 
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return the default target of the first window, in edges for each vertex.
+    """Return how many edges the first window should have by default, per vertex.
 
-    It is estimated from the degrees of some vertices. If these are skewed, fewer edges are enough,
-    and vertices without an edge do not count. On CPUs the degrees are not used, and the target
-    depends only on whether the graph is dense, since the windows there were tuned without them. The
-    first call for a graph may wait for the device.
+    The number depends on the degrees of a sample of vertices. If the degrees are skewed, fewer
+    edges are enough, and vertices without an edge do not count. On CPUs the degrees are not used,
+    and the number depends only on whether the graph is dense, since the windows there were tuned
+    without degrees. The first call for a graph may wait for the device.
     """
     tuning = graph.device.policy
     dense = graph.average_degree >= tuning.dense_degree
@@ -169,7 +173,7 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
 
 
 def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Return the number of slots in the rows of some random vertices.
+    """Return the degrees of some random vertices, as the numbers of slots in their CSR rows.
 
     Evenly spaced vertices would be misleading, since the degrees of R-MAT graphs depend on the bits
     of the vertex numbers. The call waits for the device if the host does not have the rows.
@@ -233,10 +237,11 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
 
 
 def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return the first window's target if all weights seem to be equal, or 0 if no window pays.
+    """Return how many edges per vertex the first window should have if all weights seem equal.
 
-    A window pays on devices other than CPUs, in large graphs in which the neighbours of the first
-    rows are spread over the whole graph.
+    The edges of a window are then those of the first rows. Returns 0 if the graph is solved faster
+    without windows. Windows are faster on devices other than CPUs, in large graphs in which the
+    neighbours of the first rows are spread over the whole graph.
     """
     tuning, n, n_edges = graph.device.policy, graph.n_vertices, graph.edge_bound
     if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:
@@ -264,11 +269,11 @@ def window_ends(
     samples: int,
     finer: bool = False,
 ) -> Ends:
-    """Choose the ends of all windows except the last, in a sample of `samples` keys.
+    """Choose where all windows except the last end, as ranks in a sample of `samples` keys.
 
     `targets` are the numbers of edges up to the end of each window, as multiples of the number of
-    vertices. None stands for the default targets of the graph; with `finer`, these are more than
-    usual. The call may wait for the device to look at degrees and weights.
+    vertices. If it is None, the defaults for the graph are used. With `finer`, there are more
+    default windows than usual. The call may read degrees and weights from the device, and wait.
     """
     if targets is None:
         targets = ()
@@ -281,7 +286,7 @@ def window_ends(
 
 
 def ends_of(shares: list[float], samples: int) -> Ends:
-    """Choose the ends of windows, given the rising shares of all edges up to each end.
+    """Choose where windows end, given the share of all edges up to each end, in ascending order.
 
     The number of slots for each key of the sample is doubled until the least share, times that
     number, reaches `_SMALL_SHARE`. It is not doubled if the greatest share would exceed a half:
@@ -316,7 +321,7 @@ def _rank(share: float, samples: int, draw_bits: int) -> int:
 
 
 def least_of_draws(keys: Array, draw_bits: int) -> tuple[Array, Array]:
-    """Return the least of every ``1 << draw_bits`` adjacent keys, and its first position."""
+    """Return the minimum of every ``1 << draw_bits`` adjacent keys, and its first position."""
     draws = keys.reshape(-1, 1 << draw_bits)
     places = np.argmin(draws, axis=1) + (np.arange(len(draws)) << draw_bits)
     return keys[places], places
