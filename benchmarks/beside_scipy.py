@@ -85,7 +85,12 @@ def compared(
     *,
     exact: bool = False,
 ) -> Rows:
-    """Yield a row for each matrix, with times and the ratio of SciPy's time to each way's."""
+    """Time all ways on each matrix, and yield a row with the times and their ratios to SciPy's.
+
+    `ways` are functions that solve a matrix, by name. At the end, a text for each of them is
+    yielded that has the geometric mean and the worst of its ratios. `scipys` is SciPy's function.
+    With `exact`, whole trees are compared instead of total weights.
+    """
     ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ways}
     for title, matrix in matrices:
         solves = {name: partial(solve, matrix) for name, solve in {**ways, SCIPY: scipys}.items()}
@@ -124,7 +129,7 @@ def _scipys_of_edges(arrays: Any) -> Any:
 
 
 def in_forms(graph: clmst.Graph, forms: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the form and the matrix for each form of a symmetric graph."""
+    """Convert a symmetric graph to matrices, one for each of `forms`, and yield form and matrix."""
     rng = np.random.default_rng(0)
     symmetric = as_matrix(graph)
     upper: Any = sparse.triu(symmetric, format="csr")
@@ -147,7 +152,7 @@ def main() -> None:
 @main.add_command
 @case(ONLY, repetitions=5)
 def usual(run: Run, only: tuple[str, ...]) -> Rows:
-    """Time the matrices that users have."""
+    """Time clmst and SciPy on typical matrices: from scikit-learn, from SciPy, from files."""
     ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
     return compared(run, usual_matrices.usual(only), ways)
 
@@ -168,7 +173,7 @@ def usual(run: Run, only: tuple[str, ...]) -> Rows:
 def small(
     run: Run, only: tuple[str, ...], weights: tuple[str, ...], forms: tuple[str, ...]
 ) -> Rows:
-    """Time small matrices in every way."""
+    """Time small matrices in every way of clmst (default, named device, host) and by SciPy."""
     on_device = partial(clmst.minimum_spanning_forest, device=run.device)
     ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
     ways |= {"device": on_device, "host": _on_host}
@@ -178,7 +183,7 @@ def small(
 @main.add_command
 @case(ONLY, repetitions=5)
 def edges(run: Run, only: tuple[str, ...]) -> Rows:
-    """Time arrays of edges."""
+    """Time forests from arrays of edges, including the conversion to a graph, beside SciPy."""
     arrays = usual_matrices.edge_arrays(only)
     return compared(run, arrays, {"clmst": _of_edges}, _scipys_of_edges)
 

@@ -1,4 +1,4 @@
-"""A case: several ways of doing the same work, each of which is verified, then timed in turns."""
+"""Benchmark cases: several methods of doing the same work, verified and then timed in turns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FEW_REPETITIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The work of a method, with everything compiled and allocated."""
+    """The prepared work of a method: its programs are compiled and its arrays are allocated."""
 
     enqueue: Callable[[], object]  # does the work once, or enqueues it
     results: Callable[[], Sequence[Array]]  # waits, and returns results of the last call
@@ -37,7 +37,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way of doing the work of a case."""
+    """One way of doing the work of a benchmark case, such as clmst's or NumPy's."""
 
     name: str
     prepare: Callable[[], Work]  # if it raises, the method is left out of the case
@@ -67,10 +67,12 @@ def returning(
     results: Callable[[list[Any]], Sequence[Array]] = lambda found: found,
     expected: Sequence[Array] | None = None,
 ) -> Method:
-    """Return a method whose calls return their results.
+    """Return a method whose timed function returns its results as values.
 
-    `make` is called once, and returns the function to time. `results` converts what that function
-    returns to arrays on the host.
+    The functions of other methods write them to arrays that were allocated before
+    (:func:`on_device`). `make` is called once, and returns the function to time. `results` converts
+    the values to arrays on the host. `expected` are the right results, if they have another form
+    than those of the case.
     """
 
     def prepare() -> Work:
@@ -86,10 +88,7 @@ def returning(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Some work, its right results by NumPy, and the methods to compare.
-
-    The first method is clmst's.
-    """
+    """Some work on arrays, its expected results, and the methods of doing it that are compared."""
 
     name: str
     size: int  # number of elements
@@ -100,7 +99,7 @@ class Case:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """The times of one contestant in one case, or the reason why it has none."""
+    """The times of one contestant in one benchmark case, or the reason why there are no times."""
 
     case: str
     contestant: str
@@ -126,13 +125,17 @@ class Outcome:
 
     @property
     def limit_share(self) -> float | None:
-        """The share of its time that its traffic would take at the bandwidth of a copy, or None."""
+        """How near the contestant is to the bandwidth of a copy, from 0 to 1, or None.
+
+        It is the time in which a copy would move the same bytes, divided by the contestant's time.
+        It is None if the number of bytes is unknown.
+        """
         bandwidth = self.bandwidth
         return None if bandwidth is None else bandwidth * self.copy_seconds_per_byte
 
 
 def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
-    """Compare results with the expected ones. Returns "" if equal, else the first difference."""
+    """Compare results with expected results. Returns "" if equal, else the first difference."""
     if len(expected) != len(results):
         return f"{len(results)} results, not {len(expected)}"
     for which, (right, found) in enumerate(zip(expected, results, strict=True)):
@@ -146,7 +149,7 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
 
 
 class CopyLimit:
-    """The device's own copy of a buffer, with which memory traffic is compared."""
+    """A copy of a buffer by the OpenCL driver, whose bandwidth is the measure for all traffic."""
 
     def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
@@ -156,7 +159,7 @@ class CopyLimit:
         space.overwrite([self._source, self._target])
 
     def contestant(self, space: Workspace) -> Contestant[None]:
-        """Return the contestant that copies the buffer."""
+        """Return the contestant whose timed call enqueues the copy."""
         return Contestant(name="copy", call=self._enqueue, wait=space.finish)
 
     def _enqueue(self) -> None:
@@ -167,14 +170,17 @@ class CopyLimit:
 
 
 def batch_of(seconds: float) -> int:
-    """Return the number of calls that are timed together, if one takes `seconds`."""
+    """Return how many calls are timed together, if one call takes `seconds`."""
     if seconds >= _SHORT_CALL:
         return 1
     return min(math.ceil(_BATCH_SECONDS / max(seconds, 1e-9)), _MOST_CALLS)
 
 
 def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
-    """Verify all methods of a case, then time the right ones in turns."""
+    """Verify all methods of a benchmark case, then time those with right results in turns.
+
+    A copy of `limit` is timed in the same turns.
+    """
     harness = Harness(repetitions=repetitions, settle=space.finish, goes_on=True)
     strict = replace(harness, goes_on=False)
     every = [_admit(harness, space, case, method) for method in case.methods]
@@ -214,7 +220,10 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
 
 
 def _repetitions(harness: Harness, times: Times[object]) -> int:
-    """Set how many calls are timed together, and return the number of times to time a method."""
+    """Set how many calls of a method are timed together, and return how often to time it.
+
+    The result is 0 if the method fails in a trial.
+    """
     for _ in range(_TRIALS):
         harness.time(times)
         if times.status != "ok":

@@ -42,7 +42,10 @@ Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 
 def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
-    """Return a symmetric graph with n vertices, where each pair is an edge with a probability."""
+    """Return a random symmetric graph in which each pair of vertices is an edge with a probability.
+
+    It has `n` vertices, and random integers of 30 bits as weights.
+    """
     seed = n if probability == 1 else round(1e6 * probability)
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 32, n * n, np.uint32)
@@ -92,7 +95,7 @@ def edges_once(graph: clmst.Graph) -> clmst.Graph:
 
 
 def by_fresh_matrix(graph: DeviceGraph) -> Way:
-    """Return a solve that builds its matrix anew each time."""
+    """Return a function that solves a graph by `dense`, and builds the matrix in each call."""
 
     def solve() -> clmst.DeviceForest:
         for key in [("dense", maximum) for maximum in (False, True)]:
@@ -112,9 +115,10 @@ def solved(
     run: Run, sizes: Sequence[int], probabilities: Sequence[float], ways_of: Ways,
     once: Mapping[str, Once] | None = None,
 ) -> Iterator[Row]:  # fmt: skip
-    """Yield a row for each size and density, with the times of `ways_of` in turns.
+    """Yield a table row for each size and density, with the times of several ways of solving.
 
-    The ways in `once` are timed once.
+    The functions that `ways_of` returns are timed in turns. The functions in `once` are called once
+    and return their milliseconds.
     """
     for n in sizes:
         for probability in probabilities:
@@ -130,9 +134,9 @@ def solved(
 
 
 def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
-    """Return the milliseconds of SciPy for the upper triangle.
+    """Time SciPy's minimum_spanning_tree of the upper triangle once, and return the milliseconds.
 
-    Raises :class:`WrongResultError` if its tree has another weight.
+    Raises :class:`WrongResultError` if the total weight of its tree is not the weight of `forest`.
     """
     indices, indptr = graph.indices.view(np.int32), graph.indptr.view(np.int32)
     rows = sparse.csr_array((graph.weights + 1, indices, indptr))  # for SciPy a zero is not an edge
@@ -145,7 +149,7 @@ def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return the ways to solve a complete graph, by name."""
+    """Return functions that solve a complete graph as a list of edges and as a matrix, by name."""
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -155,7 +159,11 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, W
 
 
 def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return the ways to solve a graph of any density, by name."""
+    """Return functions that solve a graph, by name.
+
+    They solve it by `dense` with the matrix of an earlier solve, by `dense` with a new matrix in
+    each call, and by `filter-boruvka`, which takes no matrix.
+    """
     rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
     return {
         MATRIX: solving(rows, "dense"),
@@ -165,7 +173,7 @@ def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]
 
 
 def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> float | None:
-    """Return the density from which on a contestant is faster than another.
+    """Return the density from which on the contestant `name` is faster than `beside`.
 
     Returns None if it is slower at the maximum density. Between two measured densities, the
     logarithm of the ratio is taken as linear. If the contestant is always faster, the minimum
@@ -186,7 +194,7 @@ def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> 
 def over_densities(
     run: Run, sizes: tuple[int, Sequence[float]], ways: Ways, names: Sequence[str], beside: str
 ) -> Rows:
-    """Yield rows of rising density, then the density from which on contestants are faster.
+    """Yield a row for each density, then texts that say from which density on which way is faster.
 
     `sizes` is (number of vertices, densities). Each of `names` is compared with `beside`.
     """
@@ -213,7 +221,7 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
 
 @click.group(cls=Cases)
 def main() -> None:
-    """Time `dense` beside other algorithms."""
+    """Time `dense`, which goes over an adjacency matrix, beside other algorithms."""
 
 
 @main.add_command
@@ -226,5 +234,5 @@ def complete(run: Run, largest: int) -> Rows:
 @main.add_command
 @case(VERTICES, PROBABILITY, draw=draw)
 def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
-    """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
+    """Time graphs by density, and find from which density on `dense` is faster (Table 5)."""
     return over_densities(run, (vertices, probabilities), kept_or_built, (MATRIX, BUILT), EDGES)

@@ -1,4 +1,4 @@
-"""Compare the surrogates with the inputs of ECL-MST's paper, and times with stated ones.
+"""Compare the surrogate graphs with the inputs of ECL-MST's paper, and times with published ones.
 
     python -m benchmarks ecl inputs [GRAPH ...]
     python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
@@ -42,13 +42,13 @@ TITLES = ("slots", "vertices", "components", "d-avg", "d-max")
 
 @click.group(cls=Cases)
 def main() -> None:
-    """Compare surrogates with ECL-MST's inputs, and times with stated ones."""
+    """Compare surrogate graphs with ECL-MST's inputs, and times with published times."""
 
 
 @main.add_command
 @case(graphs_argument())
 def inputs(run: Run, graphs: tuple[str, ...]) -> Rows:
-    """Put the surrogates' numbers beside the paper's (Table 2)."""
+    """Compare the sizes and degrees of surrogate graphs with those in the paper's Table 2."""
     del run
     for name in graphs or tuple(TABLE_2):
         stated, found = TABLE_2.get(name.removesuffix("-close"), ("",) * 5), facts_of(load(name))
@@ -77,7 +77,11 @@ STATED = {
 
 
 def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
-    """Prove the forest of a graph, time its solves, and return the row."""
+    """Prove the forest of a graph, time two kinds of solves, and return the row of the table.
+
+    The row also has the time that is published for the graph `name`. `dtype` is the dtype to which
+    weights are converted.
+    """
     weighted = graph.replace(weights=graph.weights.astype(dtype))
     resident = clmst.to_device(weighted, run.device)
     proved = clmst.minimum_spanning_forest(resident, verify=True)
@@ -98,9 +102,10 @@ def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw a picture here.")
 def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
-    """Put the paper's ECL-MST beside the results of `clmst bench --output` (Figures 3 and 4).
+    """Compare the throughput in ECL-MST's paper with results of `clmst bench` (Figures 3 and 4).
 
-    In billion slots per second. The paper's rates are of its graphs, all others are of surrogates.
+    The throughput is in billion slots per second; a slot is one direction of an edge. The paper's
+    rates were measured on its graphs, and all other rates on surrogate graphs.
     """
     results = merged({str(file): Results.load(file) for file in files})
     rows = [*show(rates_of(results), Run(devices=()))]
@@ -110,7 +115,10 @@ def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
 
 
 def rates_of(results: Results) -> Iterator[Row]:
-    """Yield the rates of all contestants on each surrogate beside the rates in the paper."""
+    """Yield, for each surrogate graph, the throughput of all contestants beside the paper's.
+
+    It is in billion slots per second.
+    """
     for grid in Grid.each(results, "times"):
         for graph, rates in zip(grid.graphs, grid.rates() * 1e-9, strict=True):
             if graph not in ECL_MST:
@@ -126,7 +134,10 @@ def rates_of(results: Results) -> Iterator[Row]:
 
 
 def draw(rows: Sequence[Row], file: Path, title: str) -> None:
-    """Draw rates with a row for each graph. Markers of the paper's rates are hollow."""
+    """Draw the throughput of all contestants, with a row for each graph.
+
+    The markers of the paper's numbers are hollow.
+    """
     size, graphs = (9, 2 + 0.32 * len(rows)), [row["graph"] for row in rows]
     with panels(file, 1, size, title=title) as (panel,):
         for number, name in enumerate(one for one in rows[0] if one != "graph"):
@@ -149,7 +160,10 @@ def draw(rows: Sequence[Row], file: Path, title: str) -> None:
     click.option("--dtype", default="float32", show_default=True, help="Of the weights."),
 )
 def stated(run: Run, graphs: tuple[str, ...], dtype: str) -> Rows:
-    """Time the surrogates of graphs for which RAFT states times. NAME=FILE gives a graph."""
+    """Time solves of the graphs for which RAFT's pull request states times.
+
+    By default surrogate graphs are solved. NAME=FILE gives the file of a graph.
+    """
     sources = dict(one.partition("=")[::2] for one in graphs) or dict.fromkeys(STATED, "")
     for name in sources:
         if name not in STATED:

@@ -35,7 +35,11 @@ LIMIT = "two reads and a write at the bandwidth of a copy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arrays:
-    """The arrays that all ways of scanning use: host `x`, device `values` and `out`, host `y`."""
+    """The arrays that all contestants use.
+
+    The input is `x` on the host and `values` on the device. The result is `out` on the device and
+    `y` on the host.
+    """
 
     x: Array
     values: DeviceArray
@@ -45,7 +49,11 @@ class _Arrays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scanner:
-    """A way of scanning: from host array to host array, and its kernels alone."""
+    """A contestant that computes an exclusive scan, with two functions that are timed.
+
+    `total` is the whole call: it uploads a host array, scans it, and reads the result back.
+    `kernel_ms` scans on the device and returns the milliseconds of the kernels alone.
+    """
 
     name: str
     total: Callable[[], object]
@@ -53,7 +61,7 @@ class _Scanner:
 
 
 def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Row]:
-    """Yield the rows of all sizes from 1 MiB to `largest` MiB. The ways of a size take turns.
+    """Time scans of all sizes from 1 MiB to `largest` MiB in turns, and yield rows of the table.
 
     Raises
     ------
@@ -68,7 +76,7 @@ def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Row]:
 
 
 def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
-    """Yield the rows of one size."""
+    """Time scans of `mib` MiB, and yield a row for each contestant, then rows for plain copies."""
     x = random_words(space, mib * 2**18)
     values, out = (space.empty(x.size, x.dtype) for _ in range(2))
     arrays = _Arrays(x=x, values=values, out=out, y=host_empty(x.size, x.dtype))
@@ -94,7 +102,7 @@ def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
 
 
 def _transfers(space: Workspace, mib: int, arrays: _Arrays, repetitions: int) -> Iterator[Row]:
-    """Yield the rows of both transfers, from and to pageable memory."""
+    """Time the copies from and to pageable host memory, and yield a row for each direction."""
     launch = Launcher(space.device, space.device.queue)
 
     def to_device() -> None:
@@ -116,7 +124,7 @@ def can_use_pyopencl() -> bool:
 
 
 def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
-    """Yield all ways of scanning."""
+    """Yield all contestants: the strategies of clmst, PyOpenCL if it can scan, and NumPy."""
     yield _by_clmst(space, arrays, "reduce-then-scan")
     yield _by_clmst(space, arrays, "reduce-then-scan", buffers=1)
     yield from (_by_clmst(space, arrays, name) for name in ("scan-then-propagate", "auto"))
@@ -127,7 +135,7 @@ def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
 
 
 def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> None:
-    """Raise ValueError unless all ways are right. This also warms them up."""
+    """Raise ValueError unless the results of all contestants are right. This also warms them up."""
     expected = np.empty_like(arrays.x)
     numpy_scan(arrays.x, expected, exclusive=True)
     for scanner in scanners:
@@ -140,7 +148,7 @@ def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> 
 
 
 def _allocating(space: Workspace, arrays: _Arrays, buffers: int) -> _Scanner:
-    """Return a way that allocates its buffers from the driver in each call, and frees them."""
+    """Return a contestant that allocates buffers from the driver in each call, and frees them."""
     device, n, dtype = space.device, arrays.x.size, arrays.x.dtype
     launch = Launcher(device, device.queue)
 

@@ -1,8 +1,9 @@
-"""The graphs of the landscape: families by degree and size, made on the device by primitives.
+"""Generate the graphs of the benchmark ``landscape`` on the device: families by degree and size.
 
-An edge is a function of its number, in OpenCL C; loops are left out and duplicates merged by a
-sort. A weight is a hash of the edge's ends, so both directions have the same. Vertices are powers
-of two. The structured graphs of ``worst_case_graphs`` are a family, too, made on the host.
+Each family has a function in OpenCL C that computes the ends of an edge from the edge's number.
+Loops are left out, and duplicates are merged after a sort. The weight of an edge is a hash of its
+ends, so both directions have the same weight. The number of vertices is a power of two. The
+structured graphs of ``worst_case_graphs``, which are generated on the host, are further families.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ ulong pair(ulong k, ulong at, ulong b, ulong h, ulong seed) {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Graphs of 2**b vertices and some degree."""
+    """A family of random graphs, one for each average degree and each number 2**b of vertices."""
 
     # Statements that set `u` and `v` to the ends of edge `k`. They know the number `n` of vertices,
     # its bits `b`, half the degree as `h`, a `seed`, and `at`: the offset number ``k % count`` of
@@ -101,7 +102,10 @@ class Family:
 
 @cache
 def _stencil(dimensions: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """Return the nearest offsets, the lesser of each opposite two left out."""
+    """Return the `count` integer vectors that are nearest to 0, one of each opposite pair.
+
+    They are the offsets from a vertex of a grid to its neighbours.
+    """
     reach = 4 + isqrt(count) if dimensions == 2 else 6
     every = product(range(-reach, reach + 1), repeat=dimensions)
     ahead = (one for one in every if one > (0,) * dimensions)
@@ -109,7 +113,11 @@ def _stencil(dimensions: int, count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _cells_within(h: int) -> Sequence[tuple[int, ...]]:
-    """Return the offsets of cells that may hold points within the radius of degree 2 h."""
+    """Return the offsets to the cells of a grid that may hold near points.
+
+    Each cell holds one random point. Two points are neighbours within a radius, which is so large
+    that the average degree is 2 h.
+    """
     reach = (2 * h / pi) ** 0.5 + 2**0.5
     return [one for one in _stencil(2, 4 * h + 24) if sum(x * x for x in one) <= reach**2]
 
@@ -159,14 +167,22 @@ _EXTRA = "ulong r = hashed(seed, k); u = (r >> 32) % n; v = (r & 0xFFFFFFFF) % n
 
 
 def _with_extra(parent: str) -> str:
-    """Return the statements of a tree, vertex k + 1 of which hangs on another one, and more."""
+    """Return OpenCL C statements that set u and v to the ends of edge k of a tree with extra edges.
+
+    Each of the first n - 1 edges joins vertex k + 1 to the vertex that the expression `parent`
+    computes. All later edges join two random vertices.
+    """
     return f"""{_EXTRA}
   u = k < n - 1 ? k + 1 : u;
   v = k < n - 1 ? {parent} : v;"""
 
 
 def _rmat(a: float, b: float) -> str:
-    """Return the statements of a recursive matrix of chances a, b, b and the rest."""
+    """Return OpenCL C statements that set u and v to the ends of a random edge of an R-MAT graph.
+
+    For each bit of the vertex numbers, one of the four quadrants of the adjacency matrix is drawn,
+    with the probabilities `a`, `b`, `b` and 1 - a - 2 b.
+    """
     levels, lines = LOG_VERTICES[-1], ["ulong q = 0;", "ulong d = 0;"]
     to_b, to_c, to_d = (int(p * 2**16) for p in (a, a + b, a + 2 * b))
     for level in range(levels):
@@ -188,7 +204,11 @@ def _of_grid(ends: str, dimensions: int, least: int, *, is_renamed: bool = False
 
 
 def _of_hubs(stars: int) -> Family:
-    """Return stars with h hubs each. The hubs come first and are joined in a path."""
+    """Return the family of graphs of `stars` stars, each with h hubs, half the average degree.
+
+    Every other vertex is joined to all hubs of one star, which is drawn at random. The hubs are the
+    first vertices, and are joined in a path.
+    """
     return Family(
         edges=lambda n, h: n * h + stars * h - 1,
         ends=f"""
@@ -239,7 +259,10 @@ STRUCTURED = {f"structured: {name}": make for name, make in worst_case_graphs.FA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A graph of the landscape; structured families have weights of their own."""
+    """The parameters of one graph of the landscape.
+
+    The graphs of ``worst_case_graphs`` ignore `degree` and `weights`.
+    """
 
     family: str
     degree: int  # both directions of an edge counted, before duplicates merge; 0 if structured
@@ -249,11 +272,11 @@ class Cell:
 
     @property
     def entries(self) -> int:
-        """About how many entries it has, both directions counted."""
+        """The approximate number of CSR entries of the graph, with both directions of each edge."""
         return (self.degree or 2) << self.log_size
 
     def made(self, seed: int, device: Device) -> DeviceGraph:
-        """Return the graph on a device."""
+        """Generate the graph on a device, with random numbers that follow from `seed`."""
         if self.family in STRUCTURED:
             graph = STRUCTURED[self.family](1 << self.log_size).graph()
             graph = graph if self.layout == "upper" else graph.symmetrised()
@@ -270,7 +293,11 @@ class Cell:
 def _mapped(
     values: DeviceArray, expression: str, result: str, preamble: str = "", **given: Any
 ) -> DeviceArray:
-    """Return an expression for each value. Numbers that are given are words of 64 bits."""
+    """Evaluate an OpenCL C expression for each element of `values`, and return the results.
+
+    `preamble` has the functions that the expression calls, and `result` is the dtype of the
+    results. Keyword arguments are further arguments of the expression: arrays, or 64-bit integers.
+    """
     arrays = {name: one.dtype for name, one in given.items() if isinstance(one, DeviceArray)}
     scalars = {name: "u8" for name in given if name not in arrays}
     function = Map(
@@ -281,7 +308,11 @@ def _mapped(
 
 
 def _pairs(family: Family, cell: Cell, seed: int, device: Device) -> DeviceArray:
-    """Return the edges of a graph once each, as rising words."""
+    """Generate the edges of a graph without loops and duplicates, as ascending 64-bit words.
+
+    The lesser end of an edge is in the upper bits of its word, and the other end in the lower
+    `log_size` bits.
+    """
     h, n, b = cell.degree // 2, 1 << cell.log_size, cell.log_size
     offsets = [(0,)] if family.offsets is None else family.offsets(h)
     radius = round(cell.degree / pi * 2**16) << 32
@@ -302,7 +333,7 @@ def _pairs(family: Family, cell: Cell, seed: int, device: Device) -> DeviceArray
 
 
 def _mirrored(words: DeviceArray, b: int) -> DeviceArray:
-    """Return the edges in both directions."""
+    """Return ascending words with both directions of each edge. An end has `b` bits of a word."""
     both = _mapped(
         DeviceArray.empty(2 * words.size, np.uint64, words.device),
         "i < m ? words[i % m] : words[i % m] >> b | (words[i % m] & (((ulong)1 << b) - 1)) << b",
@@ -312,7 +343,7 @@ def _mirrored(words: DeviceArray, b: int) -> DeviceArray:
 
 
 def _of_words(words: DeviceArray, cell: Cell, seed: int) -> DeviceGraph:
-    """Return the graph of words in order, which have a row and a column."""
+    """Build the graph of ascending words, each of which has the row and the column of an entry."""
     b, (word, expression, dtype) = cell.log_size, WEIGHTS[cell.weights]
     weigh = f"""{_HASH}
 ulong weight(ulong w, ulong b, ulong seed) {{
@@ -330,10 +361,7 @@ ulong weight(ulong w, ulong b, ulong seed) {{
 
 
 def _row_starts(words: DeviceArray, b: int) -> DeviceArray:
-    """Return the beginning of every row, and the end of the last row.
-
-    No row ends before the row above it.
-    """
+    """Return the CSR row starts for ascending words with a row and a column of `b` bits each."""
     rows = _mapped(words, "x >> b", "u4", b=b)
     ends = Predicate(
         dtype=np.dtype("u4"), expression="i + 1 == size || rows[min(i + 1, size - 1)] != x",

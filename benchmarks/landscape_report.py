@@ -1,4 +1,9 @@
-"""What a landscape shows: a model of the time of a solve, the cells beyond it, and a map."""
+"""Report on a landscape: compare the times of solves on many graphs with a model of the time.
+
+A cell is one graph of the landscape: a family, a degree, a number of vertices, a kind of weights,
+and whether each edge is stored once or twice. The report lists the cells that take longer than the
+model predicts, and can be drawn as a map.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,10 @@ _COLOURS = {"model": ("time to the model", 4.0), "best": ("default to the best o
 
 
 def read_lines(files: Iterable[Path]) -> list[Row]:
-    """Return the lines of files. A line that a killed run has left unfinished is dropped."""
+    """Return the measured cells in some files, which have one JSON object in each line.
+
+    A last line that is incomplete, because the run was stopped, is dropped.
+    """
     rows: list[Row] = []
     for file in files:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
@@ -47,7 +55,12 @@ def read_lines(files: Iterable[Path]) -> list[Row]:
 
 
 def terms_of(row: Row, constants: Row) -> Array:
-    """Return the milliseconds of a launch, of all bytes once, and of a gather at each end."""
+    """Return the terms of the model for one graph, in milliseconds.
+
+    They are the time of one launch, the time of reading all bytes of the graph once, and the time
+    of one random read for each end of an edge, for at most five ends per vertex. `constants` has
+    the rates that were measured on the device.
+    """
     n, slots = row["n"], row["slots"]
     ends = slots if row["layout"] == "both" else 2 * slots
     weight = _BYTES_OF_WEIGHT.get(row["weights"], 4)
@@ -60,7 +73,10 @@ def terms_of(row: Row, constants: Row) -> Array:
 
 
 def fitted(terms: Array, times: Array) -> Array:
-    """Return the factor of each term, fitted by least relative deviation. None is negative."""
+    """Fit the factor of each term of the model to measured times, and return the factors.
+
+    They minimise the sum of the relative deviations. Every factor is 0 or more.
+    """
     scaled, target = terms / times[:, None], np.ones(len(times))
     weights = np.ones(len(times))
     found = np.ones(terms.shape[1])
@@ -71,7 +87,7 @@ def fitted(terms: Array, times: Array) -> Array:
 
 
 class Landscape:
-    """Measured cells of one device beside the model."""
+    """The measured graphs (cells) of one device, with the model that is fitted to their times."""
 
     def __init__(self, lines: Sequence[Row]) -> None:
         constants = [line for line in lines if "constants" in line]
@@ -92,16 +108,28 @@ class Landscape:
         self.to_best = np.array([_to_best(row) for row in self.rows])
 
     def values(self, what: str) -> Array:
-        """Return each cell's time divided by the model's time, or by the best target's time."""
+        """Return the time of each cell, divided by the time that it is compared with.
+
+        If `what` is "model", that is the time that the model predicts. Otherwise it is the least
+        time with any of the fixed targets that were tried: numbers of edges per vertex in the
+        ranges of light weights that are solved first. The quotient is NaN if none was tried.
+        """
         return self.to_model if what == "model" else self.to_best
 
     def chosen(self, *, held_out: bool) -> list[int]:
-        """Return the cells of the families on which nothing is tuned, or of all others."""
+        """Return the indices of cells: of the families on which nothing is tuned, or of the others.
+
+        `held_out` selects the families on which nothing is tuned.
+        """
         return [k for k, row in enumerate(self.rows) if (row["family"] in HELD_OUT) == held_out]
 
 
 def _to_best(row: Row) -> float:
-    """Return the ratio of the default choice to the best fixed target, or NaN without targets."""
+    """Return the time of a solve divided by its time with the best fixed target, or NaN.
+
+    A target says how many edges per vertex are in the ranges of light weights that are solved
+    first. The result is NaN if no targets were timed.
+    """
     targets = [median(times) for times in row["_targets"].values()]
     return median(row["ms"]) / min(targets) if targets else np.nan
 
@@ -173,7 +201,7 @@ def _findings(land: Landscape, cells: Sequence[int]) -> Iterator[dict[str, objec
 
 
 def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
-    """Return the report as Markdown."""
+    """Yield the paragraphs of the report as Markdown."""
     cells, constants = land.chosen(held_out=held_out), land.constants
     launches, passes, gathers = land.counts
     few, many = (constants["gathers"][str(b)] for b in (LOG_VERTICES[0], LOG_VERTICES[-1]))
@@ -200,7 +228,11 @@ def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
 
 
 def draw(land: Landscape, file: Path, what: str, *, held_out: bool) -> None:
-    """Draw families x degree by vertices; a cell's colour is its worst value."""
+    """Draw a map with a panel per family, in which degree and number of vertices are the axes.
+
+    The colour of a field is the worst value, as `what` selects it, over all kinds of weights and
+    both ways of storing edges.
+    """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm
@@ -244,7 +276,7 @@ def draw(land: Landscape, file: Path, what: str, *, held_out: bool) -> None:
 @click.option("--colour", type=click.Choice([*_COLOURS]), default="model", show_default=True)
 @click.option("--held-out", is_flag=True, help="Show the families on which nothing is tuned.")
 def report(files: tuple[Path, ...], plot: Path | None, colour: str, held_out: bool) -> None:
-    """Fit the model, tell which cells are beyond it, and draw the map."""
+    """Fit the model, list the graphs that take longer than it predicts, and draw the map."""
     land = Landscape(read_lines(files))
     for line in text_of(land, held_out=held_out):
         click.echo(line)

@@ -1,4 +1,4 @@
-"""The experiments of the PMA paper: its Table 1 and Figures 4, 7 and 8. `studies` has 5 and 6.
+"""Repeat experiments of the paper on PMA: Table 1 and Figures 4, 7 and 8. `studies` has 5 and 6.
 
     python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
@@ -50,14 +50,15 @@ _MILLION = 1_000_000
 
 
 def road(n: int, degree: float) -> Make:
-    """Return a function that makes a road map."""
+    """Return a function that generates a road map with `n` vertices and an average degree."""
     return partial(generate, "road", n=n, average_degree=degree)
 
 
 def table_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that make the graphs of Table 1, by name.
+    """Return functions that make the graphs of the paper's Table 1, by name.
 
-    A graph is read from its file if there is one, else a graph of its kind and size is generated.
+    A graph is read from its file if there is one. Otherwise a graph of the same kind is generated,
+    with the fraction `share` of the vertices.
     """
     of = partial(scaled, share=share)
     attach = partial(generate, "preferential")
@@ -79,13 +80,13 @@ def table_graphs(share: float) -> Mapping[str, Make]:
 
 
 def from_file_or(name: str, make: Make) -> Make:
-    """Return a function that reads the file called `name`, or `make` if the file does not exist."""
+    """Return a function that reads the graph `name` from a file, or `make` if there is no file."""
     file = real_file(name)
     return make if file is None else partial(Graph.read, file)
 
 
 def gamma_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that make the graphs of Figures 4(a) and 7, by name."""
+    """Return functions that generate the graphs of the paper's Figures 4(a) and 7, by name."""
     n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
@@ -96,7 +97,7 @@ def gamma_graphs(share: float) -> Mapping[str, Make]:
 
 
 def reduction_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that make the graphs of Figure 8, by name."""
+    """Return functions that generate the graphs of the paper's Figure 8, by name."""
     n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
@@ -107,7 +108,7 @@ def reduction_graphs(share: float) -> Mapping[str, Make]:
 
 
 def degree_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that make random graphs of rising average degree, as in Figure 4(b)."""
+    """Return functions that generate random graphs of ascending average degree (Figure 4(b))."""
     n = scaled(_MILLION, share)
     return {
         f"random, degree {degree}": partial(generate, "random", n=n, average_degree=float(degree))
@@ -119,7 +120,10 @@ def degree_graphs(share: float) -> Mapping[str, Make]:
 
 
 def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
-    """Yield each graph on the device, with the first cells of its row."""
+    """Upload each graph in turn, and yield it with the first cells of its row of the table.
+
+    The cells are its name and its sizes, and the default of `pma` for the size of trees.
+    """
     for name, make in graphs.items():
         host = make().symmetrised()
         graph = clmst.to_device(host, run.device)
@@ -131,7 +135,10 @@ def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph
 
 
 def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, list[float]]:
-    """Return the milliseconds of ways, each of which must find the edges that `ecl` finds."""
+    """Time some ways of solving a graph in turns, and return their milliseconds by name.
+
+    Each of them must find the edges that `ecl` finds.
+    """
     right = solving(graph, "ecl")().to_host()
     return run.turns(ways, Agreement("ecl", right).difference, warm_ups=0)
 
@@ -150,7 +157,7 @@ def over_degrees(
 
 
 def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
-    """Return the percentage of vertices that the first level of Bader and Cong's MST-BC unites.
+    """Return by how many per cent the first level of Bader and Cong's MST-BC reduces the vertices.
 
     Each of `processors` processors grows trees as Prim's algorithm does, each from another vertex.
     A processor that meets a vertex of another tree leaves its own tree, without an edge between the
@@ -171,7 +178,7 @@ def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
 
 
 def united(forest: DeviceForest) -> float:
-    """Return the percentage of vertices that the first level of a solve unites with others."""
+    """Return by how many per cent the first level of a solve reduces the number of vertices."""
     vertices: Sequence[int] = forest.stats["vertices"]
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 
@@ -180,7 +187,7 @@ def united(forest: DeviceForest) -> float:
 
 
 def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw how many times as fast as boruvka each contestant is, with a row for each graph."""
+    """Draw the speedup of each contestant over `boruvka`, with a row for each graph."""
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
     base, numbers = medians(rows, "boruvka"), range(len(rows))
     with panels(path, 1, size, title=title) as (panel,):
@@ -202,7 +209,10 @@ def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw times by gamma, with a panel for each graph and a line at the default gamma."""
+    """Draw the times of the variants by gamma, the maximum size of trees, in a panel per graph.
+
+    A vertical line marks the default of clmst, and another one the best value in the paper.
+    """
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
     size, title = (3.3 * len(graphs), 4.2), f"pma: time over the size of trees, gamma; {device}"
     with panels(path, len(graphs), size, title=title) as axes:
@@ -224,7 +234,7 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw times by average degree."""
+    """Draw the times with and without the removal of parallel edges, by average degree."""
     title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
     with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
         lines(panel, rows, "degree", band=True)
@@ -237,7 +247,7 @@ def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw the share of vertices that the first level unites, with bars for each graph."""
+    """Draw by how many per cent the first level reduces the vertices, with bars for each graph."""
     names, title = names_of(rows), f"Vertices that the first level unites, {device}"
     width = 0.8 / len(names)
     with panels(path, 1, (8, 4.2), title=title) as (panel,):

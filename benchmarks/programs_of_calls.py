@@ -1,13 +1,13 @@
-"""Record the programs that first calls build, for ``clmst/runtime/programs.json``.
+"""Record which OpenCL programs first calls build, for ``clmst/runtime/programs.json``.
 
     python -m benchmarks.programs_of_calls nvidia
     python -m benchmarks.programs_of_calls intel
 
 Each call runs in a process of its own without the caches of clmst and of the driver, so all of its
-self-tests run and all of its programs are built. The programs of calls with the same first
-self-test are joined: first those that all of these calls need, then the others, and of both those
-first that took longest to build. Only the lists of the device's policy are replaced; the lists of
-other policies stay.
+self-tests run and all of its programs are built. Calls with the same first self-test share one list
+of programs. The programs that all of these calls need come first, then all others. Within each of
+the two groups, the programs that took longest to build come first. Only the lists of the device's
+policy are replaced; the lists of other policies stay.
 """
 
 from __future__ import annotations
@@ -125,9 +125,10 @@ CALLS["validity index"] = partial(_validity, 2_000, 8)
 
 
 def record(name: str) -> dict[str, Any]:
-    """Run a call in this process.
+    """Run one of CALLS in this process, and return the programs that it builds.
 
-    Returns its first self-test, and the programs that it asks for with the seconds of their builds.
+    Returns a dict with the call's first self-test ("test", None if there is none) and, for each
+    program that is requested after that, the seconds that building it took ("programs").
     """
     from clmst.runtime import specialisation
     from clmst.runtime.device import Device
@@ -159,7 +160,7 @@ def record(name: str) -> dict[str, Any]:
 
 
 def _recorded(device: str, name: str) -> dict[str, Any]:
-    """Record a call in a process of its own."""
+    """Record one of CALLS in a process of its own, with empty caches; see :func:`record`."""
     with tempfile.TemporaryDirectory() as cache:
         settings = {
             "CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0",
@@ -174,7 +175,7 @@ def _recorded(device: str, name: str) -> dict[str, Any]:
 
 
 def main(device: str) -> None:
-    """Record all calls on a device, and write the table."""
+    """Record all calls on a device, and write their programs to ``programs.json``."""
     import clmst
     from clmst.runtime import policy
 
@@ -206,7 +207,11 @@ def main(device: str) -> None:
 
 
 def _ordered(records: list[dict[str, float]]) -> list[str]:
-    """Join the programs of calls: those of all calls first, then by the seconds of their builds."""
+    """Join the programs of several calls to one list.
+
+    The programs that all of these calls need come first, then all others. Within each of the two
+    groups, the programs that take longest to build come first.
+    """
     seconds: dict[str, float] = {}
     for record in records:
         for text, time_taken in record.items():
@@ -216,7 +221,7 @@ def _ordered(records: list[dict[str, float]]) -> list[str]:
 
 
 def _lines(calls: dict[str, list[int]]) -> str:
-    """Return the lists of calls, one in each line."""
+    """Return the list of programs of each self-test as JSON, with one self-test per line."""
     return ",\n".join(f"{json.dumps(test)}: {one}" for test, one in sorted(calls.items()))
 
 

@@ -1,13 +1,15 @@
-"""The runner of all cases: options, devices, turns of contestants, the table and the record.
+"""Run benchmark cases: options, devices, timing in turns, the printed table and the written record.
 
-A case is a generator of rows. :func:`case` makes a command of it, with options that all cases have:
+A case is a function that yields the rows of a table, one by one as they are measured. :func:`case`
+makes a command of it, with options that all cases have:
 
 ``--device NAME``      a device, as for ``clmst solve``; repeated if the case takes several
-``--repetitions K``    number of turns; the table shows their median, minimum and maximum ``--clock
-cpu``        processor time of all threads, for CPU devices of a shared machine ``--least``
-show the minimum of the times, not the median ``--json FILE``        write the times of every
-repetition, and the machine, after each row ``--plot FILE``        draw a picture, if the case has
-one ``--from FILE``        show and draw the rows of such a file again, without measuring
+``--repetitions K``    number of turns; the table shows their median, minimum and maximum
+``--clock cpu``        processor time of all threads, for CPU devices of a shared machine
+``--least``            show the minimum of the times, not the median
+``--json FILE``        write the times of every repetition, and the machine, after each row
+``--plot FILE``        draw a picture, if the case has one
+``--from FILE``        show and draw the rows of a file of ``--json``, without measuring
 """
 
 from __future__ import annotations
@@ -66,9 +68,9 @@ class Run:
         before: Way | None = None,
         **how: Any,
     ) -> dict[str, list[float]]:
-        """Verify all ways, then time them in turns.
+        """Verify the results of some functions, then time the functions in turns.
 
-        Returns the milliseconds of each repetition by way.
+        Returns the milliseconds of each repetition, by the name of the function.
 
         Parameters
         ----------
@@ -87,7 +89,7 @@ class Run:
         return by_name(self.harness(**{"warm_ups": 1, **how}).run(every))
 
     def of(self, times: Sequence[float]) -> float:
-        """Return the value that represents some times: their median, or minimum with --least."""
+        """Return the median of some times, or their minimum if the run has the option --least."""
         return min(times) if self.least else median(times)
 
     def ratio(self, row: Row, slower: str, faster: str) -> float:
@@ -110,7 +112,10 @@ class Run:
 
 
 def means(run: Run, rows: Iterable[Row], slower: str) -> str:
-    """Describe how many times as fast as one contestant all others are, as geometric means."""
+    """Return a sentence that says how many times as fast as `slower` each other contestant is.
+
+    Each number is the geometric mean over all rows.
+    """
     ratios: dict[str, list[float]] = {}
     for row in rows:
         for name, times in row.items():
@@ -121,9 +126,10 @@ def means(run: Run, rows: Iterable[Row], slower: str) -> str:
 
 
 def show(rows: Rows, run: Run) -> Iterator[Row]:
-    """Print rows as a Markdown table as they come, and yield them.
+    """Print rows as a Markdown table, each as soon as it is measured, and yield them.
 
-    A new heading is printed whenever the columns change.
+    A new heading is printed whenever the columns change. A text in place of a row is printed as a
+    remark and is not yielded.
     """
     columns: list[str] = []
     for row in rows:
@@ -142,7 +148,7 @@ def show(rows: Rows, run: Run) -> Iterator[Row]:
 
 
 class Reported(click.Command):
-    """A command that reports an error in one line."""
+    """A click command that reports an error in one line instead of a traceback."""
 
     def invoke(self, context: click.Context) -> object:
         """Run the command."""
@@ -151,7 +157,7 @@ class Reported(click.Command):
 
 
 class Cases(click.Group):
-    """A group of several cases."""
+    """A click command whose subcommands are benchmark cases."""
 
     command_class = Reported
 
@@ -181,9 +187,9 @@ def case(
     draw: Draw | None = None,
     description: str | None = None,
 ) -> Callable[[Callable[..., Rows]], click.Command]:
-    """Return a decorator that makes a command of a function that yields rows.
+    """Return a decorator that makes a click command of a function that yields the rows of a table.
 
-    The function takes a :class:`Run` and the arguments of its options.
+    The function takes a :class:`Run`, followed by the values of its own options.
 
     Parameters
     ----------

@@ -1,21 +1,23 @@
-"""The one-shot strategies of Ma and Wan, MP and CU, beside clmst's own algorithms.
+"""Time the algorithms MP and CU of Ma and Wan beside other algorithms of clmst.
 
     python -m benchmarks strategies sets [--vertices N] [--union-find NAME]...
     python -m benchmarks strategies families [--scale K]...
     python -m benchmarks strategies complete [--largest N]
     python -m benchmarks strategies density [--vertices N]
 
-MP is `edge-parallel`, and CU is `dense` with ``DenseOptions(reread="all")``. ``sets`` repeats the
-paper's Table 2: the union-finds of MP on a complete graph, by number of compute units if the device
-can be divided, and the share of each step and of synchronising. ``families`` repeats Table 3 and
-Figure 6: circulant graphs with 8 offsets, grids, and R-MAT graphs with 8 edges per vertex, beside
-the oracle, `clmst.kruskal`, which is timed once. ``complete`` repeats Table 4 and ``density`` Table
-5, on the graphs of benchmarks/dense.py. Everything, also matrices, is on the device before a solve
-begins, and MP gets each edge once. A time ends when the endpoints of the forest are on the device.
+MP goes over a list of edges and is `edge-parallel` here. CU goes over an adjacency matrix and is
+`dense` with ``DenseOptions(reread="all")``. Tables and figures are those of Ma and Wan's paper
+(docs/papers/hybrid.md). ``sets`` repeats Table 2: the union-finds of MP on a complete graph, by
+number of compute units if the device can be divided, and the share of each step and of
+synchronising. ``families`` repeats Table 3 and Figure 6: circulant graphs with 8 offsets, grids,
+and R-MAT graphs with 8 edges per vertex. They are also solved by `clmst.kruskal`, once.
+``complete`` repeats Table 4 and ``density`` Table 5, on the graphs of benchmarks/dense.py.
+Everything, also matrices, is on the device before a solve begins, and MP gets each edge once. A
+time ends when the endpoints of the forest are on the device.
 
-The time of synchronising is found without a profiler of the host. The step that finds lightest
-edges is repeated right after it is done. Then paths are short, and at its supervertices every edge
-finds one that is as light or lighter. So the repeated step reads the same, and exchanges nothing.
+The time of synchronising is found without a profiler of the host. The step that finds the lightest
+edges is repeated as soon as it is done. Then all paths are short, and each supervertex has its
+lightest edge already. So the repeated step reads the same data, but work-items exchange nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ AGAIN = "find again"
 
 
 def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return the ways to solve a graph of any density, by name."""
+    """Return functions that solve a graph by MP, by CU and by clmst's own choices, by name."""
     rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), device)
     own, _ = choose("auto", device)
     return {
@@ -72,7 +74,10 @@ def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
 
 
 def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
-    """Return the milliseconds of Kruskal's algorithm. Raises if it finds another forest."""
+    """Time Kruskal's algorithm on the host once, and return the milliseconds.
+
+    Raises WrongResultError if it finds another forest than `forest`.
+    """
     found: list[clmst.Forest] = []
     seconds = seconds_of(lambda: found.append(clmst.kruskal(graph)))
     if difference := Agreement("all others", forest, by="edges").difference(found[0]):
@@ -81,7 +86,7 @@ def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
-    """Return MP with each of some union-finds, by name."""
+    """Return functions that solve a graph by MP, one for each union-find, by its name."""
     return {
         name: solving(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
         for name in union_finds
@@ -104,10 +109,10 @@ def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
 
 
 def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict[str, float]:
-    """Return the milliseconds of each step of MP, and of the second step when it is repeated.
+    """Return how many milliseconds each step of MP takes, and its second step when repeated.
 
-    They are measured by the clock of the device. Each is the minimum of all repetitions, because
-    differences of them are used.
+    The steps are STEPS and AGAIN. They are measured by the clock of the device. Each time is the
+    minimum of all repetitions, because differences of the times are used.
     """
     device, options = graph.device, clmst.EdgeParallelOptions(union_find=union_find)
     taken = []
@@ -128,7 +133,10 @@ def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict
 
 
 def draw_density(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw times by density, and the ratio of MP to CU with the paper's (Table 5, Figure 8)."""
+    """Draw times by density, and the ratio of MP's time to CU's here and in the paper.
+
+    These are Table 5 and Figure 8 of the paper.
+    """
     title = f"MP and CU on random graphs of {rows[0]['n']:,} vertices, {device}"
     with panels(file, 2, (10, 4.4), title=title) as (times, ratios):
         lines(times, rows, "p")
@@ -160,10 +168,10 @@ def main() -> None:
     ),
 )  # fmt: skip
 def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
-    """Time MP's union-finds on a complete graph, by compute units (Table 2).
+    """Time MP with each union-find on a complete graph, by number of compute units (Table 2).
 
-    Synchronising is the third step, and the part of the second step that is saved when it is
-    repeated.
+    The time of synchronising is the time of the third step, and the part of the second step that is
+    saved when that step is repeated.
     """
     graph = edges_once(random_rows(vertices))
     for part in divisions(run.device):
@@ -189,7 +197,10 @@ def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     )
 )  # fmt: skip
 def families(run: Run, scales: tuple[int, ...]) -> Rows:
-    """Time MP on sparse graphs beside Kruskal's algorithm (Table 3 and Figure 6)."""
+    """Time MP on sparse graphs beside Kruskal's algorithm (Ma and Wan, Table 3 and Figure 6).
+
+    MP is the algorithm `edge-parallel`, which goes over a list of edges.
+    """
     own, _ = choose("auto", run.device)
     for scale in scales:
         n, rows = 1 << scale, 1 << scale // 2
@@ -214,12 +225,12 @@ def families(run: Run, scales: tuple[int, ...]) -> Rows:
 @main.add_command
 @case(LARGEST)
 def complete(run: Run, largest: int) -> Rows:
-    """Time complete graphs of 512 vertices and more (Table 4)."""
+    """Time MP and CU on complete graphs of 512 vertices and more (Ma and Wan, Table 4)."""
     return solved(run, sizes_up_to(largest), [1.0], strategies, {KRUSKAL: kruskal_ms})
 
 
 @main.add_command
 @case(VERTICES, PROBABILITY, draw=draw_density)
 def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
-    """Time graphs of rising density, and find where CU overtakes MP (Table 5)."""
+    """Time MP and CU by density, and find from which density on CU is faster (Table 5)."""
     return over_densities(run, (vertices, probabilities), strategies, (CU, MATRIX), MP)

@@ -1,14 +1,14 @@
-"""The size of the code, and how hard it is to enter: lines, classes, import floors, solves.
+"""Measure the size of the code, and how hard it is to read: lines, classes, imports, calls.
 
     python -m benchmarks.structure
     python -m benchmarks.structure --before 62c08af --json sizes.json
 
-A table has the files and lines of each package; with ``--before`` also of an earlier commit.
-A class is named in a file whose text has its name as a word. The path of a solve is traced, not
-read: the second solve of a matrix of SciPy's, on the default device. A door is a place where a
-function of one file calls one of another; a step back is a door to a file that the path has been in
-before. The import floors of a package are the modules of its longest chain of imports, those under
-TYPE_CHECKING left out.
+A table has the files and lines of each package, and with ``--before`` also those of an earlier
+commit. For each class it is counted in how many other files its name occurs as a word. The path of
+a solve is found by tracing the third solve of a SciPy matrix on the default device. A door is a
+pair of files of which one calls a function of the other. A step back is a door to a file that the
+solve has reached before. The import floors of a package are the modules of its longest chain of
+imports, without imports under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _comment_lines_of_kernels(text: str) -> int:
 
 
 def _docstring_lines(node: ast.AST) -> int:
-    """Return the numbers of the lines of a node's docstring that are not blank."""
+    """Return the number of lines of a node's docstring that are not blank."""
     if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return 0
     text = ast.get_docstring(node, clean=False)
@@ -90,9 +90,11 @@ def _docstring_lines(node: ast.AST) -> int:
 
 
 def package_of(path: Path, root: Path) -> str:
-    """Return the row of the table that a file belongs to: ``clmst/io``, ``cl/device``, ``tests``.
+    """Return the heading of the table row in which a file is counted, such as ``clmst/io``.
 
-    Modules beside the packages of clmst are of ``clmst/*.py``.
+    A file in ``clmst`` or ``cl`` is counted for its package. A module directly in ``clmst`` is
+    counted in the row ``clmst/*.py``. Files elsewhere are counted for their top folder, such as
+    ``tests``.
     """
     top, *below = path.relative_to(root).parts
     if top not in ("clmst", "cl"):
@@ -101,7 +103,10 @@ def package_of(path: Path, root: Path) -> str:
 
 
 def packages(root: Path) -> dict[str, Counter[str]]:
-    """Return the files and lines of each package, and the sums of each language of the product."""
+    """Count the files and lines of each package, and of the product by language and in all.
+
+    The product is what users get: the folders ``clmst`` and ``cl``.
+    """
     found: dict[str, Counter[str]] = {}
     for folder in ("clmst", "cl", "tests", "benchmarks"):
         for path in sorted((root / folder).rglob("*")):
@@ -117,7 +122,10 @@ def packages(root: Path) -> dict[str, Counter[str]]:
 
 
 def classes(root: Path) -> dict[str, list[str]]:
-    """Return the classes of the product: all, and those named in no or one other file of it."""
+    """Return the names of all classes in ``clmst``, and of those that few files use.
+
+    These are the classes whose name occurs in no other file, or in one other file.
+    """
     texts = {
         path: path.read_text(encoding="utf-8") for path in sorted((root / "clmst").rglob("*.py"))
     }
@@ -158,7 +166,10 @@ def _dotted(path: Path, root: Path) -> str:
 
 
 def _imports(path: Path, known: Collection[str]) -> set[str]:
-    """Return which of the known modules a file imports when it is imported."""
+    """Return the modules among `known` that are imported when a file is imported.
+
+    Imports inside functions and under TYPE_CHECKING do not count.
+    """
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
@@ -218,9 +229,10 @@ print(json.dumps(visits))
 def solve_path(
     root: Path, n: int, algorithm: str, shape: str = "", *, device: str | None = None
 ) -> dict[str, Any]:
-    """Trace a solve.
+    """Trace a solve, and return its files in the order in which they are reached.
 
-    Returns its files in the order in which they are reached, and the calls between them.
+    The result also has the calls between files: their number and pairs, and how many lead back to
+    a file that was reached before. `n` is the number of vertices of the graph.
     """
     return files_of_call(_SOLVE, str(n), algorithm, shape, root=root, device=device)
 
@@ -228,9 +240,11 @@ def solve_path(
 def files_of_call(
     code: str, *arguments: str, root: Path = HERE, device: str | None = None
 ) -> dict[str, Any]:
-    """Trace a call; `code` makes the function `solve` that calls.
+    """Trace a call, and return its files in the order in which they are reached.
 
-    Returns its files in the order in which they are reached, and the calls between them.
+    `code` defines a function `solve`, whose third call is traced in a process of its own.
+    `arguments` are the arguments of the process. The result also has the calls between files: their
+    number and pairs, and how many lead back to a file that was reached before.
     """
     command = [sys.executable, "-c", _TRACED + code + _FOLLOWED, *arguments]
     environment = os.environ if device is None else {**os.environ, "CLMST_DEVICE": device}
@@ -249,7 +263,7 @@ def files_of_call(
 
 
 def measured(root: Path) -> dict[str, Any]:
-    """Return everything that is counted of a clone."""
+    """Count the lines, classes and imports of the clone in the folder `root`."""
     return {
         "packages": packages(root),
         "classes": classes(root),
@@ -259,7 +273,7 @@ def measured(root: Path) -> dict[str, Any]:
 
 @contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """Give a folder with the files of a commit."""
+    """Check out the files of a commit into a temporary folder, which is removed afterwards."""
     archive = subprocess.run(["git", "archive", commit], cwd=HERE, check=True, capture_output=True)
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
@@ -268,7 +282,10 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 
 def table(versions: Sequence[dict[str, Any]]) -> str:
-    """Return the files and lines of each package as Markdown, a column for each version."""
+    """Return a Markdown table of the files and lines of each package.
+
+    A cell has the numbers of all versions, from the first to the last.
+    """
     columns = ("files", "total", *KINDS)
     headings = ["package", *("lines" if name == "total" else name for name in columns)]
     lines = [headings, ["---"] + ["--:"] * len(columns)]
@@ -284,7 +301,7 @@ def _row(numbers: Sequence[int]) -> str:
 
 
 def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield what is counted beside the lines."""
+    """Yield a line of text for each count of classes, imports and calls."""
     for what in versions[0]["classes"]:
         yield f"classes, {what}: {_row([len(one['classes'][what]) for one in versions])}"
     for name, chain in versions[-1]["floors"].items():

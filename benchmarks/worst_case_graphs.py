@@ -314,9 +314,10 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def matrices(n: int) -> dict[str, npt.NDArray[np.int32]]:
-    """Return symmetric weight matrices of complete graphs with n vertices, by name.
+    """Return symmetric weight matrices of complete graphs with `n` vertices, by name.
 
-    The others are compared with the first, which has uniform weights below 2**30.
+    The first matrix has uniform random weights below 2**30. The weights of all other matrices are
+    bad cases for some algorithm, whose time is compared with the time for the first matrix.
     """
     rng, at = _rng(), np.arange(n)
     uniform = np.triu(rng.integers(0, 1 << 30, (n, n)), 1)

@@ -1,4 +1,7 @@
-"""The cases: what is timed, by name, with the sizes that are used when none is asked for."""
+"""All benchmark cases of primitives by name, with the sizes that are used if none is given.
+
+A case is some work on arrays of a given size, with all ways of doing it that are timed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from benchmarks.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A case that can be built."""
+    """A benchmark case that can be built for any number of elements."""
 
     name: str  # in the protocol of outside peers, too
     family: str  # of cases that belong together
@@ -22,7 +25,7 @@ class Entry:
     cpu: int = 2**24
 
     def elements(self, space: Workspace) -> int:
-        """Return the number of elements for the device of `space`."""
+        """Return the default number of elements for the device of `space`."""
         return self.cpu if space.is_cpu else self.gpu
 
 

@@ -11,38 +11,39 @@ from clmst.core.weight_keys import Array
 
 
 def random_words(space: Workspace, size: int, dtype: Any = np.uint32) -> Array:
-    """Return random unsigned integers, of all their bits."""
+    """Return random unsigned integers, uniform over the whole range of the dtype."""
     dtype = np.dtype(dtype)
     return space.rng.integers(0, 2 ** (8 * dtype.itemsize), size, dtype, endpoint=False)
 
 
 def random_walk_steps(space: Workspace, size: int) -> Array:
-    """Return random float32 steps of -1 and 1, whose sums are exact in any order.
+    """Return random float32 values of -1 and 1, whose sums are exact in any order.
 
-    A sum of some 2**28 neighbours is far from 2**24, above which float32 would round it.
+    Even the sum of 2**28 of them stays far below 2**24 in magnitude, from which on float32 would
+    round it.
     """
     steps = space.rng.integers(0, 2, size, np.int8)
     return (2 * steps - 1).astype(np.float32)
 
 
 def random_flags(space: Workspace, size: int, share: float) -> Array:
-    """Return uint8 flags, of which this share is set."""
+    """Return random uint8 flags, each of which is 1 with the probability `share` and else 0."""
     drawn = space.rng.integers(0, 2**16, size, np.uint16)
     return (drawn < round(share * 2**16)).astype(np.uint8)
 
 
 def sorted_runs(space: Workspace, size: int, mean_length: int) -> Array:
-    """Return rising uint32 keys in runs of equals, of random lengths."""
+    """Return ascending uint32 keys in runs of equal keys, which have random lengths."""
     heads = random_flags(space, size, 1 / mean_length)
     return np.cumsum(heads, dtype=np.uint32)
 
 
 def host_empty(size: int, dtype: Any) -> Array:
-    """Return memory into which NumPy writes, half a page away from where large arrays begin.
+    """Return an uninitialised array for NumPy's results, half a page from where arrays begin.
 
-    Large arrays all begin at the same offset in a page, and processors hold back a load that seems
-    to depend on a store at the same offset in another page. That slows `numpy.cumsum` by a factor
-    of up to six, depending on where the two arrays happen to be.
+    Large arrays all begin at the same offset in a page of memory, and processors hold back a load
+    that seems to depend on a store at the same offset in another page. That slows `numpy.cumsum` by
+    a factor of up to six, depending on where the two arrays happen to be.
     """
     dtype = np.dtype(dtype)
     half_page = 2048 // dtype.itemsize

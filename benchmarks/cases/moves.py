@@ -1,4 +1,7 @@
-"""A plain copy, which all other traffic is measured by; gather and scatter by a permutation."""
+"""Benchmark cases of memory traffic: a plain copy, and gather and scatter by a permutation.
+
+The bandwidth of the copy is the measure for the traffic of all other cases.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from clmst.primitives import permute
 
 
 def copy(space: Workspace, size: int) -> Case:
-    """Return the case of copying 32-bit words."""
+    """Build the benchmark case that times copies of `size` 32-bit words."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
     host_out = host_empty(size, x.dtype)
@@ -48,7 +51,11 @@ def copy(space: Workspace, size: int) -> Case:
 
 
 def gather(space: Workspace, size: int) -> Case:
-    """Return the case of ``out[i] = values[indices[i]]``: the least that random access costs."""
+    """Build the benchmark case that times ``out[i] = values[indices[i]]`` for 32-bit words.
+
+    The indices are a random permutation. No other work is done, so the time is a lower bound for
+    any kernel that reads at random.
+    """
     x, indices = random_words(space, size), _permutation(space, size)
     values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
     host_out = host_empty(size, x.dtype)
@@ -73,7 +80,10 @@ def gather(space: Workspace, size: int) -> Case:
 
 
 def scatter(space: Workspace, size: int) -> Case:
-    """Return the case of ``out[indices[i]] = values[i]``."""
+    """Build the benchmark case that times ``out[indices[i]] = values[i]`` for 32-bit words.
+
+    The indices are a random permutation.
+    """
     x, indices = random_words(space, size), _permutation(space, size)
     values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
     expected, host_out = host_empty(size, x.dtype), np.empty_like(x)

@@ -1,4 +1,4 @@
-"""Reduce and scan: ``clmst.primitives.scan``."""
+"""Benchmark cases of sums and prefix sums, by ``clmst.primitives.scan`` and others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clmst.runtime.array import DeviceArray
 
 
 def reduce(space: Workspace, size: int) -> Case:
-    """Return the case of summing 32-bit words."""
+    """Build the benchmark case that times the sum of `size` 32-bit words."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(1, x.dtype)
 
@@ -53,13 +53,13 @@ SCANS: dict[str, tuple[Callable[[Workspace, int], Array], bool]] = {
 
 
 def scanned(space: Workspace, size: int, name: str) -> Case:
-    """Return the case of prefix sums."""
+    """Build the benchmark case that times the prefix sums called `name` in SCANS."""
     drawn, exclusive = SCANS[name]
     return _scan(space, name, drawn(space, size), exclusive=exclusive)
 
 
 def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
-    """Write the prefix sums of `x`, of its own dtype, by NumPy."""
+    """Compute the prefix sums of `x` with NumPy, in the dtype of `x`, and write them to `out`."""
     if not exclusive:
         np.cumsum(x, out=out, dtype=x.dtype)
         return
@@ -70,7 +70,7 @@ def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
 def pyopencl_scan(
     space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
-    """Return a function that enqueues PyOpenCL's scan."""
+    """Return a function that enqueues PyOpenCL's ready-made scan of `values` to `out`."""
     from pyopencl.scan import ExclusiveScanKernel, InclusiveScanKernel
 
     kind = ExclusiveScanKernel if exclusive else InclusiveScanKernel
@@ -82,7 +82,7 @@ def pyopencl_scan(
 def pyopencl_generic_scan(
     space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
-    """Return a function that enqueues PyOpenCL's scan of expressions, as its users write it."""
+    """Return a function that enqueues a scan written with PyOpenCL's GenericScanKernel."""
     from pyopencl.scan import GenericScanKernel
     from pyopencl.tools import dtype_to_ctype
 

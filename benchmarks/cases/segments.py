@@ -1,4 +1,7 @@
-"""Segmented minimum: what a Borůvka round asks of each vertex's edges."""
+"""Benchmark cases of segmented minima: prefix minima that start anew at each segment.
+
+A round of Borůvka's algorithm needs them to find the lightest edge of each vertex.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,11 @@ _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"
 
 
 def pairs(space: Workspace, size: int, kind: str) -> Case:
-    """Return the case of minima of (key, index) pairs with byte flags, by the kind of segments."""
+    """Build the benchmark case that times segmented minima of (key, index) pairs.
+
+    A byte flag marks the first pair of each segment. `kind` is a key of KINDS: how long the
+    segments are.
+    """
     flags = KINDS[kind](space, size)
     drawn = _Pairs.random(space, size)
     minima = _segment_minima(drawn.words, flags)
@@ -43,7 +50,10 @@ def pairs(space: Workspace, size: int, kind: str) -> Case:
 
 
 def kinds(space: Workspace, size: int) -> Case:
-    """Return the case of clmst on all these kinds of segments, by turns, to compare them."""
+    """Build the benchmark case that times clmst on all kinds of segments in turns.
+
+    It shows how the time depends on the lengths of the segments.
+    """
     drawn = _Pairs.random(space, size)
     values, out = space.put(drawn.elements), space.empty(size, drawn.elements.dtype)
     methods = []
@@ -66,7 +76,7 @@ KINDS: dict[str, Callable[[Workspace, int], Array]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pairs:
-    """Pairs of a random key and a rising index, with a few keys only, so that there are ties."""
+    """Pairs of a random key and an ascending index, with so few keys that many are equal."""
 
     elements: Array  # of (key, index)
     words: Array  # the pairs packed into uint64, which order like the pairs
@@ -82,7 +92,7 @@ class _Pairs:
         return cls(elements=elements, words=words, index_bits=index_bits)
 
     def elements_of(self, words: Array) -> Array:
-        """Return words unpacked."""
+        """Convert packed 64-bit words back to (key, index) pairs."""
         elements = np.empty(words.size, self.elements.dtype)
         elements["key"] = words >> self.index_bits
         elements["index"] = words & ((np.uint64(1) << self.index_bits) - np.uint64(1))
@@ -90,10 +100,11 @@ class _Pairs:
 
 
 def _segment_minima(words: Array, flags: Array) -> Array:
-    """Return the running minima of uint64 `words` within segments.
+    """Return the prefix minima of uint64 `words` within segments, computed with NumPy.
 
-    With the number of segments still to come in the upper bits, the one minimum over everything
-    starts afresh at each head.
+    `flags` mark the first element of each segment. NumPy cannot start a minimum anew. So the number
+    of later segments is added to each word as upper bits. These fall at each new segment, so the
+    minimum of all earlier words never crosses into it.
     """
     segments = np.cumsum(flags, dtype=np.uint64)
     bits = np.uint64(int(words.max(initial=0)).bit_length())
@@ -139,10 +150,10 @@ def _by_pyopencl(
 
 
 def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
-    """Return ways for NumPy, on pairs packed into words, since NumPy does not have segmented scans.
+    """Return the methods by which NumPy computes minima of pairs that are packed into words.
 
-    One segment is an accumulation. With many segments, NumPy only gets the minima of whole
-    segments.
+    NumPy does not have segmented scans. If there is only one segment, it accumulates the minimum.
+    If there are several segments, it computes only the minimum of each whole segment.
     """
     out, starts = host_empty(words.size, words.dtype), _starts(flags)
     ends = np.append(starts[1:], flags.size) - 1
@@ -165,12 +176,15 @@ def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
 
 
 def _starts(flags: Array) -> Array:
-    """Return the indices at which segments begin. The first element always begins one."""
+    """Return the indices at which segments begin. The first element always begins a segment."""
     return np.flatnonzero(np.concatenate(([1], flags[1:])))
 
 
 def packed(space: Workspace, size: int) -> Case:
-    """Return the case of minima of 31-bit values, flags in their top bits or in bytes."""
+    """Build the benchmark case that times segmented minima of `size` 31-bit values.
+
+    The flags that mark the beginnings of segments are in the top bits of the words, or in bytes.
+    """
     flags = random_flags(space, size, 1 / 16)
     plain = random_words(space, size) & ~_TOP
     x = plain | (flags.astype(np.uint32) << np.uint32(31))

@@ -1,4 +1,7 @@
-"""Selecting elements, in order: compaction, partition, the first of each run of equals."""
+"""Benchmark cases of selections: compaction, partition, the first of each run of equal elements.
+
+Selected elements keep their order.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _RUN_LENGTH = 4  # in the mean
 
 
 def flagged(space: Workspace, size: int) -> Case:
-    """Return the case of keeping the flagged half of 32-bit words."""
+    """Build the benchmark case that times the selection of the words with a flag, about half."""
     x, flags = random_words(space, size), random_flags(space, size, 1 / 2)
     mask = flags.astype(np.bool_)
     values, marks, out = space.put(x), space.put(flags), space.empty(size, x.dtype)
@@ -49,7 +52,7 @@ def flagged(space: Workspace, size: int) -> Case:
 
 
 def satisfying(space: Workspace, size: int) -> Case:
-    """Return the case of keeping the half of 32-bit words that is above the middle."""
+    """Build the benchmark case that times the selection of the words above 2**31, about half."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
 
@@ -73,7 +76,7 @@ def satisfying(space: Workspace, size: int) -> Case:
 
 
 def partitioned(space: Workspace, size: int) -> Case:
-    """Return the case of 32-bit words in two parts, those above the middle first."""
+    """Build the benchmark case that times a stable partition: words above 2**31 come first."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
     n_above = int(np.count_nonzero(x > _MIDDLE))
@@ -106,7 +109,7 @@ def partitioned(space: Workspace, size: int) -> Case:
 
 
 def unique(space: Workspace, size: int) -> Case:
-    """Return the case of the first word of each run of equals."""
+    """Build the benchmark case that times the selection of the first of each run of equal words."""
     x = sorted_runs(space, size, _RUN_LENGTH)
     values, out = space.put(x), space.empty(size, x.dtype)
 
@@ -130,7 +133,10 @@ def unique(space: Workspace, size: int) -> Case:
 
 
 def unique_by_key(space: Workspace, size: int) -> Case:
-    """Return the case of the first key of each run of equals, and the value beside it."""
+    """Build the benchmark case that times the selection of the first of each run of equal keys.
+
+    The value that belongs to each selected key is selected, too.
+    """
     x, y = sorted_runs(space, size, _RUN_LENGTH), random_words(space, size)
     k, v = space.put(x), space.put(y)
     k_out, v_out = space.empty(size, x.dtype), space.empty(size, y.dtype)
@@ -159,7 +165,10 @@ def unique_by_key(space: Workspace, size: int) -> Case:
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Callable[[], list[Any]]]:
-    """Return a function that builds PyOpenCL's `unique` with values, which PyOpenCL lacks."""
+    """Return a function that builds a selection of first keys and values from PyOpenCL's scan.
+
+    PyOpenCL's own `unique` does not take values.
+    """
 
     def make() -> Callable[[], list[Any]]:
         import pyopencl.array
@@ -188,7 +197,7 @@ def _pyopencl_unique_by_key(
 
 
 def _heads(x: Array) -> Array:
-    """Return a mask of the first of each run of equals."""
+    """Return a mask that is true at the first element of each run of equal elements."""
     mask = np.empty(x.size, np.bool_)
     mask[:1] = True
     np.not_equal(x[1:], x[:-1], out=mask[1:])
@@ -198,9 +207,10 @@ def _heads(x: Array) -> Array:
 def _kept(
     name: str, make: Callable[[], Callable[[], Sequence[Any]]], traffic: int, *, whole: bool = False
 ) -> Method:
-    """Return a method whose calls return arrays on the device and, last, a count.
+    """Return a method whose timed function returns arrays on the device, followed by a count.
 
-    Of each array as many elements are results as the count says, or all.
+    The results are the first elements of each array, as many as the count says. With `whole`, they
+    are all elements.
     """
 
     def results(found: list[Any]) -> list[Array]:
@@ -219,5 +229,5 @@ def _to_host(array: Any) -> Array:
 def _numpy(
     call: Callable[[], list[Array]], traffic: int | None, expected: Sequence[Array]
 ) -> Method:
-    """Return NumPy's method, from a call that returns new arrays, whose lengths are the counts."""
+    """Return the method that calls NumPy. `call` returns new arrays that hold only the results."""
     return returning("NumPy", lambda: call, traffic=traffic, expected=expected)

@@ -1,4 +1,4 @@
-"""Stable sorting and splitting by bits of the key."""
+"""Benchmark cases of stable sorts, and of a stable split by some bits of the key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PYOPENCL_PARTIAL_BYTES = 2 * 16
 
 
 def keys(space: Workspace, size: int) -> Case:
-    """Return the case of sorting 32-bit keys."""
+    """Build the benchmark case that times sorts of `size` 32-bit keys."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
     traffic = _traffic(space, _passes(32), x.nbytes)
@@ -38,7 +38,7 @@ def keys(space: Workspace, size: int) -> Case:
 
 
 def pairs(space: Workspace, size: int) -> Case:
-    """Return the case of sorting 32-bit values by 32-bit keys."""
+    """Build the benchmark case that times sorts of `size` 32-bit values by 32-bit keys."""
     x, y = random_words(space, size), np.arange(size, dtype=np.uint32)
     k, v = space.put(x), space.put(y)
     k_out, v_out = space.empty(size, x.dtype), space.empty(size, y.dtype)
@@ -62,7 +62,7 @@ def pairs(space: Workspace, size: int) -> Case:
 
 
 def split(space: Workspace, size: int) -> Case:
-    """Return the case of one stable pass by eight bits of the key."""
+    """Build the benchmark case that times one pass of a radix sort, by the lowest eight bits."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
 
@@ -84,18 +84,25 @@ def split(space: Workspace, size: int) -> Case:
 
 
 def _traffic(space: Workspace, n_passes: int, n_bytes: int) -> int:
-    """Return the bytes of keys moved: digits are counted once for all passes, or in each."""
+    """Return how many bytes a sort by clmst reads and writes, for keys of `n_bytes` bytes.
+
+    Each pass reads and writes all keys. In addition they are read to count their digits, once for
+    all passes or, on devices that need it, once in each pass.
+    """
     counts = 1 if chains_by_itself(space.device) else n_passes
     return (2 * n_passes + counts) * n_bytes
 
 
 def _passes(key_bits: int) -> int:
-    """Return the number of clmst's passes, each of which counts keys, then moves everything."""
+    """Return the number of passes in which clmst sorts by `key_bits` bits."""
     return -(-key_bits // _DIGIT_BITS)
 
 
 def _pyopencl_sort(space: Workspace, arrays: list[DeviceArray], *, key_bits: int) -> Method:
-    """Return PyOpenCL's radix sort of one array, or of a second one along with it."""
+    """Return the method that sorts by PyOpenCL's radix sort.
+
+    `arrays` has the keys, followed by the values if there are any, which are moved with the keys.
+    """
     names = ["keys", "values"][: len(arrays)]
 
     def make() -> Callable[[], Sequence[Any]]:

@@ -1,16 +1,17 @@
-"""Tables of the pages that are made from records, so that no number of them is typed.
+"""Write the measured tables of the documents from records, so that no number is typed by hand.
 
     python -m benchmarks.pages [--check]
 
-A record is what a run has written with ``--json`` (``clmst bench``: ``--output``). Records are kept
-in ``docs/images/data``. Between a line ``<!-- record: NAME -->`` of a page and the next
-``<!-- end -->`` stands what the function registered under that NAME makes from its records: a
-table, and sentences with numbers. Below it stand a link to each record and the record's SHA-256, so
-that a record cannot change without its pages.
+A record is the file that a benchmark has written with ``--json``, or ``clmst bench`` with
+``--output``. Records are kept in ``docs/images/data``. A page has places for tables, each between a
+line ``<!-- record: NAME -->`` and the next ``<!-- end -->``. For each NAME, one function is
+registered that makes the text of the place from its records: a table, and sentences with numbers.
+Below the text are a link to each record and the SHA-256 of the record, so that a record cannot
+change without its pages.
 
 Numbers of the papers come from :mod:`benchmarks.stated`. A table that a person writes has the
-mark ``†`` in the heading of each column, or in the first cell of each row, whose numbers were
-measured and have no record; in its first heading, if that holds for all of them.
+mark ``†`` where its numbers were measured but have no record: in the heading of a column, in the
+first cell of a row, or, if that is so for all numbers, in the first heading.
 """
 
 from __future__ import annotations
@@ -48,23 +49,29 @@ _QUANTITY = re.compile(r"\d(?:[\d.,]*\d)? (?:ms|s|ns|GB/s|x|times|per cent|%)(?!
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """The file that a run has written."""
+    """The file with results that a benchmark run has written."""
 
     path: Path
     name: str  # the path below the folder of records, without ``.json``
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """The content of the file."""
+        """The content of the file, parsed from JSON."""
         return dict(json.loads(self.path.read_text(encoding="utf-8")))
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of a case of :mod:`benchmarks`."""
+        """The rows of the table that a command of :mod:`benchmarks` has measured.
+
+        A row is a dict of cells by their headings. A list has the milliseconds of each repetition.
+        """
         return list(self.content["points"])
 
     def row(self, **cells: Any) -> Row:
-        """Return the row that has some cells. Raise KeyError unless there is exactly one."""
+        """Return the row in which the given headings have the given cells.
+
+        Raises KeyError unless there is exactly one.
+        """
         found = [row for row in self.rows if cells.items() <= row.items()]
         if len(found) != 1:
             raise KeyError(f"{self.path.name} has {len(found)} rows with {cells}")
@@ -72,7 +79,7 @@ class Record:
 
     @property
     def devices(self) -> str:
-        """The devices, and their drivers."""
+        """The names of the devices on which the run was made, and of their drivers."""
         if machines := self.content.get("machines"):
             facts = list(machines.values())
         else:
@@ -81,7 +88,7 @@ class Record:
 
     @property
     def times(self) -> str:
-        """What its lists of times are, if that is known."""
+        """A note on the times in the record, such as "medians of 9", or "" if there are none."""
         if "points" not in self.content:
             counts = {len(one["seconds"]) for one in self.content["measurements"]}
         elif "times" in self.content:
@@ -102,7 +109,7 @@ class Record:
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
     def link(self, page: Path) -> str:
-        """Return the link to the record, with its devices, as a page has it."""
+        """Return the link to the record in Markdown, with its devices, relative to a page."""
         target = Path(os.path.relpath(self.path, page.parent)).as_posix()
         facts = "; ".join(filter(None, [self.devices, self.times]))
         return f"[{self.name}]({target}) ({facts})"

@@ -1,4 +1,4 @@
-"""The tables of docs/papers/pma.md and of its log."""
+"""Make the tables of docs/papers/pma.md, and those on `pma` in the log, from records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STUDIED = {"pma variant=min": "min", "pma": "sort", "pma variant=hybrid": "hybri
 
 
 def _best(row: Row, variants: Sequence[str]) -> str:
-    """Return the variant of the least median."""
+    """Return the name of the variant with the least median time in a row."""
     return min(variants, key=lambda name: of(row, name))
 
 
@@ -27,7 +27,7 @@ def _gain(row: Row, variants: Sequence[str]) -> float:
 
 
 def _counted(rows: Sequence[Row], variants: dict[str, str]) -> str:
-    """Return on how many rows which variant is the best."""
+    """Return a text that says on how many rows each variant is the fastest."""
     best = [variants[_best(row, [*variants])] for row in rows]
     each = (f"{name} on {best.count(name)}" for name in variants.values() if name in best)
     return listed([*each])
@@ -151,7 +151,10 @@ def reduction(gpu: Record, cpu: Record) -> str:
 
 
 def _studied(record: Record) -> str:
-    """Return the table of a case of `studies`."""
+    """Return the table, as Markdown, of times that ``python -m benchmarks studies`` has recorded.
+
+    It has a row for each graph, and a column for each algorithm.
+    """
     headings = ["family", "degree", "vertices", "edges", "`boruvka`", "min", "sort", "hybrid"]
     rows = [
         [row["family"], f"{row['degree']:g}", f"{row['vertices']:,}", f"{row['edges']:,}"]

@@ -1,8 +1,9 @@
 """The families of kernels of all algorithms, and the checks that a device is trusted with them.
 
 A family is a set of kernels that compute one result together and have a common self-test. The
-module with a self-test is imported when the test has to run (``runtime/kernel_family.py``). The
-fields that a case of a family sets are the facts that decide which of its kernels run.
+module with a self-test is imported when the test has to run (``runtime/kernel_family.py``). Each
+family is tested in several cases. A :class:`~clmst.runtime.kernel_family.Case` holds the facts that
+decide which kernels of the family run, such as the width of the weights.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
 
 
 def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
-    """Return a case of points with 64-bit floating-point distances."""
+    """Return the self-test case for points, whose distances are 64-bit floating-point numbers."""
     return Case(64, "float", maximum=False, metric=metric, **facts)
 
 
@@ -158,13 +159,16 @@ def tested_options(options: Hashable) -> tuple[str, object]:
 
 
 def with_options(case: Case, options: Any) -> Case:
-    """Return a case with an algorithm's options, as a self-test runs with them."""
+    """Return a copy of a self-test case in which the test runs with an algorithm's options."""
     text, tested = tested_options(options)
     return replace(case, option_text=text, options=tested) if text else case
 
 
 def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
-    """Return the case of a solve by the algorithm `by`, or by any algorithm if it is ""."""
+    """Return the self-test case that covers the kernels for solving or proving a graph.
+
+    `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm.
+    """
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
     find = ALGORITHMS[by].variant_of if is_usual else None
@@ -174,12 +178,16 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
 
 
 def words_case(word: np.dtype[Any]) -> Case:
-    """Return the case of kernels that only copy weights of a dtype and do not compare them."""
+    """Return the self-test case for kernels that copy weights of a dtype without comparing them."""
     return Case(8 * word.itemsize, None)
 
 
 def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
-    """Return the case of a solve of a complete graph. `facts` are further fields of the case."""
+    """Return the self-test case that covers the kernels for solving a complete graph.
+
+    The graph consists of points, or of a matrix of weights. `facts` are further fields of the
+    :class:`~clmst.runtime.kernel_family.Case`, and override the fields that follow from the graph.
+    """
     from clmst.core.points import Points
 
     facts.setdefault("maximum", False)
@@ -220,11 +228,11 @@ def few_core_refusal(matrix: DeviceMatrix) -> str | None:
 
 
 def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = False) -> str | None:
-    """Return the reason why a device is not trusted with points, or None if it is.
+    """Return the reason why a device is not trusted with kernels for points, or None if it is.
 
-    By default the kernels in question compute spanning trees with a hierarchy of boxes. If
-    `neighbours` is not 0, they compute lists of that number of near points. If `few` is true, they
-    compute spanning trees of few points without a hierarchy.
+    By default these kernels compute spanning trees with a tree of bounding boxes. If `neighbours`
+    is not 0, they find that number of nearest points of each point. If `few` is true, they compute
+    spanning trees of few points without bounding boxes.
     """
     facts: dict[str, Any] = {"variant": FEW_POINTS} if few else {"neighbours": neighbours}
     return matrix.device.trust.refusal(POINTS, matrix_case(matrix, **facts))
@@ -233,10 +241,11 @@ def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = Fal
 def tiles_refusal(
     matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
 ) -> str | None:
-    """Return the reason why a device is not trusted with tiles of pairs, or None if it is.
+    """Return the reason why a device is not trusted with the tile kernels, or None if it is.
 
-    The kernels in question compute spanning trees, or, if `neighbours` is true, distances to near
-    points. If `products` is true, tiles compute squared distances from inner products.
+    These kernels compare all pairs of points. A tile is a block of the matrix of distances that a
+    work-group computes. The kernels compute spanning trees, or, if `neighbours` is true, distances
+    to nearest points. If `products` is true, they compute squared distances from inner products.
     """
     facts = {"neighbours": int(neighbours), "products": products}
     # The kernels of tiles do not depend on the number of dimensions, so its class is always 0.

@@ -30,7 +30,10 @@ _NAMES = ("indptr", "indices", "weights", "edge_ids")
 
 
 def validation(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield whether the check accepts a sound matrix and refuses faulty ones."""
+    """Test that the check of a matrix on the device accepts a valid matrix and refuses faulty ones.
+
+    Yields answers: a name, what the device has found, and what is right.
+    """
     for symmetric in (False, True):
         graph = known_graph("large").simple(case.dtype, symmetric=symmetric)
         found = csr_validation.check(DeviceGraph.upload(graph, device))
@@ -42,7 +45,7 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def small(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of small matrices and lists, and whether faults are found."""
+    """Solve small matrices and lists of edges, valid and faulty, and yield answers to compare."""
     from clmst.algorithms.small_matrix.solve import solve_matrix, solved_list
 
     maximum = bool(case.maximum)
@@ -72,7 +75,7 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def equal_weights(device: Device, _: object) -> Iterator[Answer]:
-    """Yield forests of matrices of equal weights, and whether a fault is found."""
+    """Solve matrices of equal weights, valid and faulty, and yield answers to compare."""
     from clmst.algorithms.equal_weights.solve import solved
 
     for size in SMALL:
@@ -98,7 +101,10 @@ def equal_weights(device: Device, _: object) -> Iterator[Answer]:
 
 
 class _Matrix:
-    """The arrays of a graph under the names of a SciPy matrix, with any values."""
+    """The arrays of a graph as the attributes of a SciPy CSR matrix: indptr, indices, data, shape.
+
+    The values are not checked, so that kernels can be tested with faulty matrices.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.indptr, self.indices = graph.indptr.view(np.int32), graph.indices.view(np.int32)
@@ -121,7 +127,11 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 
 
 def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the arrays of a known graph that is given as a shuffled list and as a matrix."""
+    """Bring a known graph into canonical order, and yield the arrays that the device has built.
+
+    The graph is given as a shuffled list of edges and as a matrix. The expected arrays are yielded
+    beside the arrays of the device.
+    """
     size, word_bits = _ORDERED.get(case.variant, ("small", 0))
     given = _shuffled(size, case.dtype, np.int64)
     if case.variant == RANKS:
@@ -156,7 +166,7 @@ def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
 def _canonical_slots(
     edges: EdgeList, device: Device, encoding: Encoding, word_bits: int
 ) -> Iterator[Answer]:
-    """Yield the arrays of a matrix whose columns fall, after it was brought into order."""
+    """Bring a matrix with descending columns into canonical order, and yield answers to compare."""
     order = np.lexsort((edges.v, edges.u)[::-1])[::-1]
     order = order[np.argsort(edges.v[order], kind="stable")]
     indptr = np.searchsorted(edges.v[order], np.arange(edges.n_vertices + 1)).astype(np.uint32)

@@ -49,12 +49,14 @@ class Input:
 
 
 def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:
-    """Return the inputs for names of surrogate graphs, groups and files, each once.
+    """Return the graphs of a benchmark, given names of surrogate graphs, of groups, or of files.
 
-    Without names, the inputs are the group "small" on a CPU, and on other devices all surrogate
-    graphs that fit into the memory of device and host. The names of the graphs that do not fit are
-    returned, too. Raises :class:`InvalidArgumentError` if a name is unknown, or if two graphs have
-    one name.
+    A surrogate graph is generated in place of a real one that cannot be distributed. Each graph is
+    returned once, even if several names mean it. Without names, the graphs are the group "small" on
+    a CPU, and on other devices all surrogate graphs that fit into the memory of device and host.
+    The second result has the names of the surrogate graphs that do not fit. Raises
+    :class:`InvalidArgumentError` if a name is unknown, or if two different graphs have the same
+    name.
     """
     left_out: list[str] = []
     names = list(names)
@@ -93,13 +95,19 @@ def is_small(one: SurrogateGraph) -> bool:
 
 
 def random_graph(n: int, degree: int, cache: Path) -> Input:
-    """Return the input for a uniform random graph with n vertices and an average degree."""
+    """Return the benchmark input of a uniform random graph with an average degree.
+
+    The graph has `n` vertices and is generated when it is first loaded.
+    """
     made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
 
 
 def _meant(name: str, cache: Path) -> list[Input]:
-    """Return the inputs for one name. Raises :class:`InvalidArgumentError` if it is unknown."""
+    """Return the graphs that one name means, which are several if it is the name of a group.
+
+    Raises :class:`InvalidArgumentError` if the name is unknown.
+    """
     if name in GROUPS:
         return [_of_surrogate(one, cache) for one in _group(name)]
     if Path(name).is_file():

@@ -106,12 +106,20 @@ options_option: Callable[[_Command], _Command] = click.option(
 
 
 def format_option(*names: str, text: str) -> Callable[..., Any]:
-    """Return a decorator that adds an option for the name of a file format. `text` is its help."""
+    """Return a decorator that adds an option for the name of a file format to a command.
+
+    `names` are the names of the option, and `text` is its help.
+    """
     return click.option(*names, metavar="NAME", shell_complete=_completed(_formats), help=text)
 
 
 def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
-    """Return a decorator that adds the option --algorithm. Its help is `text`, with all names."""
+    """Return a decorator that adds the option --algorithm to a command.
+
+    The help of the option is `text`, in which ``{names}`` is replaced by the names of all
+    algorithms. `names` are further names of the option, and `more` are arguments of
+    ``click.option``.
+    """
     return click.option(
         "--algorithm", *names, metavar="NAME", shell_complete=_completed(_algorithms),
         show_default=True, help=text.format(names=one_of()), **more,
@@ -144,7 +152,7 @@ def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
 
 
 def _are_points(context: click.Context) -> bool:
-    """Return whether columns are coordinates, since a metric or --points was given."""
+    """Return whether the columns of a table are coordinates, because of --metric or --points."""
     return bool(context.params.get("metric") or context.params.get("points"))
 
 

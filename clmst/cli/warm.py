@@ -1,4 +1,8 @@
-"""``clmst warm``: build and test the kernels of first calls, for images and for CI."""
+"""``clmst warm``: build and test the kernels that first calls need, before there is a call.
+
+It is meant for container images and for continuous integration, where a first call would otherwise
+take seconds.
+"""
 
 from __future__ import annotations
 

@@ -146,11 +146,12 @@ def forest_positions(
 
 
 def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Return columns, row starts and data of a CSR whose data ascend, so that no sort moves them.
+    """Return columns, row starts and data of a CSR matrix for SciPy, whose data ascend.
 
-    Each edge is divided by a new vertex, n + rank. The entries of the first n rows lead to these
-    vertices and come first, with negative data, so they are all taken and do not join anything
-    else. Row n + rank then contains the edge's other end.
+    Ascending data are not moved by SciPy's sort, so `order` decides between equal weights. Each
+    edge is divided by a new vertex, n + rank, where the rank is its position in `order`. One half
+    of the edge is in one of the first n rows, and has negative data. All these halves are taken
+    first, and they do not join any two of the first n vertices. Row n + rank has the other half.
     """
     m = order.size
     halves = np.empty(2 * m, np.int32)
@@ -162,10 +163,10 @@ def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Ar
 
 
 def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
-    """Return the ranks, from 0, of the entries that SciPy takes.
+    """Return the ranks, from 0, of the entries in SciPy's minimum spanning tree of a CSR matrix.
 
-    The data of an entry must be its rank + 0.5, so that no datum is 0, which SciPy would drop.
-    Entries with negative data are not returned.
+    The data of an entry must be its rank + 0.5, so that no entry is 0, which SciPy would drop.
+    Entries with negative data are auxiliary (see :func:`_subdivided`) and are not returned.
     """
     from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
 
@@ -289,7 +290,7 @@ def seems_canonical(matrix: Any) -> bool:
 
 
 def _is_sound(matrix: Any) -> bool:
-    """Return whether the values of the arrays describe a graph: valid indices, and no NaN."""
+    """Return whether the arrays of a matrix hold valid row starts, columns, and no weight NaN."""
     indptr, columns = matrix.indptr, matrix.indices
     return bool(
         indptr[0] == 0

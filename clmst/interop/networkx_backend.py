@@ -52,18 +52,21 @@ _POSITIONS = {
 
 # For mypy the class of NetworkX is Any, because NetworkX is not typed.
 class UnsupportedGraphError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
-    """A kind of graph that NetworkX does not support either. It is an error of both libraries."""
+    """The graph is of a kind that is not supported, neither by clmst nor by NetworkX.
+
+    The class is an :class:`InvalidGraphError` and also NetworkX's NetworkXNotImplemented.
+    """
 
 
 class WeightTypeError(InvalidGraphError, TypeError):
-    """A weight is not a number. It is an error of clmst and a TypeError, as NetworkX raises."""
+    """A weight is not a number. The class is also a TypeError, which NetworkX raises."""
 
 
 # ------------------------------------------------------------------- what may run
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Return True if the result will be the same as NetworkX's, otherwise the reason as a text."""
+    """Return True if clmst and NetworkX give the same result, otherwise the reason as a text."""
     G = _graph(args, kwargs)
     if not stores_its_edges(G):
         return f"the class {type(G).__name__} has its own way to list neighbours"
@@ -81,7 +84,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if clmst is likely to be faster than NetworkX, otherwise the reason as a text.
 
-    The reason may also be that only NetworkX can do it, for example without a device.
+    The reason may also be that clmst cannot compute the result, for example without a device.
     """
     G = _graph(args, kwargs)
     if not route.pays_for_networkx(len(G)):
@@ -105,7 +108,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the NetworkX graph of a call, even if it has been converted already."""
+    """Return the NetworkX graph of a call, which may be inside a converted graph already."""
     G = _argument("G", 0, args, kwargs, None)
     return G.graph if isinstance(G, ConvertedGraph) else G
 

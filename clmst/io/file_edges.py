@@ -1,9 +1,9 @@
-"""The edges of a graph or forest as files hold them: those to write, and those that were read.
+"""The edges of a graph or forest in the form in which they are written to files or read from them.
 
-Most formats hold every pair of neighbours once. A matrix has one entry for a pair of vertices, and
-two lines of an arc list are the two directions of one edge. Therefore only the lightest of parallel
-edges is listed, which leaves the minimum spanning forest unchanged. Self-loops are never in a
-forest and are not listed.
+Most formats can hold each pair of vertices only once. A matrix has one entry per pair, and an arc
+list uses two lines for the two directions of one edge. So of parallel edges, which join the same
+two vertices, only the lightest is written. This leaves the minimum spanning forest unchanged.
+Self-loops are never in a forest and are not written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _ROWS_AT_ONCE = 1 << 16
 class FileEdges:
     """Edges to write to a file, with u < v, sorted by (u, v).
 
-    The edges of a graph contain each pair of vertices once. A forest of a graph is listed as it is.
+    If they are the edges of a graph, each pair of vertices occurs at most once. The edges of a
+    forest are written without a change.
     """
 
     n_vertices: int
@@ -43,7 +44,7 @@ class FileEdges:
 
     @classmethod
     def of_graph(cls, graph: Graph) -> FileEdges:
-        """List the edges of a graph, the lightest of parallel ones. O(n_slots)."""
+        """List the edges of a graph, and only the lightest of parallel edges. O(n_slots)."""
         u, v, w, _ = graph.edges()
         if ((u[1:] == u[:-1]) & (v[1:] == v[:-1])).any():
             merged = Graph.from_edges(u, v, w, n_vertices=graph.n_vertices, merge_parallel=True)

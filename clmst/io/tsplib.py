@@ -1,7 +1,8 @@
-"""TSPLIB ``.tsp`` files: points, or a matrix of distances, as a complete graph.
+"""Read TSPLIB ``.tsp`` files: points, or a matrix of distances, as a complete graph.
 
-A file has a specification, with a line ``KEYWORD : value`` for each key, and sections of numbers.
-The distances EUC_2D, EUC_3D and GEO are supported, and EXPLICIT with each of its matrix formats.
+A file begins with lines ``KEYWORD : value``. Sections follow, each of which is a line with the name
+of the section and lines of numbers. The distances EUC_2D, EUC_3D and GEO are supported, and
+EXPLICIT with each of its matrix formats.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _matrix(n: int, values: Array, layout: str) -> Array:
 
 @dataclass(slots=True)
 class _File:
-    """The contents of a file, as far as it has been read."""
+    """The keywords and sections of a file, as far as it has been read."""
 
     specified: dict[str, str] = field(default_factory=dict)
     sections: dict[str, GrowingArray] = field(default_factory=dict)
@@ -127,7 +128,11 @@ class _File:
     file_bytes: int | None = None
 
     def take(self, first: int, text: bytes) -> None:
-        """Read the lines of a block, from line `first` on: keywords, and numbers of sections."""
+        """Parse a block of text that begins with line `first` of the file.
+
+        Its lines hold keywords with values, names of sections, and the numeric data of sections.
+        Raises :class:`FileFormatError` if a line is malformed.
+        """
         lines, start = text.split(b"\n"), 0
         for k, line in enumerate([*lines, b"EOF"]):
             if b"A" <= line.lstrip()[:1] <= b"z":
@@ -138,7 +143,11 @@ class _File:
                 start = k + 1
 
     def _take_numbers(self, lines: list[bytes], at: range) -> None:
-        """Read lines that consist of numbers. `at` has their line numbers."""
+        """Parse lines of numeric data, and add the numbers to the section in which they are.
+
+        `at` has the numbers of the lines in the file. Sections that clmst does not use are skipped.
+        Raises :class:`FileFormatError` if the lines are outside of a section.
+        """
         if not self.section:
             for line, one in zip(at, lines, strict=True):
                 for word in words_of(one):
@@ -149,7 +158,7 @@ class _File:
             self.sections[self.section].append(numbers(lines, at))
 
     def _take_words(self, line: int, words: list[str]) -> None:
-        """Read a line that begins with a keyword: a specification, a section's name, or EOF."""
+        """Parse a line of words: ``KEYWORD : value``, the name of a section, or EOF."""
         key, _, value = " ".join(words).partition(":")
         key = key.strip().upper()
         if key == "EOF":
@@ -188,7 +197,10 @@ class _File:
         return value.upper() if known else value
 
     def numbers(self, section: str) -> Array:
-        """Return the numbers of a section, and drop them here. Raises if the section is missing."""
+        """Return the numbers of a section, and forget them to free their memory.
+
+        Raises :class:`FileFormatError` if the file does not have the section.
+        """
         if section not in self.sections:
             raise FileFormatError(f"there is no {section}; it must be there")
         return self.sections[section].take()

@@ -1,4 +1,8 @@
-"""The choice of a way for the trees of points and complete matrices, and for core distances."""
+"""Choose how spanning trees of points and of complete matrices are found, and core distances.
+
+Each rule below stands for one way of computing the result. A rule returns either a :class:`Way`, if
+it applies, or the reason why it does not. The first rule that applies decides.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,11 @@ from clmst.route.records import BOXES, HOST, PRIM_POINTS, ROWS, TILES, TURNS
 
 
 def way_of_complete(facts: PointFacts) -> Way:
-    """Choose how the spanning tree of points, or of a complete matrix, is found on a device."""
+    """Choose how the spanning tree of points, or of a complete matrix, is found on a device.
+
+    A way is skipped if the device has failed its self-test. If no other way applies, the tree is
+    found row by row.
+    """
     found = first_answer(_TREE_RULES, facts, facts.refused)
     if found is not None:
         return found
@@ -20,15 +28,18 @@ def way_of_complete(facts: PointFacts) -> Way:
 
 
 def passed_over_complete(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_complete` rejects before it chooses one.
+    """Return the ways that :func:`way_of_complete` considers and rejects before it chooses.
 
-    Each element is the name of a way and the reason in words.
+    Each element is the name of a way, and the reason in words.
     """
     return _passed_over(_TREE_RULES, facts, facts.refused)
 
 
 def _points_by_prim(facts: PointFacts) -> Way | Passed:
-    """Choose Prim's algorithm by one work-item for few points on a CPU."""
+    """Choose Prim's algorithm by one work-item if there are few points and the device is a CPU.
+
+    Otherwise, return the reason against it.
+    """
     n, most = facts.n, LIMITS.points_by_prim
     if (reason := _no_hierarchy(facts)) is not None:
         return reason
@@ -42,7 +53,10 @@ def _points_by_prim(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_boxes(facts: PointFacts) -> Way | Passed:
-    """Choose a hierarchy of boxes for enough points of few dimensions."""
+    """Choose a tree of bounding boxes if there are enough points of few dimensions.
+
+    Otherwise, return the reason against it.
+    """
     n, least = facts.n, _least_of_hierarchy(facts)
     if (reason := _no_hierarchy(facts)) is not None:
         return reason
@@ -52,7 +66,11 @@ def _points_by_boxes(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_tiles(facts: PointFacts) -> Way | Passed:
-    """Choose tiles of pairs for points of many dimensions."""
+    """Choose the comparison of all pairs, tile by tile, if points have many dimensions.
+
+    A tile is a block of the matrix of distances that a work-group computes. If the points have few
+    dimensions, return the reason against it.
+    """
     d, most = facts.dimensions, LIMITS.flat_dimensions
     if facts.maximum:
         return ("the maximum spanning tree is wanted",)
@@ -69,7 +87,7 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return the reason why a hierarchy of boxes cannot find a tree, or None if it can."""
+    """Return why a tree of bounding boxes cannot find a spanning tree, or None if it can."""
     if facts.dimensions == 0:
         return ("it is for points, and this is a matrix",)
     if facts.maximum:
@@ -84,12 +102,12 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
 
 
 def _has_hierarchy(facts: PointFacts) -> bool:
-    """Return whether points have a metric and dimensions for which boxes work."""
+    """Return whether the points have a metric and dimensions for which bounding boxes work."""
     return facts.boxed and 0 < facts.dimensions <= LIMITS.hierarchy_dimensions
 
 
 def _least_of_hierarchy(facts: PointFacts) -> int:
-    """Return the minimum number of points for boxes. It grows with the dimensions."""
+    """Return from how many points on bounding boxes are used. It grows with the dimensions."""
     if facts.device.alone:
         return LIMITS.hierarchy_alone
     doublings = max(facts.dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
@@ -97,14 +115,14 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
 
 
 def _too_few_points(facts: PointFacts) -> Passed:
-    """Return the reason that there are too few points for boxes."""
+    """Return, as a reason, that there are too few points for bounding boxes."""
     name = "hierarchy_alone" if facts.device.alone else "hierarchy"
     least = _least_of_hierarchy(facts)
     return ("{:,} points < {:,} ({}, {} dimensions)", facts.n, least, name, facts.dimensions)
 
 
 def _too_many_dimensions(facts: PointFacts) -> Passed:
-    """Return the reason that the points have too many dimensions for boxes."""
+    """Return, as a reason, that the points have too many dimensions for bounding boxes."""
     most = LIMITS.hierarchy_dimensions
     return ("{} dimensions > {} (hierarchy_dimensions)", facts.dimensions, most)
 
@@ -113,10 +131,10 @@ def _too_many_dimensions(facts: PointFacts) -> Passed:
 
 
 def way_of_core_distances(facts: PointFacts) -> Way:
-    """Choose how core distances are found: the distance of each point to its k-th nearest point.
+    """Choose how to find core distances: the distance of each point to its k-th nearest point.
 
-    `neighbours` of the facts is k. If a hierarchy of boxes is built, it is kept, and the tree of
-    the same points uses it later.
+    The field `neighbours` of the facts is k. If a tree of bounding boxes is built, it is kept, and
+    a later spanning tree of the same points uses it.
     """
     if not facts.boxed or not facts.device.doubles:
         return Way(HOST, "no box bounds these distances, or the device has no doubles")
@@ -125,9 +143,9 @@ def way_of_core_distances(facts: PointFacts) -> Way:
 
 
 def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_core_distances` rejects before it chooses one.
+    """Return the ways that :func:`way_of_core_distances` considers and rejects before it chooses.
 
-    Each element is the name of a way and the reason in words.
+    Each element is the name of a way, and the reason in words.
     """
     if not facts.boxed or not facts.device.doubles:
         return []
@@ -135,7 +153,10 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
-    """Choose one launch that finds nearest points in turn, for few points on a GPU."""
+    """Choose to find the k nearest points one after the other, if there are few points, on a GPU.
+
+    All points are done in one launch. If this does not apply, return the reason.
+    """
     n, k, d = facts.n, facts.neighbours, facts.dimensions
     if facts.device.alone:
         return ("the work-groups of the device have one work-item",)
@@ -151,9 +172,10 @@ def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
 
 
 def _flat_neighbours(facts: PointFacts) -> Way | Passed:
-    """Choose boxes for points of few dimensions, or for at least as many as a tree by boxes needs.
+    """Choose bounding boxes if the points have few dimensions, or if there are enough points.
 
-    The number of points from which boxes pay off grows with the dimensions.
+    The number of points from which boxes are faster grows with the dimensions. If boxes are not
+    chosen, return the reason against them.
     """
     is_flat = facts.dimensions <= LIMITS.flat_dimensions
     is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
@@ -168,12 +190,12 @@ def _flat_neighbours(facts: PointFacts) -> Way | Passed:
 
 
 def _neighbours_by_tiles(facts: PointFacts) -> Way | Passed:
-    """Choose tiles of all pairs."""
+    """Choose the comparison of all pairs of points, tile by tile. This always applies."""
     return Way(TILES, f"{facts.n:,} points in {facts.dimensions} dimensions, all pairs")
 
 
 def _neighbours_by_boxes(facts: PointFacts) -> Way | Passed:
-    """Choose a hierarchy of boxes, unless each point has too many neighbours."""
+    """Choose a tree of bounding boxes, or return the reason that k is too large for it."""
     k, most = facts.neighbours, LIMITS.listed_neighbours
     if k > most:
         return ("{:,} neighbours > {:,} (listed_neighbours)", k, most)
@@ -190,18 +212,15 @@ _CORE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def in_one_work_group(n: int, device: DeviceFacts) -> bool:
-    """Return whether a single work-group computes all rounds of a complete graph.
-
-    The graph has `n` vertices.
-    """
+    """Return whether a single work-group does all rounds for a complete graph with `n` vertices."""
     return not device.alone and n <= LIMITS.one_work_group
 
 
 def in_one_launch(n: int) -> bool:
-    """Return whether all rounds of a complete graph are one launch of a single work-group.
+    """Return whether all rounds for a complete graph with `n` vertices are done in one launch.
 
-    The graph has `n` vertices. In a larger graph each round is a launch of a single work-group,
-    before which all work-groups read again the cells that the round needs.
+    A single work-group is launched for them. For a larger graph it is launched once for each round,
+    and before each launch all work-groups read the cells of the matrix that the round needs.
     """
     return n <= LIMITS.one_launch
 

@@ -65,27 +65,33 @@ _ALSO = 13  # bytes of an edge of a chunk, without its weight: two ends, a mark 
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return the number of bytes of the device that all blocks take for each row of a block."""
+    """Return how many bytes of device memory all blocks together take for each row of a block.
+
+    `dtype` is the dtype of the weights. Edges that the device generates are not uploaded, so they
+    take less.
+    """
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return the maximum number of edges of a chunk on `device`."""
+    """Return the maximum number of edges that kernels on `device` take at a time."""
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return the number of rows of a chunk, so that all chunks take at most 1/8 of `limit` bytes.
+    """Return how many edges kernels take at a time, if their arrays may take 1/8 of `limit` bytes.
 
-    The result is 0 if not even one row fits.
+    The result is 0 if not even one edge fits.
     """
     a_row = bytes_of_row(dtype, is_generated=is_generated)
     return min(most_rows(device, is_generated=is_generated), limit // (_SHARE * a_row))
 
 
 class StreamSink:
-    """The common part of both sinks: it passes the edges of a stream to kernels, in chunks.
+    """Pass the edges of a stream to kernels: the base of ReductionSink and PassSink.
+
+    The edges are passed in chunks. A chunk holds the edges that kernels process at a time.
 
     Parameters
     ----------
@@ -95,16 +101,17 @@ class StreamSink:
     limit : int
         Bytes of the device that the sink may use.
     has_checksums : bool
-        Whether positions get checksums of the edges, which checkpoints need.
+        Whether to store a checksum of all earlier edges with each position in the stream.
+        Checkpoints need the checksums, to recognise the same stream later.
 
     Attributes
     ----------
     read : Position
-        The position behind the edges that the sink has received.
+        The position in the stream after the last edge that the sink has received.
     position : Position
-        The position behind the edges that kernels have taken.
+        The position in the stream after the last edge that kernels have processed.
     n_on_device : int
-        Number of edges that kernels on the device have taken.
+        Number of edges that kernels on the device have processed.
     dtype : numpy.dtype or None
         The dtype of the weights, or None until it is known.
     reducer : EdgeKernels
@@ -131,7 +138,7 @@ class StreamSink:
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
-        """Set the position of the next edges in the stream. No edges may be in a block then."""
+        """Set the position of the next edges in the stream. No earlier edges may be in a block."""
         self.read = self.position = position
 
     @property
@@ -140,7 +147,7 @@ class StreamSink:
         return self._rows > 0
 
     def _behind(self, before: Position, edges: EdgePart | StreamPiece) -> Position:
-        """Return the position behind `edges`, edges or packed rows that begin at `before`."""
+        """Return the position in the stream after `edges`, which begin at the position `before`."""
         if not self._has_checksums:
             return Position(n_edges=before.n_edges + edges.size)
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
@@ -158,12 +165,12 @@ class StreamSink:
         self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece, and yield after each part of it.
+        """Take the edges of a piece of the stream, and yield after each part of it.
 
         The caller has to exhaust the iterator. Then the arrays of the piece are not read any more,
-        although its edges may still be in a block. The check of edges lags behind: the call may
-        raise InvalidGraphError for an edge of an earlier piece. Then all pieces before the faulty
-        piece have been taken, and all later edges are dropped.
+        although its edges may still wait in a block. The edges are checked some time after they
+        were taken. So the call may raise InvalidGraphError for an edge of an earlier piece. Then
+        all pieces before the faulty piece have been processed, and all later edges are dropped.
         """
         begin = 0
         if not piece.is_consecutive:
@@ -184,7 +191,7 @@ class StreamSink:
             self._uploads.wait()
 
     def flush(self) -> None:
-        """Let the kernels take all edges that are still in blocks, and block until they have.
+        """Let the kernels process all edges that still wait in blocks, and wait until they have.
 
         Raise InvalidGraphError at an invalid edge, as :meth:`take` does.
         """
@@ -219,13 +226,13 @@ class StreamSink:
         self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
 
     def _take_checked(self, piece: StreamPiece) -> None:
-        """Check the rows of a piece on the host, and take them."""
+        """Check the edges of a piece on the host, and pass them on."""
         part = piece.checked(self._n_vertices, self.dtype)
         self.begin_at(self._behind(self.position, part))
         self._take_part(part)
 
     def _take_part(self, part: EdgePart) -> None:
-        """Take checked edges of the host."""
+        """Upload edges that the host has checked, and let the kernels process them."""
         with self._device.lock, self._guard:
             self.reducer.take(part.on_device(self._device))
         self.n_on_device += part.size
@@ -256,10 +263,10 @@ class StreamSink:
                 self._close()
 
     def _close(self) -> None:
-        """Stop filling the present block: upload its last rows, and queue it for the kernels.
+        """Finish the block that is being filled: upload its last rows, and queue it for kernels.
 
-        Do nothing if no block is being filled. If all blocks are in use afterwards, take the
-        edges of the first one, so that it becomes free. That blocks until the edges are taken.
+        Do nothing if no block is being filled. If all blocks are in use afterwards, wait until the
+        edges of the oldest block have been processed, so that it becomes free.
         """
         block, self._filling = self._filling, None
         if block is None:
@@ -272,9 +279,10 @@ class StreamSink:
             self._take()
 
     def _mark(self) -> None:
-        """Enqueue the kernels that mark the edges of the first sent block, unless they are already.
+        """Enqueue the kernels that check and mark the edges of the oldest uploaded block.
 
-        The kernels wait, on the device, for the end of the block's upload.
+        An edge is marked if it may enter the forest. Do nothing if these kernels are enqueued
+        already. They wait, on the device, for the end of the block's upload.
         """
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
@@ -282,10 +290,10 @@ class StreamSink:
             self._launch.queue.flush()
 
     def _take(self) -> None:
-        """Take the marked edges of the first sent block, and enqueue the marks of the next one.
+        """Process the marked edges of the oldest uploaded block, and begin to mark the next block.
 
-        Block until the edges have been taken. At an invalid edge, take the pieces before it, and
-        raise the error that names it.
+        The call waits until the edges are processed. If an edge is invalid, the pieces before its
+        piece are processed, and InvalidGraphError is raised, which names the edge.
         """
         chunk, self._marked, block = self._marked, None, self._sent.popleft()
         assert chunk is not None, "the first block is looked at"
@@ -301,7 +309,7 @@ class StreamSink:
         self._mark()
 
     def _take_before(self, chunk: EdgeChunk, block: EdgeBlock, at: int) -> None:
-        """Take the pieces before row `at`, which is invalid, and drop all later edges."""
+        """Process the pieces before the one with the invalid row `at`, and drop all later edges."""
         self._uploads.finish()
         self._free.extend(self._sent)
         self._sent.clear()
@@ -341,7 +349,7 @@ class ReductionSink(StreamSink):
     def go_on_from(self, known: StreamState) -> None:
         """Continue from the state of another stream, as if this stream had read its edges.
 
-        Nothing may have been taken before.
+        This sink must not have taken any edges before.
         """
         if known.parts:
             self.dtype = known.parts[0].weights.dtype
@@ -351,10 +359,11 @@ class ReductionSink(StreamSink):
     # ------------------------------------------------------------------------- pieces
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece, whose columns must be arrays, and yield after each part.
+        """Take the edges of a piece of the stream, and yield after each part of it.
 
-        The caller has to exhaust the iterator. Then the arrays are not read any more. Raise
-        InvalidGraphError at an invalid edge, which may belong to an earlier piece.
+        The columns of the piece must be arrays. The caller has to exhaust the iterator. Then the
+        arrays are not read any more. Raise InvalidGraphError at an invalid edge, which may belong
+        to an earlier piece.
         """
         while piece.size:
             if self._host.is_full:
@@ -374,7 +383,7 @@ class ReductionSink(StreamSink):
             yield
 
     def _take_part(self, part: EdgePart) -> None:
-        """Take checked edges of the host."""
+        """Reduce edges that the host has checked, on the device if the sink is open, else here."""
         if self.is_open:
             super()._take_part(part)
         else:
@@ -384,10 +393,10 @@ class ReductionSink(StreamSink):
     # --------------------------------------------------------------- onto the device
 
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Open the sink on the device if the router decides so, and move all earlier edges there.
+        """Move all edges so far to the device, and reduce later ones there, if the router says so.
 
-        If the device lacks space or is not trusted, the edges stay on the host. For generated
-        edges, this is an error.
+        If the device lacks space or has failed its self-test, the edges stay on the host. For edges
+        that the device would generate, an error is raised instead.
         """
         is_generated, host = isinstance(piece, GeneratedPiece), self._host
         if not is_generated and self.dtype not in (None, piece.dtype):
@@ -407,7 +416,7 @@ class ReductionSink(StreamSink):
             self._is_refused = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Move all edges to the device, and open the sink there.
+        """Move all edges so far to the device, and pass all later edges to it.
 
         Raise OutOfDeviceMemoryError if the device lacks space, or UnsupportedDeviceError if it has
         failed the self-test of streams.
@@ -429,11 +438,13 @@ class ReductionSink(StreamSink):
         self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
-        """Return the maximum number of edges of a chunk, and of a reduction, within the limit.
+        """Return how many edges kernels take at a time, and how many a reduction may have.
 
-        Raise NoSpaceForReductionError if there is too little space for new edges beside the forest.
-        Generated edges need space for 1/16 of the forest's edges. Rows need space for as many edges
-        as the forest has, because with less space the host can take them in its own memory.
+        Both keep the memory limit. A reduction replaces the forest so far and the edges that wait
+        by one forest. Raise NoSpaceForReductionError if there is too little space for new edges
+        beside the forest. Edges that the device generates need space for 1/16 of the forest's
+        edges. Uploaded edges need space for as many edges as the forest has, because with less
+        space the host can reduce them in its own memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
@@ -466,7 +477,10 @@ class ReductionSink(StreamSink):
             self.reducer.reduce(is_last=is_last)
 
     def end(self) -> bool:
-        """Reduce the remaining edges at the end of the stream. Return True: the forest is found."""
+        """Reduce the remaining edges at the end of the stream.
+
+        Always returns True, because the stream does not have to be read again.
+        """
         self.reduce(is_last=True)
         return True
 
@@ -486,9 +500,9 @@ class ReductionSink(StreamSink):
         )
 
     def edges_so_far(self) -> EdgePart | None:
-        """Return the forest of the last reduction, read from the device if it is there.
+        """Return the forest of the last reduction, read from the device if necessary.
 
-        With the edges on the host, the result is None before the first reduction.
+        If the edges are on the host, the result is None before the first reduction.
         """
         if isinstance(self.reducer, HostReducer):
             return self.reducer.forest
@@ -531,9 +545,9 @@ class PassSink(StreamSink):
             self._join(known)
 
     def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-        """Return the maximum number of edges of a chunk within the memory limit.
+        """Return how many edges kernels take at a time within the memory limit.
 
-        Raise OutOfDeviceMemoryError if they are fewer than 64.
+        Raise OutOfDeviceMemoryError if there is space for fewer than 64.
         """
         device, n, limit = self._device, self._n_vertices, self._limit
         needed = n * passes.bytes_of_vertex(dtype)
@@ -549,9 +563,9 @@ class PassSink(StreamSink):
         return rows
 
     def _join(self, forest: EdgePart) -> None:
-        """Make passes over the edges of a known forest, until their components are joined.
+        """Make passes over the edges of a known forest, until each of its trees is one component.
 
-        So a checkpoint of edges is enough to restore the components.
+        So a checkpoint needs to store only edges, not the component of each vertex.
         """
         while not self.reducer.is_done:
             for begin in range(0, forest.size, self._rows):

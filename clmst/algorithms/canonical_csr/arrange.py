@@ -1,7 +1,8 @@
-"""Canonical order on the device; host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
+"""Build the CSR of a graph on a device, with its edges in canonical order.
 
 The caller's arrays are copied to the device unchanged. The device sorts the edges by their pairs of
-ends. The resulting slots are the same as those that the host would make (``core/canonical.py``).
+ends. The CSR that it builds equals the one that the host would build (``core/canonical.py``). This
+is the host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _GREATEST = Monoid.maximum(np.uint32)
 
 
 def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph | None:
-    """Put a list of edges on a device, which brings them into canonical order.
+    """Upload a list of edges to a device, and build the CSR of the graph there.
 
     Parameters
     ----------
@@ -75,9 +76,10 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None:
     """Begin to bring a well-formed matrix on a device into canonical order, without waiting.
 
-    With `by_entry`, equal weights are ordered by the entries of the matrix, not by edges. The
-    weights of the graph are then the ranks of the entries in that order. Returns None if the host
-    has to do it.
+    Pass the result to :func:`put_slots`. With `by_entry`, entries of equal weight are ordered by
+    their positions in the matrix instead of by edges. The weights of the graph are then the ranks
+    of the entries in that order. Returns None if the host has to order the matrix, because it is
+    small or the device has failed the self-test.
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
@@ -97,11 +99,11 @@ def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None
 
 
 def put_slots(work: Arrangement) -> DeviceGraph | None:
-    """Return the canonical graph of a matrix.
+    """Build the graph of a matrix that :func:`paired_slots` has begun to order, and wait for it.
 
-    The call waits for the device. The two directions of an edge become one edge with the lesser
-    weight. Memory of the matrix that only the arrangement holds is freed before the graph is made.
-    Returns None if the host has to make the graph.
+    Each edge is stored once in the graph. If the two directions of an edge have different weights,
+    it gets the lesser one. Memory of the matrix that only `work` holds is freed before the graph is
+    built. Returns None if the host has to build the graph, because too many edges are parallel.
     """
     return _kept(work.graph(lightest=True))
 
@@ -126,10 +128,11 @@ def ranks_of(weights: DeviceArray) -> DeviceArray:
 
 
 class Arrangement:
-    """Edges of a graph of n vertices on their way into canonical order.
+    """The edges of a graph on a device, while they are sorted into canonical order.
 
-    Each edge has a key, which consists of its ends, and a position in the caller's order. If both
-    fit into `word_bits` bits, they share a word; otherwise positions are in an array of their own.
+    `n` is the number of vertices. Each edge has a sort key, which consists of its two ends, and a
+    position in the caller's order. If both fit into `word_bits` bits, they are stored in one word.
+    Otherwise the positions are in an array of their own.
     """
 
     def __init__(
@@ -153,7 +156,7 @@ class Arrangement:
         self._matrix: DeviceGraph | None = None  # kept alive while kernels read it
 
     def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
-        """Enqueue the computation of the keys of a list of edges, whose ends have 32 or 64 bits.
+        """Enqueue the computation of sort keys for a list of edges, whose ends have 32 or 64 bits.
 
         `order`, if given, is an array of uint32 with another order of the edges. Its memory is
         overwritten later.
@@ -168,7 +171,7 @@ class Arrangement:
         self._is_list = True  # a list may have faults, or be in order already
 
     def pair_slots(self, matrix: DeviceGraph) -> None:
-        """Enqueue the computation of the keys of the slots of a matrix."""
+        """Enqueue the computation of sort keys for the entries of a matrix."""
         size = self._program.work_group_size
         slots = _SLOTS_OF_ONE if size == 1 else _SLOTS_OF_MANY * size
         groups = self._launch.groups_for(-(-self._m // slots))
@@ -180,10 +183,11 @@ class Arrangement:
         self._matrix = matrix
 
     def sort(self) -> bool:
-        """Sort the edges stably by their keys; return False if an end is not a vertex.
+        """Sort the edges stably by their pairs of ends.
 
-        A list is not sorted again if it is in order. To know that, it blocks; for a matrix it does
-        not.
+        Returns False if an end of an edge is not a vertex. A list of edges that is in order already
+        is not sorted again. To find that out, the call waits for the device; for a matrix it does
+        not wait.
         """
         self._is_sorted = True
         if self._is_list:
@@ -238,10 +242,10 @@ class Arrangement:
         return self._listed(m, places, attributes)
 
     def _gather(self, m: int, places: DeviceArray | None = None) -> DeviceArray:
-        """Enqueue the gathering of m weights, sorted like the edges or from the given positions.
+        """Enqueue a copy of `m` weights in the order of the sorted edges, and return the new array.
 
-        The array has memory for all edges, so that the pool can reuse the memory of the words for
-        it.
+        With `places`, it has the weights of the edges at these positions of the sorted edges. The
+        array has memory for all edges, so that the memory of the sort keys can be reused for it.
         """
         gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
         words = self._words if places is None else None
@@ -254,7 +258,10 @@ class Arrangement:
     def _listed(
         self, m: int, places: DeviceArray | None, attributes: dict[str, Any]
     ) -> DeviceGraph:
-        """Enqueue the graph of the first m sorted edges, or of the edges at the given positions."""
+        """Enqueue the kernels that build the CSR of the first `m` sorted edges, and return it.
+
+        With `places`, it has the edges at these positions of the sorted edges.
+        """
         launch, device, n = self._launch, self._launch.device, self._n
         indices = DeviceArray.unchecked(m, _WORD, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
@@ -278,7 +285,7 @@ class Arrangement:
 
 
 def is_trusted(device: Device, case: Case) -> bool:
-    """Return whether a device has passed the self-test of sorting edges.
+    """Return whether a device has passed the self-test of sorting edges, in a case of the test.
 
     If it has not, the host sorts.
     """
@@ -291,9 +298,9 @@ def _case(encoding: Encoding, n: int, m: int) -> Case:
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return the number of bits of a position that shares a word with its key.
+    """Return how many bits of a word hold the position of an edge, beside its sort key.
 
-    It is 0 if both do not fit into `word_bits` bits.
+    It is 0 if the position and the key do not fit into `word_bits` bits together.
     """
     bits = bits_of(m)
     return bits if 2 * bits_of(n) + bits <= word_bits else 0

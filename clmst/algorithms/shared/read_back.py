@@ -39,9 +39,9 @@ EdgeArrays: TypeAlias = tuple[Array, Array, Array]
 def gather_words(
     words: Memory, word: np.dtype[Any], slots: Memory | DeviceArray, count: int, launch: Launcher
 ) -> DeviceArray:
-    """Enqueue a copy of the words at some slots of a buffer, and return the new array. O(count).
+    """Enqueue a copy of the words at some indices of a buffer, and return the new array. O(count).
 
-    It does not wait for the kernel.
+    The indices are `slots`, `count` of them. The call does not wait for the kernel.
     """
     gathered = DeviceArray.unchecked(count, word, launch.device)
     program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
@@ -63,10 +63,11 @@ def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launche
 
 
 def can_gather(graph: DeviceGraph) -> bool:
-    """Return whether a kernel should look up the weights of the forest's edges.
+    """Return whether a kernel should look up the weights of the forest's edges, not the host.
 
-    It should unless the host can read the weights as quickly in its own memory. It cannot if the
-    device stores narrower words than the host's weights.
+    A kernel should, unless the host can read the weights as quickly in its own memory. The result
+    is also False if the device stores narrower words than the host's weights, because a kernel
+    cannot convert them back.
     """
     same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
     shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.has_at_hand(
@@ -76,10 +77,10 @@ def can_gather(graph: DeviceGraph) -> bool:
 
 
 def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
-    """Return whether the edges can come to the host packed in a single read.
+    """Return whether the edges of a forest should be read from the device packed in one buffer.
 
-    They can if the device has all their data and they take fewer than `most` bytes. The default for
-    `most` is the number of bytes from which several threads copy quicker.
+    They should if the device has all their data and they take fewer than `most` bytes. The default
+    for `most` is the number of bytes from which several threads copy faster than one.
     """
     most = graph.device.staging.shape.from_bytes if most is None else most
     if can_write_out(graph.device):
@@ -98,20 +99,21 @@ def read_packed(
     report: Memory | None = None,
     report_words: int = 0,
 ) -> tuple[EdgeArrays, Array]:
-    """Read edges of a forest from the device in one read.
+    """Read the edges of a forest from the device in one read.
 
-    The call waits for the device. O(bound log n).
+    The call waits for the device. O(bound log n), because the row of each edge is found by binary
+    search in the row starts.
 
     Parameters
     ----------
     slots : device buffer of uint32
-        The slots of the edges, rising.
+        The indices of the edges among the CSR entries of the graph, in ascending order.
     count : device buffer or None
         A word with the number of edges. If None, there are `bound` edges.
     bound : int
         Maximum number of edges.
     report : device buffer, optional
-        Words that are read along with the edges; there are `report_words` of them.
+        Further words that are read along with the edges. `report_words` is their number.
 
     Returns
     -------
@@ -144,10 +146,10 @@ def read_packed(
 
 
 def can_write_out(device: Device) -> bool:
-    """Return whether kernels of a device can write straight to the host's arrays with profit.
+    """Return whether kernels of a device should write results straight to arrays of the host.
 
-    That needs memory shared with the host, and work-groups of one work-item, which take long
-    ranges.
+    They should if the device shares its memory with the host, and if a work-group has one
+    work-item, which then writes a long range.
     """
     return device.capabilities.host_arrays == "shared" and device.policy.work_group_size == 1
 
@@ -202,7 +204,7 @@ def forest_of_arrays(
 
 
 def callers_ids(stored: DeviceGraph, found: Array) -> Array:
-    """Return the caller's ids of the edges, given the ids or the slots that a device has found."""
+    """Return the caller's ids of edges, given what a device has found: ids, or CSR entries."""
     graph = stored.graph
     if stored.edge_ids is not None:
         return signed(found, max(graph.n_vertices, graph.n_input))
@@ -211,5 +213,5 @@ def callers_ids(stored: DeviceGraph, found: Array) -> Array:
 
 
 def signed(numbers: Array, bound: int) -> Array:
-    """Return uint32 numbers below `bound` as int32, or as int64 if they need it, as SciPy does."""
+    """Return uint32 numbers below `bound` as int32, or as int64 if `bound` exceeds 2**31."""
     return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)
