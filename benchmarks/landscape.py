@@ -80,9 +80,11 @@ _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
 
 def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> list[Cell]:
-    """Return a cell of each structure, in the order in which they are drawn.
+    """Return all graphs of the landscape in a random order, of which a run takes the first ones.
 
-    A structure is a family, a degree and a size. Weights and layout are drawn for each structure.
+    There is one for each family, degree and size. The kind of weights, and whether edges are stored
+    once or twice, are drawn at random. `wanted` selects families by name, and graphs with more than
+    `most_entries` CSR entries are left out.
     """
     structures = [
         (name, degree, log_size)
@@ -108,7 +110,11 @@ def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> l
 
 
 def constants_of(run: Run) -> Row:
-    """Return the milliseconds of a launch, of a byte, and of a gather by log2 of a table's size."""
+    """Measure the rates of a device for the model of a solve's time, in milliseconds.
+
+    They are the time of one launch, the time per byte of a copy, and the time of one random read
+    from a table, by the binary logarithm of the number of words in the table.
+    """
     space, rng = Workspace(run.device), np.random.default_rng(0)
     n_bytes = _COPIED_BYTES.get(run.device.capabilities.kind, 1 << 24)
 
@@ -134,9 +140,10 @@ def constants_of(run: Run) -> Row:
 
 
 def right_forest(resident: DeviceGraph) -> Reference:
-    """Return the forest by another algorithm.
+    """Return the expected forest of a graph, solved by an algorithm that is not timed.
 
-    If the graph is small, both algorithms are compared with Kruskal's algorithm on the host.
+    If the graph is small, both this and the timed algorithm are first compared with Kruskal's
+    algorithm on the host. Raises WrongResultError if a forest differs.
     """
     if resident.n_slots <= _KRUSKAL_SLOTS:
         agreement = Agreement("the host's Kruskal", clmst.kruskal(resident.graph))
@@ -151,7 +158,7 @@ def right_forest(resident: DeviceGraph) -> Reference:
 
 
 def kernels_of(resident: DeviceGraph) -> dict[str, float]:
-    """Return the milliseconds of each kernel in a solve, by the device's own clock."""
+    """Solve a graph once, and return the milliseconds of each kernel by the device's own clock."""
     launch = Launcher.of(resident.device, profile=True)
     solution_by(ALGORITHM, resident, launch, maximum=False)
     launch.queue.finish()
@@ -160,7 +167,11 @@ def kernels_of(resident: DeviceGraph) -> dict[str, float]:
 
 
 def timed(run: Run, resident: DeviceGraph, reference: Reference, *, with_targets: bool) -> Row:
-    """Return the times of the default choice and of fixed targets, after verifying them."""
+    """Verify and time filter-boruvka on a graph, with its default options and with fixed targets.
+
+    A target says how many edges per vertex are in the ranges of light weights that are solved
+    first. Fixed targets are timed only if `with_targets`.
+    """
     options: dict[str, Any] = {DEFAULT: None}
     if with_targets:
         options |= {str(one): clmst.FilterBoruvkaOptions(targets=one) for one in TARGETS}
@@ -209,7 +220,10 @@ def peers_beside(
 def measured(
     run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: Sequence[Peer] = ()
 ) -> Row:
-    """Measure a cell and return its row, with the reason if it fails."""
+    """Generate and time one graph of the landscape, and return the row of results.
+
+    If that fails, the row has the reason instead of times.
+    """
     row = asdict(cell)
     begun = monotonic()
     try:
@@ -302,7 +316,7 @@ def measure(
 
 
 def _key(row: Row) -> tuple[Any, ...] | None:
-    """Return the values that identify a measured cell, or None for a line that is not a cell."""
+    """Return the parameters that identify a measured graph, or None for a line of another kind."""
     if "family" not in row:
         return None
     names = ("family", "degree", "log_size", "weights", "layout", "seed", "with_targets")

@@ -59,7 +59,10 @@ Solve = Callable[[Weights], clmst.Forest]
 
 
 def one_shot(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
-    """Return a function that solves every round as a new graph, on the first device."""
+    """Return a function that solves the graph of each round from the start, on the first device.
+
+    A round is one solve with new weights. `text` is the name of an algorithm and its options.
+    """
     del matrix
     algorithm, options = read(text)
     return lambda weights: clmst.minimum_spanning_forest(
@@ -68,16 +71,20 @@ def one_shot(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
 
 
 def repeated(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
-    """Return a function that solves rounds of edges that are prepared once, on the first device."""
+    """Return a function that solves each round with a RepeatedSolver, on the first device.
+
+    The solver prepares the edges once and gets only the new weights of each round.
+    """
     algorithm, options = read(text)
     solver = clmst.RepeatedSolver(matrix, devices=devices[0], algorithm=algorithm, options=options)
     return lambda weights: solver.solve(weights[0])
 
 
 def hybrid(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
-    """Return a function that solves dense parts on one device and the rest on another.
+    """Return a function that solves dense parts on one device, and all other edges on another.
 
-    The function raises if the graph does not have a dense part.
+    It raises an error if the graph does not have a dense part. A dense part is a set of vertices of
+    whose pairs at least half are edges.
     """
     algorithm, options = read(text)
     solver = clmst.RepeatedSolver(
@@ -116,9 +123,11 @@ def timed(run: Run, call: Callable[[Any], Any], argument: Any) -> tuple[Any, flo
 def prepared(
     run: Run, name: str, weights: Weights, at_most: float | None
 ) -> tuple[Solve, list[float]] | None:
-    """Return a contestant with its kernels built, and the milliseconds of each preparing.
+    """Make the contestant `name`, build its kernels, and time how long it takes to prepare.
 
-    Returns None if the contestant is left out.
+    Returns the function that solves a round, and the milliseconds of each time that it was
+    prepared. Returns None if the contestant is left out, because the device does not have enough
+    memory or a round takes more than `at_most`.
     """
     kind, _, algorithm = name.partition(":")
 
@@ -148,10 +157,11 @@ def prepared(
 def race(
     run: Run, reweighted: Reweighted, names: Sequence[str], at_most: float | None = None
 ) -> dict[str, Row]:
-    """Time all contestants in turns. Returns their milliseconds of preparing and of each round.
+    """Time all contestants in turns, and return a dict of results for each, by name.
 
-    Contestants that are left out are missing, and there may be none. "_stats" has the statistics of
-    rounds on several devices.
+    The results are the milliseconds of preparing ("prepare") and of each round ("round"), and the
+    statistics of rounds on several devices ("_stats"). Contestants that are left out are missing,
+    so there may be no results. Raises WrongResultError if the forests of a round differ.
     """
     first = reweighted.own, reweighted.matrix(reweighted.own)
     every = ((name, prepared(run, name, first, at_most)) for name in names)
@@ -176,7 +186,10 @@ def race(
 
 
 def course(rounds: Sequence[Any]) -> str:
-    """Describe what each device does in a round, with medians of milliseconds since its begin."""
+    """Describe what each device does in a round, and when.
+
+    Times are medians over all rounds, in milliseconds since the beginning of the round.
+    """
 
     def at(of: Callable[[Any], Any], *steps: str) -> str:
         return f"{median(sum(of(one)[f'{step}ms'] for step in steps) for one in rounds):.3g}"
@@ -196,14 +209,14 @@ def course(rounds: Sequence[Any]) -> str:
 
 
 def accumulated(row: Row) -> list[float]:
-    """Return the accumulated milliseconds after preparing, and after each round."""
+    """Return the milliseconds that have passed after preparing and after each round."""
     return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
 def repaid(row: Row, other: Row) -> int | None:
-    """Return the first round after which one contestant has taken at most as long as another.
+    """Return after how many rounds a prepared contestant has taken at most as long as another.
 
-    Returns None if that never happens.
+    Returns None if it always takes longer.
     """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
@@ -265,9 +278,9 @@ def of_clusters(graph: str) -> str:
 
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
-    """Check the names of contestants, and return each once.
+    """Check the names of contestants, and return them without duplicates.
 
-    Raises a usage error for unknown ones.
+    Raises a usage error if a name is unknown.
     """
     for name in names:
         kind, _, algorithm = name.partition(":")

@@ -67,29 +67,32 @@ STATED = ("Vineet, GPU", "its CPU", "HybridPMA", "Vineet there", "Kruskal there"
 
 
 def scaled(n: float, share: float) -> int:
-    """Return a share of a number of vertices, not too small."""
+    """Return ``n * share`` rounded to an integer, but at least 1000."""
     return max(round(n * share), _LEAST)
 
 
 def recursive(n: int, degree: float) -> Make:
-    """Return a maker of a recursive matrix of at least n vertices."""
+    """Return a function that generates an R-MAT graph with at least `n` vertices."""
     factor = max(round(degree / 2), 1)
     return partial(generate, "rmat", scale=(n - 1).bit_length(), edge_factor=factor)
 
 
 def cliques_apart(n: int, degree: float) -> Make:
-    """Return a maker of SSCA#2's cliques, of an average degree of 2 or more."""
+    """Return a function that generates a graph of SSCA#2: random cliques, a few of them joined.
+
+    The average degree is about `degree`, and at least 2.
+    """
     largest = max(round(1.5 * (degree - 4 * BETWEEN)) + 1, 1)
     return partial(generate, "ssca2", n=n, largest_clique=largest, between=BETWEEN)
 
 
 def uniform(n: int, degree: float) -> Make:
-    """Return a maker of a uniform random graph."""
+    """Return a function that generates a uniform random graph with `n` vertices."""
     return partial(generate, "random", n=n, average_degree=float(degree))
 
 
 def rewired(n: int, degree: float) -> Make:
-    """Return a maker of a rewired ring."""
+    """Return a function that generates a ring in which random edges are moved (Watts, Strogatz)."""
     return partial(generate, "watts_strogatz", n=n, neighbours=2 * round(degree / 2))
 
 
@@ -120,12 +123,19 @@ def road(place: str, share: float) -> tuple[str, Make]:
 
 
 def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
-    """Return the contestants for texts such as ``pma gamma=64``, by text."""
+    """Return functions that solve a graph, one for each text such as ``pma gamma=64``, by text.
+
+    A text is the name of an algorithm, followed by its options.
+    """
     return {text: solving(graph, *read(text)) for text in texts}
 
 
 def timed(run: Run, host: Graph, texts: tuple[str, ...], *, kruskal: bool) -> Row:
-    """Return the sizes of a graph and the times of algorithms on it."""
+    """Time algorithms on a graph in turns, and return its sizes and their times.
+
+    `texts` are names of algorithms, with options. With `kruskal`, Kruskal's algorithm on the host
+    is timed once, too.
+    """
     graph = clmst.to_device(host.symmetrised(), run.device)
     agreement = Agreement(texts[0], by="edges")
     times = run.turns(ways_of(graph, texts), agreement.difference)

@@ -78,7 +78,7 @@ class Workspace:
         return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:
-        """Release memory of the device that is not used any more."""
+        """Return device memory that is kept for later arrays, but not in use, to the driver."""
         self.finish()
         self.pool.free_held()
         self.device.release_memory()

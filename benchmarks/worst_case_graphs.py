@@ -60,7 +60,8 @@ def _of(n: int, u: Ints, v: Ints, w: Ints | None = None) -> Edges:
 def random_graph(m: int, n: int) -> Edges:
     """Return the random graph with which a family is compared: m edges with uniform ends.
 
-    Loops and parallel edges are kept, and weights are uniform below 2**30. `n` is raised to m / 32.
+    Loops and parallel edges are kept, and weights are uniform below 2**30. The graph has `n`
+    vertices, or m / 32 if `n` is smaller.
     """
     n = max(n, m // _MOST_EDGES_A_VERTEX, 2)
     u, v = _rng().integers(0, n, (2, m))
@@ -81,9 +82,9 @@ def _bit_reversed(m: int) -> Ints:
 
 
 def _ruler(m: int) -> Ints:
-    """Return the exponent of 2 in each of 1, 2, ..., m.
+    """Return, for each of 1, 2, ..., m, how often it can be divided by 2.
 
-    With these weights components merge in pairs.
+    If these are the weights along a path, components merge only in pairs in each round.
     """
     at = np.arange(1, m + 1)
     ruler: Ints = np.log2(at & -at).astype(np.int64)
@@ -235,12 +236,12 @@ def isolated_vertices(m: int) -> Edges:
 
 
 def hierarchy(m: int) -> Edges:
-    """Return edges on log n levels, equally many on each.
+    """Return a graph in which components merge only in pairs in each round, and few edges go.
 
-    An edge of a level joins halves of a block.
-
-    Edges of lower levels are lighter. So components merge in pairs, and the edges of all higher
-    levels remain.
+    The edges are on log2(n) levels, about equally many on each. Level k divides the vertices into
+    blocks of 2**(k + 1), and each of its edges joins the two halves of a block. The weight of an
+    edge is its level. So a round merges the halves of the blocks of one level, and the edges of all
+    higher levels remain.
     """
     bits = max((m // 8 - 1).bit_length(), 1)
     rng = _rng()
@@ -251,7 +252,10 @@ def hierarchy(m: int) -> Edges:
 
 
 def ruler_with_heavy_edges(m: int) -> Edges:
-    """Return a path that merges by twos, and seven heavier edges a vertex that wait for its end."""
+    """Return a path whose components merge in pairs, and seven heavier random edges per vertex.
+
+    The heavy edges remain until the path is merged to one component.
+    """
     n = m // 8
     rest = random_graph(m - n + 1, n)
     u = np.concatenate([np.arange(n - 1), rest.u])

@@ -1,4 +1,4 @@
-"""Buffers of a solve by `dense`, and sizes and macros of its kernels."""
+"""The plan of a solve by `dense`: its buffers, and the sizes and macros of its kernels."""
 
 from __future__ import annotations
 
@@ -75,8 +75,9 @@ class DensePlan:
     ) -> DensePlan:
         """Allocate the buffers of a solve.
 
-        The number of cells of a block is a multiple of `unit`. Keys have 64 bits if `defines` sets
-        ``WEIGHT_BITS`` to 64, else 32.
+        A block consists of consecutive cells of one row of the matrix; their number is a multiple
+        of `unit`. Sort keys of weights have 64 bits if `defines` sets ``WEIGHT_BITS`` to 64, and
+        otherwise 32 bits.
         """
         wide = defines["WEIGHT_BITS"] == 64
         width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
@@ -106,7 +107,7 @@ class DensePlan:
 
 
 def has_short_ids(n: int) -> bool:
-    """Return whether vertices below `n` fit 16 bits, so that both ends of an edge share a word."""
+    """Return whether the numbers of `n` vertices fit 16 bits, so that an edge fits one word."""
     return n <= _SHORT_IDS
 
 
@@ -143,14 +144,17 @@ def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> b
 
 
 def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of ONE_GROUP_SOURCE that set its work-group size and register limit."""
+    """Return the macros for ONE_GROUP_SOURCE that set its work-group size and register limit."""
     usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
     size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}
 
 
 def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
-    """Return the plan of a complete graph. It is made once and kept with the matrix."""
+    """Return the buffers and sizes for solves of a complete graph.
+
+    They are made once and kept with the matrix.
+    """
     key = ("dense", maximum)
     if key not in matrix.plans:
         defines = matrix.defines(maximum=maximum)
@@ -162,9 +166,10 @@ def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
 
 
 def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DensePlan:
-    """Return the plan of any graph, and build its adjacency matrix if the plan is new.
+    """Return the buffers and sizes for solves of a graph, and build its adjacency matrix.
 
-    The plan is kept with the graph. A new plan replaces the one with the opposite `maximum`.
+    They are kept with the graph and not built again. Because of its size, only one matrix is kept:
+    the one for the minimum or the one for the maximum spanning forest.
     """
     key = ("dense", maximum)
     if key not in graph.derived:
@@ -179,7 +184,10 @@ def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Den
 
 
 def key_defines(*, wide: bool) -> dict[str, int]:
-    """Return the macros of SOURCE for a stored matrix of keys, in which edges may be missing."""
+    """Return the macros for SOURCE if a matrix of sort keys is stored, and edges may be missing.
+
+    `wide` is True if keys have 64 bits.
+    """
     return {
         "WEIGHT_BITS": 64 if wide else 32,
         "WEIGHT_KIND": 0,

@@ -54,7 +54,8 @@ def solve(
     """Solve any graph through its adjacency matrix, which is built on the device.
 
     `options` is a :class:`DenseOptions` or None. The work is O(n**2 + m) in general and
-    O(n**2 log n) at most, in O(log n) rounds. The host waits for the counts of every round.
+    O(n**2 log n) at most, in O(log n) rounds. After every round the host waits until the device has
+    counted the remaining components.
 
     Besides the graph, the device stores n**2 cells of 4 bytes, or of 8 bytes if 64-bit weights
     cannot be narrowed. The matrix is kept with the graph for the next solve. Raises
@@ -87,7 +88,7 @@ def solve_matrix(
     computed and never stored, so points take O(n) device memory, up to 1.1 kilobytes each.
 
     `at_once` decides whether one work-group does all rounds, without the host in between. By
-    default it does so for few vertices, if that is quicker.
+    default it does all rounds if there are few vertices, because that is faster.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -110,11 +111,12 @@ def solve_matrix(
 
 
 def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = None) -> FoundTree:
-    """Find the minimum spanning tree of points by tiles of pairs, and wait for it.
+    """Find the minimum spanning tree of points by comparing all pairs, and wait for it.
 
-    A tile is a range of rows times a range of columns, whose pairs a work-group compares at a time.
-    The edges are in canonical order. With d dimensions, the work is O(n**2 d), nearly all of it in
-    float32 (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100 bytes per point.
+    The pairs are compared tile by tile. A tile is a block of the matrix of distances, some rows and
+    some columns of it, which a work-group computes. The edges are in canonical order. With d
+    dimensions, the work is O(n**2 d), nearly all of it in float32
+    (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100 bytes per point.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -138,7 +140,7 @@ def _no_tree(matrix: DeviceMatrix, *, maximum: bool) -> FoundTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """The indices of the counters of a round."""
+    """The counters of one round, as indices into the array of all counters."""
 
     listed: int | None  # counts blocks that were read again; None in the first round
     hooked: int  # counts components that were hooked to others
@@ -146,7 +148,7 @@ class _Round:
 
 
 class _DenseRun:
-    """One solve: enqueues the kernels of all rounds in order, and reads their counts."""
+    """One solve: it enqueues the kernels of all rounds, and reads how many components remain."""
 
     rounds_ahead = 1  # rounds that are enqueued before the host reads the counts of the first one
     jumps = 1  # launches of pointer jumps in a round
@@ -182,13 +184,13 @@ class _DenseRun:
         return self._next_count - 1
 
     def _read(self) -> None:
-        """Read the counts, and wait for them."""
+        """Read all counters to the host, and wait for them."""
         self.launch.read(self.plan.counts.memory, self.counts)
 
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Enqueue rounds until the forest is complete, and wait for their counts."""
+        """Enqueue rounds until the forest is complete, and wait for the counters of each."""
         plan = self.plan
         self.for_each(
             "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
@@ -207,9 +209,11 @@ class _DenseRun:
             first, end = end, end + 1
 
     def _components(self, number: int) -> DeviceArray:
-        """Return the array of the roots of all vertices before the round `number`.
+        """Return the array with the component of each vertex before the round `number`.
 
-        Two arrays take turns: the parents that a round writes are the roots of the next round.
+        A component is named by its root. Two arrays are used in turns: a round writes new parent
+        pointers to one of them, which are followed to the roots and are the components of the next
+        round.
         """
         return self.plan.parents if number % 2 else self.plan.component
 
@@ -228,7 +232,7 @@ class _DenseRun:
         return _Round(listed=listed, hooked=hooked, waiting=waiting)
 
     def _is_last(self, one: _Round) -> bool:
-        """Record the counts of a round, and return whether the forest is complete."""
+        """Record the counters of a round, and return whether the forest is complete after it."""
         if one.listed is not None:
             self.blocks_again.append(int(self.counts[one.listed]))
         hooked = int(self.counts[one.hooked])
@@ -239,7 +243,10 @@ class _DenseRun:
         return self.n_hooked == self.plan.n - 1
 
     def _jump_on(self, parents: DeviceArray, waiting: int) -> None:
-        """Jump pointers until every vertex points to its root, and wait for that."""
+        """Shorten the parent pointers until every vertex points to its root, and wait for it.
+
+        `waiting` is the index of the counter of vertices that do not point to their root yet.
+        """
         launches = self.jumps
         while self.counts[waiting]:
             if launches >= MOST_ROUNDS:
@@ -253,7 +260,10 @@ class _DenseRun:
             launches += 1
 
     def _add_hooked(self, hooked: int) -> None:
-        """Add the number of components that a round has hooked to others."""
+        """Add the number of components that a round has joined to others to their sum.
+
+        Raises DeviceError if the sum is impossible.
+        """
         self.n_hooked += hooked
         if self.n_hooked >= self.plan.n:
             rule = "a forest has fewer edges than vertices"
@@ -263,7 +273,10 @@ class _DenseRun:
             )  # fmt: skip
 
     def _scan(self) -> None:
-        """Enqueue the kernel that finds the lightest cell of every block."""
+        """Enqueue the kernel that finds the lightest cell of every block of the matrix.
+
+        A block consists of consecutive cells of one row.
+        """
         plan = self.plan
         for panel in plan.panels:
             self._enqueue(
@@ -280,11 +293,12 @@ class _DenseRun:
         return self.launch.groups_for(-(-n_blocks // tile))
 
     def _find_minimum_edges(self, component: DeviceArray, *, again: bool) -> int | None:
-        """Enqueue the search for the lightest edge of every component.
+        """Enqueue the search for the lightest edge that leads out of every component.
 
-        With `again`, blocks whose lightest cell may have changed are read again, and the index of
-        their counter is returned. In the first round the lightest cells of all blocks are valid;
-        then the result is None.
+        The lightest cell of each block of the matrix is kept from round to round. With `again`,
+        blocks whose lightest cell may now be inside a component are read again, and the index of
+        the counter of these blocks is returned. In the first round no block has to be read again,
+        and the result is None.
         """
         plan, listed = self.plan, None
         entries = plan.keys, plan.columns, component
@@ -303,9 +317,10 @@ class _DenseRun:
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue the kernels that read blocks again and reserve their lightest cells.
+        """Enqueue the kernels that read blocks of the matrix again, for their new lightest cells.
 
-        Returns the index of the counter of these blocks.
+        Returns the index of the counter of these blocks. `component` has the component of each
+        vertex.
         """
         plan, listed, n_blocks = self.plan, self.new_count(), self.plan.n * self.plan.n_blocks
         entries = plan.keys, plan.columns, component
@@ -330,7 +345,7 @@ class _DenseRun:
         return listed
 
     def _jump(self, parents: DeviceArray) -> int:
-        """Enqueue one launch of pointer jumps.
+        """Enqueue a kernel that replaces each parent pointer by the pointer of its parent.
 
         Returns the index of the counter of vertices that do not point to their root yet.
         """
@@ -343,11 +358,11 @@ class _DenseRun:
 
 
 class _TiledRun(_DenseRun):
-    """One solve of points by tiles of pairs.
+    """One solve of points, in which all pairs are compared tile by tile.
 
-    Several rounds are enqueued before the host reads edges, weights and counts together, so it
-    usually reads once. Rounds that follow the complete tree compare no pairs. Each round has as
-    many launches of pointer jumps as can be necessary.
+    Several rounds are enqueued before the host reads edges, weights and counters together, so it
+    usually reads once. If the tree is complete earlier, the rounds that remain compare no pairs.
+    Each round has as many launches of pointer jumps as can be necessary.
     """
 
     def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:

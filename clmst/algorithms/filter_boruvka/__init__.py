@@ -125,11 +125,11 @@ class FilterBoruvkaOptions:
         check_whole_number(self, "seed", low=0, high=2**32 - 1)
 
     def as_tested(self) -> FilterBoruvkaOptions:
-        """Return the options with which a self-test compiles the same programs as these options.
+        """Return simpler options for which the same programs are compiled, for the self-test.
 
-        The seed and the ends of windows are arguments of the kernels, so they are reset. Whether
-        there is more than one window is kept, because a solve of one window in a single launch has
-        a program of its own.
+        The seed and the ends of windows are only arguments of the kernels, so they get their
+        defaults. Whether there is more than one window is kept, because a solve of one window in a
+        single launch has a program of its own.
         """
         return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
@@ -188,9 +188,9 @@ def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> Us
 
 
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
-    """Return the bytes for each vertex and for each edge that a solve needs at its peak.
+    """Return the maximum device memory of a solve, as bytes per vertex and bytes per edge.
 
-    They are for the shape that the device uses by default.
+    They hold for the kernels that the device uses by default, those for CPUs or those for GPUs.
     """
     # In the shape of a GPU, worklists may hold all edges. A forest that is not copied to the host
     # at once is stored three times: as slots, as endpoints, and packed. This holds with weights of
@@ -199,7 +199,10 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
 
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
-    """Return the variant of the programs that solve a graph, or None for separate launches."""
+    """Return the variant of the kernels that solves a graph, for the self-test, and its options.
+
+    Returns None if each step is a launch of its own.
+    """
     launches = launches_on(graph.device, graph.n_slots)
     if launches == "separate":
         return None
@@ -214,9 +217,9 @@ def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
 def _variant(
     name: Literal["many launches", "one launch", "one launch, one window"],
 ) -> tuple[str, FilterBoruvkaOptions]:
-    """Return a variant and its options.
+    """Return a variant of the kernels and the options for which it is used, from a cache.
 
-    They are made once, because a small solve notices the microseconds that making them takes.
+    Making them takes microseconds, which would be a notable part of a small solve.
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")

@@ -1,8 +1,8 @@
-"""filter-boruvka in the shape of a CPU: Borůvka's rounds on long contiguous ranges.
+"""filter-boruvka on CPUs: each work-item takes a long contiguous range of edges and of vertices.
 
-Each work-item has a segment of the edge list, which it compacts in place, and a range of the
-vertices. The only values that work-items share by atomics are reservations and the numbers of
-supervertices.
+A work-item has a part of the edge list to itself, called its segment, from which it removes edges
+in place. Work-items share only two kinds of values, both by atomics: the lightest edge found so far
+of each supervertex (its reservation), and the numbers of supervertices.
 
 Source: see ``cl/algorithms/filter_boruvka/cpu.cl``. ``docs/inside_algorithms.md`` describes the
 steps.
@@ -60,14 +60,19 @@ Window = tuple[np.uint32, np.uint64, np.uint32]
 
 
 def defines(weights: dict[str, int]) -> dict[str, int | bool]:
-    """Return the macros that SOURCE needs besides the device's."""
+    """Return the macros for the kernels in SOURCE, given the macros for the dtype of the weights.
+
+    The macros that depend on the device are added elsewhere.
+    """
     return {**weights, "WG_SIZE": 1}
 
 
 class CpuRun(FilterBoruvkaRun):
-    """One solve in the shape of a CPU.
+    """One solve by the kernels for CPUs, in which a work-group has one work-item.
 
-    If a solve is repeated, its segments hold all edges, and it has more windows.
+    A work-item has a segment of the edge list to itself. If a solve was given up, it is done again
+    with `full_capacity` or `finer`. Either makes segments that can hold all edges, and divides the
+    edges by weight into more windows.
     """
 
     def __init__(
@@ -102,7 +107,7 @@ class CpuRun(FilterBoruvkaRun):
         self._allocate()
 
     def _stride(self) -> int:
-        """Return the capacity of a segment, in edges."""
+        """Return the number of edges for which each work-item's segment of the list has space."""
         share = -(-self.graph.n_slots // self.segments)
         if self.full_capacity or not self.ends.ranks or not self.graph.graph.is_symmetric:
             return share
@@ -132,9 +137,11 @@ class CpuRun(FilterBoruvkaRun):
         self._step("clear", self._shares(words), self.in_forest.memory, words)
 
     def _filter(self, phase: int) -> None:
-        """List the edges of the window.
+        """Write the edges of the window of this phase to the segments of the edge list.
 
-        If the graph is prepared for many solves, the vertices first choose among their own edges.
+        If the graph is prepared for many solves and has only one window, each vertex first chooses
+        the lightest of its own edges, and only the edges between the components that this makes are
+        written.
         """
         if self.incident is not None:
             self._first_round(*self.incident)
@@ -146,11 +153,14 @@ class CpuRun(FilterBoruvkaRun):
         self._list_edges(phase)
 
     def _first_depth(self, phase: int) -> int:
-        """Return 1 if vertices have chosen among their own edges already, else 0."""
+        """Return 1 if each vertex has chosen the lightest of its own edges already, else 0."""
         return 0 if self.incident is None else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Enqueue the linking of supervertices; return False if the phase has come to its end."""
+        """Enqueue the kernels that link each supervertex to another along its lightest edge.
+
+        Returns False, without enqueuing anything, if the phase has come to its end.
+        """
         n_vertices, edges = self._counts(phase, depth)
         if depth == 0:
             n_vertices = self.vertices
@@ -173,7 +183,10 @@ class CpuRun(FilterBoruvkaRun):
         return True
 
     def _contract(self, phase: int, depth: int) -> None:
-        """List the edges that remain between supervertices, and wait for the numbers of both."""
+        """Keep the edges that join two of the new supervertices, and wait for the device.
+
+        The host then knows how many supervertices and edges remain.
+        """
         (begin, n_vertices), following = self.depths[-1], self.reserved[1 - depth % 2]
         self._step(
             "contract", self.segments, self.links, following, self.edges, self.listed,
@@ -191,11 +204,11 @@ class CpuRun(FilterBoruvkaRun):
         return rounds == 0 and contracts_slowly(edges, vertices[1])
 
     def _settle(self, phase: int) -> None:
-        """Find the component of every vertex after a phase.
+        """Find the component of every original vertex, after all contractions of a phase.
 
-        It goes back from the last contraction to the first, and in a later phase from the
-        components before it to the vertices. Raises DeviceError if the number of components has
-        grown.
+        The contractions are undone one by one, from the last to the first. The first one leads back
+        to the components that the previous phase has left, and from there to the vertices. Raises
+        DeviceError if the number of components has grown.
         """
         for (here, n_vertices), (there, _) in reversed(list(pairwise(self.depths))):
             self._settle_depth(here, there, n_vertices, anew=False)
@@ -214,7 +227,7 @@ class CpuRun(FilterBoruvkaRun):
         self.vertices = components
 
     def _finish(self) -> None:
-        """Do nothing, because the flags of the forest are stored already."""
+        """Do nothing, because the kernels set the flags of the forest in each round."""
 
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the solve."""
@@ -233,7 +246,10 @@ class CpuRun(FilterBoruvkaRun):
         return _COMPONENTS + self.n_phases + _COUNTS * (_MAX_DEPTHS * phase + depth)
 
     def _counts(self, phase: int, depth: int) -> tuple[int, int]:
-        """Return the number of vertices and of edges at a depth, as they were read last."""
+        """Return how many supervertices and edges there are after `depth` contractions of a phase.
+
+        The numbers are those that the host has read last.
+        """
         at = self._counts_at(phase, depth)
         return int(self.state[at]), int(self.state[at + 1])
 
@@ -269,7 +285,11 @@ class CpuRun(FilterBoruvkaRun):
         self._refine(reserved)
 
     def _first_round(self, starts: Any, incident: Any) -> None:
-        """Let vertices choose among their own edges, list the other edges, and wait."""
+        """Let each vertex choose the lightest of its own edges, and list the edges that remain.
+
+        `starts` and `incident` are the result of :func:`_incident_slots`. The call waits for the
+        device.
+        """
         graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
         shares, chosen, following = self._shares(n), *self.reserved
         program = graph.device.program(FIRST_SOURCE, **self.defines)
@@ -288,7 +308,10 @@ class CpuRun(FilterBoruvkaRun):
         self.depths = [(0, n)]
 
     def _refine(self, reserved: Any) -> None:
-        """Enqueue the later passes of reservations, if these need several."""
+        """Enqueue further passes of the search for lightest edges, if one pass is not enough.
+
+        Several passes are needed if an edge is compared by more bits than one atomic minimum takes.
+        """
         for later in range(1, self.passes):
             self._step(
                 "refine", self.segments, reserved, self.edges, self.listed, self.lengths,
@@ -301,15 +324,19 @@ class CpuRun(FilterBoruvkaRun):
 
 
 def usual_capacity(share: int, ends: Ends) -> int:
-    """Return the number of edges that a segment of `share` slots can hold by default."""
+    """Return for how many edges a segment has space by default, if it gets `share` slots to filter.
+
+    `ends` are the ends of the windows, of which only one at a time is in the segment.
+    """
     return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
 
 def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
-    """Return the slots of each vertex's edges, as offsets for each vertex and a list of slots.
+    """Return the slots (CSR entries) of the edges of each vertex, as offsets and a list of slots.
 
-    They are made once for a graph that is solved again and again, and kept with it. Returns None
-    for any other graph.
+    The slots of vertex v are those from ``offsets[v]`` to ``offsets[v + 1]`` of the list. Both are
+    computed once for a graph that is prepared for many solves, and kept with it. Returns None for
+    any other graph.
     """
     if graph.rows is None:
         return None
@@ -324,11 +351,11 @@ def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
 def _windows(
     graph: DeviceGraph, ends: Ends, launch: Launcher, seed: int, *, maximum: bool
 ) -> list[Window]:
-    """Find the upper end of each window; the last window has none.
+    """Find the weight at which each window ends. The last window does not have an end.
 
-    The ends are the keys with the ranks of `ends` in a sample. The slots of the sample are drawn
-    one from each of equally long parts of all slots. If only the device has the weights, reading
-    the sample blocks.
+    `ends` has the ranks of the ends in a random sample of weights, in which the weights are looked
+    up. One slot (CSR entry) of the sample is drawn from each of equally long parts of all slots. If
+    only the device has the weights, the call waits for it.
     """
     last = (np.uint32(0), np.uint64(0), np.uint32(0))
     if not ends.ranks:

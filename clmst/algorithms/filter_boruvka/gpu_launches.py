@@ -1,8 +1,8 @@
-"""The launches of filter-boruvka in the shape of a GPU, and how a solve begins there.
+"""Begin solves by filter-boruvka on GPUs, and do them in few launches of kernels.
 
-By default a solve has one launch for each step (``gpu.py``). In the variants of this module,
-work-groups wait for one another, so one launch does the end of a phase ("mixed") or the whole solve
-("resident").
+In ``gpu.py`` a solve has one launch for each step. In the variants of this module, work-groups wait
+for one another between steps, so one launch does all remaining rounds of a window of weights
+("mixed"), or the whole solve ("resident").
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ def new_run(
     full_capacity: bool,
     finer: bool,
 ) -> GpuRun:
-    """Create a run of a graph, with the workspace that is kept with the graph or with a new one.
+    """Create the run that solves a graph, with buffers that an earlier solve has left if possible.
 
+    The buffers are new if an earlier solve has not left any, or if the run needs larger ones.
     Raises UnsupportedDeviceError if the options ask for launches that the device's compiler cannot
     build.
     """
@@ -80,10 +81,11 @@ def begin(
     options: FilterBoruvkaOptions,
     verdict: Memory | None,
 ) -> Solution | None:
-    """Enqueue a solve of one launch, without waiting; return None if it takes more launches.
+    """Enqueue a solve that consists of one launch, without waiting for it.
 
-    If there is a `verdict`, which the check of the graph writes, the launch does nothing for a
-    faulty graph.
+    Returns None, without enqueuing anything, if the solve needs more launches. `verdict` is the
+    buffer to which the check of the graph on the device writes its result, or None. If that says
+    that the graph is faulty, the launch does nothing.
     """
     if launches_on(graph.device, graph.n_slots, options.launches) != "resident":
         return None
@@ -96,10 +98,10 @@ def begin(
 
 
 def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Enqueue a solve of the candidates of a workspace, under the weights of a graph.
+    """Enqueue a solve of the candidate edges of a workspace, with the weights of a graph.
 
-    "Candidates" are the edges whose place in the forest is open. Blocks only where the run reads
-    counts.
+    The candidates are the edges of which it is not known yet whether they are in the forest. The
+    call blocks only where the host has to read how many edges remain.
     """
     assert workspace.candidates is not None, "the workspace is for candidates"
     workspace.set_weights(graph.weights)
@@ -109,7 +111,7 @@ def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher)
 
 
 def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Create a run with a workspace, launched as its options and the device demand."""
+    """Create a run with the kind of launches that the options and the device ask for."""
     wanted = workspace.options.launches
     launches = launches_on(workspace.device, workspace.n_slots, wanted)
     if launches == "resident" and workspace.candidates is not None and wanted == "auto":
@@ -119,12 +121,18 @@ def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRu
 
 
 class MixedRun(GpuRun):
-    """One solve in which waiting work-groups do the end of each window in one launch."""
+    """One solve in which one launch does all rounds of a window of weights but the first ones.
+
+    Its work-groups wait for one another between the rounds.
+    """
 
     launches = "mixed"
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Enqueue the linking of a first round, or the launch that does all remaining rounds."""
+        """Enqueue the kernels of a first round, or the launch that does all remaining rounds.
+
+        Returns False after the latter.
+        """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
             # If edges are stored once, the graph's own vertices are linked in the first round.
@@ -142,7 +150,7 @@ class MixedRun(GpuRun):
         """Do nothing, because the launch that ends a phase has found the components already."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Enqueue a second step along the paths if they may be too long for one."""
+        """Follow parent pointers in a second launch if the paths may be too long for one launch."""
         if bound >= _MANY_VERTICES:
             self._step("follow", bound, phase, depth, 1)
 
