@@ -53,7 +53,7 @@ def solve(
 
 
 class BoruvkaRun:
-    """One solve: its programs and the state that outlives a level."""
+    """One solve: its program, and the state that is kept from one level to the next."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:
         self.steps, self.launch, self.options = steps, steps.launch, options
@@ -61,7 +61,10 @@ class BoruvkaRun:
         self.duplicate_share = 1.0  # share of the entries that the last removal took away
 
     def next_level(self, level: Level) -> Level | None:
-        """Choose the lightest edge of every vertex and contract; return None if no edge remains."""
+        """Contract the lightest edge of every vertex, and return the graph that remains.
+
+        Returns None if no edge remains.
+        """
         number = self._number_by_split if self.options.numbering == "split" else None
         following = self.steps.contract(level, self._find_minimum_edges(level), number)
         return None if following is None else self._remove_duplicates(following)
@@ -126,7 +129,7 @@ class BoruvkaRun:
         return lighter
 
     def _expects_duplicates(self, level: Level) -> bool:
-        """Return whether removing parallel edges is expected to pay on this level.
+        """Return whether the removal of parallel edges is expected to save time on this level.
 
         It is expected in two cases. The last removal took away many entries, as in clustered
         graphs; the first level counts as if it had. Or the level is so dense that random pairs

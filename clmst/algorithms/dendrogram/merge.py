@@ -91,7 +91,7 @@ def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = N
 
 @dataclass(slots=True, kw_only=True)
 class _ClusterTree:
-    """The contracted tree of one level: `n` vertices, and its edges by rising rank."""
+    """The tree that remains at one level: `n` vertices, and its edges in the order of ranks."""
 
     n: int
     n_edges: int
@@ -101,11 +101,12 @@ class _ClusterTree:
 
 
 class ParallelMerge:
-    """Builds a dendrogram by many work-items; its attributes are the arrays of all steps.
+    """Builds a dendrogram by many work-items. The attributes are the arrays of all steps.
 
-    A level contracts the edges that are the lightest at one of their ends, which assigns edges to
-    chains of the dendrogram (``contract.cl``). Edges are identified by their ranks, the positions
-    in the order of merges.
+    At each level, the edges that are the lightest at one of their ends are contracted. These edges
+    are assigned to chains of the dendrogram, in which each merge is below the next one
+    (``contract.cl``). An edge is identified by its rank, which is its position in the order of
+    merges.
     """
 
     def __init__(self, n: int, edges: KernelArgument, order: DeviceArray, launch: Launcher) -> None:
@@ -163,9 +164,10 @@ class ParallelMerge:
         return self.children, self.sizes
 
     def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
-        """Contract a level, and return the next one after waiting for its size.
+        """Contract the chosen edges of a level, and return the tree of the next level.
 
-        Each contracted edge gets the vertex of the next level that contains it, in `inside`.
+        The call waits for the size of that tree. For each contracted edge, `inside` gets the vertex
+        of the next level that contains the edge.
         """
         n, k, m = level.n, level.n_edges, self.m
         ends = (level.u, level.v, level.rank)
@@ -190,7 +192,7 @@ class ParallelMerge:
         return later
 
     def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
-        """Return the number of each set flag, counted from 0, and how many flags are set.
+        """Return the numbers of the set flags, counted from 0, and how many flags are set.
 
         The call waits for the device.
         """

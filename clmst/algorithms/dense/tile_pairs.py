@@ -1,7 +1,7 @@
-"""Lightest pairs and k-th nearest points by tiles; host side of two kernel sources.
+"""Find lightest pairs of points, and k-th nearest points, by comparing all pairs tile by tile.
 
-They are ``lightest.cl`` and ``nearest.cl``. A tile is a range of rows times a range of columns of
-the matrix of distances.
+A tile is a block of the matrix of distances, some rows and some columns of it, which a work-group
+computes. This is the host side of ``lightest.cl`` and ``nearest.cl``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
 def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
-    """Return the plan of a solve by tiles, without a matrix. It is made once and kept."""
+    """Return the buffers and sizes for solves of points, which do not store their distances.
+
+    They are made once and kept with the matrix.
+    """
     key = "dense by tiles"
     if key not in matrix.plans:
         defines = {"COMPLETE": 1, **weight_defines(matrix.bits, matrix.kind, maximum=False)}
@@ -46,9 +49,11 @@ def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
 
 
 class LightestPairs:
-    """Finds the lightest pair of each row in each block of columns by tiles.
+    """Finds, for each point, the nearest point of another component in each block of points.
 
-    These are the entries that ``dense.cl`` finds by rows. A block is a range of columns.
+    A point is a row of the matrix of distances, and a block is a range of columns. The pairs of a
+    point and its nearest point in a block are the entries. ``dense.cl`` finds the same entries for
+    stored matrices.
     """
 
     def __init__(self, matrix: DeviceMatrix, plan: DensePlan, launch: Launcher, by: Filter) -> None:
@@ -67,15 +72,17 @@ class LightestPairs:
         self.counts = DeviceArray.empty(plan.n_blocks, np.uint32, device)
 
     def find(self, component: DeviceArray) -> None:
-        """Enqueue the search for all entries. `component` has the root of each point."""
+        """Enqueue the search for all entries. `component` has the component of each point."""
         self._find(component, None)
 
     def find_again(self, component: DeviceArray, listed: int, *, every: bool) -> None:
-        """Enqueue a new search for stale entries, and reserve the pairs that it finds.
+        """Enqueue a new search for stale entries, and offer what it finds to the components.
 
-        An entry is stale if both points of its pair are in one component. A stale entry is searched
-        again only if its block may contain the lightest edge of the component. With `every`, all
-        entries are. Their number is added to the counter `listed`.
+        An entry is stale if both points of its pair have come into the same component. A stale
+        entry is searched again only if its block may contain the lightest edge of the component.
+        With `every`, all entries are searched again. The number of these entries is added to the
+        counter with the index `listed`. Each pair that is found is compared with the lightest edge
+        of its component so far.
         """
         plan = self.plan
         self.launch.fill(self.counts.memory, 0, plan.n_blocks)
@@ -97,7 +104,7 @@ class LightestPairs:
         )  # fmt: skip
 
     def gather(self, result: DeviceArray) -> None:
-        """Enqueue copies of edges, counts and weights to one array, which the host reads at once.
+        """Enqueue copies of edges, counters and weights to one array, which the host reads at once.
 
         Weights are left out if the metric rounds distances.
         """
@@ -110,7 +117,7 @@ class LightestPairs:
 
 
 def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
-    """Enqueue the distance of each point to its `k`-th nearest other point.
+    """Enqueue the computation of the distance of each point to its `k`-th nearest other point.
 
     `k` is from 1 to n - 1, and the points must be packed without core distances. The call does not
     wait for the result. The points must be kept until it is computed.
@@ -145,9 +152,10 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
 
 
 def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) -> DeviceArray:
-    """Enqueue an upper bound of the filter values of each point's `k` nearest points.
+    """Enqueue the computation of an upper bound for the `k` nearest points of each point.
 
-    A filter value is a float32 estimate of a distance (``filter.cl``). The bound is found from a
+    It bounds their filter values. A filter value is a float32 estimate of a distance
+    (``filter.cl``). The bound is found from a
     sample of the columns.
     """
     n, device = packed.n, packed.device

@@ -57,7 +57,12 @@ def solve(
 
 
 def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
-    """Return the macros that SOURCE needs besides the device's and the weights'."""
+    """Return the macros for the kernels in SOURCE.
+
+    They say how work-items find and merge sets and, for "locked", how long a work-item waits for
+    the lock on a kind of device. The macros that depend on the device and on the dtype of the
+    weights are added elsewhere.
+    """
     macros = {"SETS": _SETS[union_find]}
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
 
@@ -88,10 +93,10 @@ class EdgeParallelRun:
         self.launch.for_each(self.program, f"edge_parallel_{kernel}", n_items, *arguments)
 
     def _by_sets(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel that finds or merges sets.
+        """Enqueue a kernel that finds or merges disjoint sets, over `n_items` items.
 
-        With "locked", it starts only a few work-groups, because each work-item that tries to get
-        the lock slows down the work-item that has it.
+        With the option "locked", only a few work-groups are started, because each work-item that
+        tries to get the lock slows down the work-item that has it.
         """
         launch, program = self.launch, self.program
         groups = launch.groups_for(-(-n_items // program.grid_tile))
@@ -100,9 +105,9 @@ class EdgeParallelRun:
         launch.enqueue(program, f"edge_parallel_{kernel}", groups, *arguments)
 
     def rounds(self) -> list[int]:
-        """Do all rounds, and return how many supervertices each has merged.
+        """Do all rounds, and return how many supervertices each round has merged into others.
 
-        The call waits for the device. The last round merges none.
+        The call waits for the device. The last number is 0.
         """
         self.begin()
         merged: list[int] = []
@@ -146,7 +151,10 @@ class EdgeParallelRun:
         self._for_each("reset", n, self.reservations, n)
 
     def find(self) -> None:
-        """Enqueue the second step, which offers every edge to both supervertices that it joins."""
+        """Enqueue the second step of a round, which finds the lightest edge of each supervertex.
+
+        Every edge is compared with the lightest edge so far of both supervertices that it joins.
+        """
         graph = self.graph
         for pass_ in range(self.passes):
             self._by_sets(

@@ -1,10 +1,9 @@
 """Give a graph on a device new weights, round by round, while its edges stay.
 
-Host side of ``cl/algorithms/reweighting/repeated.cl``.
-
-Edges are stored once, so a solve needs one word of weight for each edge. All data that depend only
-on the edges are put on the device beforehand. From the second solve on, all buffers are there as
-well.
+A round is one solve with new weights. Each edge is stored once, so a solve needs one weight for
+each edge. All data that depend only on the edges are uploaded beforehand. From the second solve on,
+all buffers are allocated as well. This is the host side of
+``cl/algorithms/reweighting/repeated.cl``.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _FAULT_WORDS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceWeights:
-    """Weights, by edge or by slot, in memory that kernels can use."""
+    """Weights that kernels can use, in the order of edge ids or of slots (CSR entries)."""
 
     memory: Memory  # it may be a host array that the device uses in place
     encoding: Encoding
@@ -53,10 +52,10 @@ class DeviceWeights:
 
 
 class UploadBuffers:
-    """A pool of buffers of one device, for all threads.
+    """A pool of upload buffers of one device, which several threads may use.
 
-    A buffer in use has one user. If a round fails before it puts its buffer back, the buffer
-    returns to the device's memory pool with its last reference.
+    A buffer is lent to one user at a time. If a solve fails before it puts its buffer back, the
+    buffer returns to the device's memory pool with its last reference.
     """
 
     def __init__(self, device: Device) -> None:
@@ -86,9 +85,9 @@ class UploadBuffers:
         return stage
 
     def put_back(self, stage: Buffer | None) -> None:
-        """Put a buffer back that no command is using; None is ignored.
+        """Put a buffer back into the pool. No command may be using it.
 
-        A second call for the same buffer does nothing.
+        None is ignored, and a second call for the same buffer does nothing.
         """
         with self._lock:
             if stage is not None and id(stage) in self._in_use:
@@ -97,10 +96,11 @@ class UploadBuffers:
 
 
 class ReweightedGraph:
-    """A part of a graph, on a device, which gets new weights in each round.
+    """A graph, or a part of it, on a device, which gets new weights for each solve.
 
-    `number` is its number among all parts. One thread at a time may use it, and must have the
-    device's lock. The exception is `bring`, which may be called while another thread solves.
+    If several devices share the graph, each has a part of its edges, and `number` is the number of
+    the part. One thread at a time may use the object, and must have the lock of the device. Only
+    `bring` may be called while another thread solves.
     """
 
     def __init__(self, part: Part, device: Device, number: int = 0) -> None:
@@ -129,13 +129,13 @@ class ReweightedGraph:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The half-open range of edges of the whole graph whose weights it uses."""
+        """The range (first, end) of edge ids of the whole graph whose weights this part needs."""
         return self.part.first, self.part.last
 
     def bring(
         self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
     ) -> DeviceWeights:
-        """Copy weights by edge to the device, without waiting, and return them.
+        """Copy weights in the order of edge ids to the device, without waiting, and return them.
 
         If the device works in the host's memory, nothing is copied, and the caller must leave the
         array unchanged until the solve is done. Otherwise the caller may change the array at once.
@@ -151,9 +151,10 @@ class ReweightedGraph:
         return DeviceWeights(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
 
     def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
-        """Enqueue the use of weights by edge in the next round, and return its graph. O(m).
+        """Give the graph new weights, in the order of edge ids, and return it for the next solve.
 
-        The weights are put in the order of slots, copied and checked for NaN, as far as needed.
+        As far as needed, kernels are enqueued that bring the weights into the order of slots (CSR
+        entries), copy them, and check them for NaN. O(m).
         """
         self.forget()
         if not self._faults_are_clear:
@@ -176,9 +177,10 @@ class ReweightedGraph:
         return self.graph(launch)
 
     def graph(self, launch: Launcher) -> DeviceGraph:
-        """Return the graph with its present weights.
+        """Return the graph with its current weights.
 
-        Plans of earlier rounds are dropped if the kind of the weights has changed.
+        Buffers that earlier solves have left are dropped if the width or the kind of the weights
+        has changed.
         """
         assert self.present is not None
         memory, encoding = self.present.memory, self.present.encoding
@@ -198,24 +200,24 @@ class ReweightedGraph:
         )
 
     def put_back(self, given: DeviceWeights) -> None:
-        """Put the buffer of weights back into the pool, unless they are the present weights.
+        """Put the buffer of weights back into the pool, unless they are the current weights.
 
-        No command may be using it. A second call does nothing.
+        No command may be using the buffer. A second call does nothing.
         """
         if self.present is None or given.stage is not self.present.stage:
             self._stages.put_back(given.stage)
 
     def drop_plans(self) -> None:
-        """Discard everything whose state is unknown after a failed round.
+        """Discard everything whose state is unknown after a failed solve.
 
-        That is the plans, the claims of edges, and the faults found in weights. They are made again
-        in the next round.
+        These are the buffers that solves share, the numbers by which changes of weights mark edges,
+        and the faults that kernels have found in weights. The next solve makes them again.
         """
         self._plans.clear()
         self._claims, self._faults_are_clear = None, False
 
     def forget(self) -> None:
-        """Forget the present weights."""
+        """Forget the current weights, and put their buffer back into the pool."""
         before, self.present = self.present, None
         if before is not None:
             self.put_back(before)
@@ -223,14 +225,14 @@ class ReweightedGraph:
     # ------------------------------------------------------------------- changes
 
     def change(self, edges: DeviceArray, words: DeviceArray, launch: Launcher) -> DeviceGraph:
-        """Enqueue the change of some of the present weights, and return the graph.
+        """Enqueue the change of some of the current weights, and return the graph.
 
         Parameters
         ----------
         edges : DeviceArray of uint32
             The edges that change. If an edge occurs more than once, its last entry counts.
         words : DeviceArray
-            The new word of each, in the encoding of the present weights.
+            The new key word of each, in the encoding of the current weights.
         launch : Launcher
 
         Notes
@@ -258,14 +260,14 @@ class ReweightedGraph:
         return self.graph(launch)
 
     def change_among(self, ids: Array, words: Array, launch: Launcher) -> DeviceGraph:
-        """Enqueue the changes that concern this part, given valid changes of the whole graph."""
+        """Enqueue the changes of weights in this part, given valid changes of the whole graph."""
         first, last = self.span
         mine = (ids >= first) & (ids < last)
         edges = DeviceArray.from_host((ids[mine] - first).astype(np.uint32), self.device)
         return self.change(edges, DeviceArray.from_host(words[mine], self.device), launch)
 
     def first_nan(self, launch: Launcher) -> int | None:
-        """Return the index in the whole graph of the first weight that is NaN, or None.
+        """Return the id, in the whole graph, of the first edge whose weight is NaN, or None.
 
         The call waits for the device, unless the weights cannot be NaN.
         """
@@ -275,9 +277,10 @@ class ReweightedGraph:
         return None if nan is None else nan + self.part.first
 
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
-        """Return the index of a NaN and of an unknown edge found since the last call.
+        """Return where kernels have found a weight that is NaN, and an edge that does not exist.
 
-        The call waits for the device. Each index is None if this kind of fault was not found.
+        The two results are indices, of faults since the last call, or None if there is no such
+        fault. The call waits for the device.
         """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)
@@ -292,10 +295,11 @@ class ReweightedGraph:
         self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
-        """Replace narrowed words of the present weights by the weights themselves.
+        """Convert the current weights back to their full width, and return the new encoding.
 
-        The call waits for the device. O(m). It returns their encoding. If the words are not
-        narrowed, nothing is done.
+        Weights of 64 bits are stored in 32 bits if that is exact, but new weights may not fit. The
+        call waits for the device. O(m). If the weights have their full width already, nothing is
+        done.
         """
         assert self.present is not None
         given, narrow = self.present, self.present.encoding
@@ -310,9 +314,9 @@ class ReweightedGraph:
         return wide
 
     def _own_weights(self, program: Program, launch: Launcher) -> Memory:
-        """Return a buffer of the present weights that may be changed.
+        """Return a buffer with the current weights that kernels may change.
 
-        If the present buffer is the caller's, a copy is enqueued.
+        If the current buffer belongs to the caller, a copy of it is enqueued.
         """
         assert self.present is not None
         given = self.present
@@ -323,9 +327,11 @@ class ReweightedGraph:
         return self.present.memory
 
     def _claim(self, count: int, launch: Launcher) -> int:
-        """Return the first of `count` numbers with which no change has claimed edges.
+        """Reserve `count` consecutive numbers for the entries of a change, and return the first.
 
-        They are reserved by the call.
+        A change of weights may name an edge several times. Each entry marks its edge with its
+        number, so that the last entry counts. Numbers are not used again before all marks are
+        cleared.
         """
         n_edges = self.edges.n_input
         if self._claims is None or self._next_claim + count > _NONE:
@@ -340,7 +346,7 @@ class ReweightedGraph:
         return first
 
     def _slots_of_edges(self) -> Memory | None:
-        """Return a buffer with the slot of each edge, or None if edges are numbered like slots."""
+        """Return a buffer with the slot (CSR entry) of each edge, or None if slots are edge ids."""
         if self._ids is not None and self._slots is None:
             self._slots_on_host = np.full(self.edges.n_input, _NONE, np.uint32)
             self._slots_on_host[self._ids] = np.arange(self._ids.size, dtype=np.uint32)

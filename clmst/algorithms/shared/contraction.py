@@ -49,7 +49,10 @@ Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, i
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A graph of `n` supervertices, as a list of its edges in both directions."""
+    """The graph of one level: `n` supervertices, and a list of its edges in both directions.
+
+    A supervertex is the vertex that replaces the vertices that earlier levels have joined.
+    """
 
     n: int
     pairs: DeviceArray  # uint64 for each entry: source << bits | target
@@ -58,7 +61,7 @@ class Level:
 
     @property
     def bits(self) -> int:
-        """Number of bits of a vertex in a pair."""
+        """Number of bits that hold a vertex in an element of `pairs`."""
         return bits_of(self.n)
 
     @property
@@ -191,7 +194,7 @@ class Contraction:
         *,
         most: int | None = None,
     ) -> tuple[list[tuple[int, int]], Level | None]:
-        """Go from level to level until no edge is left, or `most` times.
+        """Contract level after level until no edge is left, or at most `most` levels.
 
         The call waits for the device.
 

@@ -29,10 +29,10 @@ FLAG = np.dtype(np.uint8)  # type of the flag of a slot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A forest that an algorithm has found, as a byte for each slot on the device.
+    """A forest that an algorithm has found, as one flag for each slot (CSR entry) on the device.
 
-    The byte is 1 for an edge of the forest, else 0. The graph is the caller's, or a copy of it with
-    both directions of all edges.
+    A flag is a byte, which is 1 for an edge of the forest and otherwise 0. The graph is the
+    caller's graph, or a copy of it with both directions of all edges.
     """
 
     graph: DeviceGraph
@@ -43,7 +43,10 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveReport:
-    """The words that a solve leaves on the device, to be read together with its result."""
+    """What a solve has written on the device about itself, to be read together with its forest.
+
+    The host learns from it whether the solve succeeded.
+    """
 
     words: Memory
     count: int
@@ -54,9 +57,9 @@ class SolveReport:
 def words_on_device(
     memory: Memory, encoding: Encoding, size: int, launch: Launcher
 ) -> EncodedWeights:
-    """Return weights that stay on the device until the host needs them.
+    """Return encoded weights that stay on the device until the host needs them.
 
-    The host then reads all of them or the words at some slots.
+    The host then reads all of them, or those at some slots (CSR entries).
     """
 
     def read(at: Array | None) -> Array:
@@ -84,9 +87,10 @@ def reservation_shape(
 ) -> tuple[int, int]:
     """Return the number of words of a reservation, and the number of passes to fill it.
 
-    A reservation is the best edge of a component so far (reservation.cl). With `by_leading`, 64-bit
-    weights are first compared by their leading word, which needs fewer words if the device has
-    64-bit atomics.
+    A reservation holds the lightest edge of a component so far, which work-items lower by atomic
+    minima (``cl/device/reservation.cl``). A pass fills one word; if the device has 64-bit atomics,
+    the first pass fills two. With `by_leading`, such a device first compares 64-bit weights by
+    their leading word only, so that two words and one pass are enough.
     """
     has_atomics = device.capabilities.int64_atomics
     words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
@@ -107,12 +111,12 @@ def forest_of(
     own_weights: bool = False,
     wait: bool = True,
 ) -> DeviceForest:
-    """Compact the flags of a solution into slots, and return the forest. O(n_slots).
+    """Convert the flags of a solution to a list of the forest's edges, and return the forest.
 
-    It blocks to read the number of edges. With `own_weights`, the forest keeps a copy of its
-    weights, because the graph will get other ones. Then the number of edges is not read again,
-    because it does not depend on the weights. Without `wait`, the queue of `launch` may still be
-    busy when the call returns; later reads in that queue wait for it.
+    The call blocks to read the number of edges. With `own_weights`, the forest gets a copy of its
+    weights, because the graph will get new weights. The number of edges is then read only once for
+    a graph, because it does not depend on the weights. Without `wait`, the queue of `launch` may
+    still be busy when the call returns; later reads in that queue wait for it. O(n_slots).
     """
     graph, bound = solution.graph, most_edges(solution.graph)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -128,7 +132,7 @@ def forest_of(
 
 
 def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
-    """Return whether the forest of a graph comes to the host in a single read."""
+    """Return whether the forest of a graph can be read to the host in a single read."""
     return launch.profile is None and read_back.can_pack(
         graph, most_edges(graph), read_back.MOST_UNKNOWN
     )
@@ -137,7 +141,7 @@ def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
 def forest_at_once(
     solution: Solution, launch: Launcher, *, algorithm: str, maximum: bool
 ) -> Forest | None:
-    """Return the forest of a solution, which comes to the host in a single read.
+    """Read the forest of a solution to the host in a single read, and return it.
 
     The call waits for the device. No other read comes before that one, so the host learns the
     number of edges, and whether the solve succeeded, only together with the edges. Returns None if
@@ -205,9 +209,9 @@ def forest_of_slots(
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
-    """Find the endpoints of some slots when they are first used.
+    """Find the endpoints of the first `k` slots of a buffer, and wait for them.
 
-    The call waits for the device. Returns the buffer of the endpoints.
+    It is called when the endpoints of a forest are first used. Returns their buffer.
     """
     device = graph.device
     with device.lock, Guard(device):
@@ -217,7 +221,7 @@ def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
 
 
 def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
-    """Enqueue the search for the endpoints of some slots, and return their buffer."""
+    """Enqueue the search for the endpoints of the first `k` slots, and return their buffer."""
     edges = graph.device.allocate(8 * k)
     word = graph.encoded.encoding.word  # the program that gathers weights has the same macro
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
