@@ -31,7 +31,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenClusters:
-    """A condensed tree with the clusters that were chosen as labels."""
+    """A condensed tree, and the clusters of it that were chosen as the labels of points."""
 
     tree: CondensedTree
     chosen: Nodes  # shape (number of labels,): the cluster of each label
@@ -49,7 +49,7 @@ class ChosenClusters:
 
     @cached_property
     def last_death(self) -> Floats:
-        """The density at which each cluster, or a cluster inside it, ends last, shape (k,)."""
+        """The greatest density at which each cluster, or a cluster inside it, ends, shape (k,)."""
         last = self.tree.death.copy()
         # After each step, `last` covers the clusters up to 1, 3, 7, ... levels below.
         for ancestor in self.ancestors:
@@ -64,11 +64,11 @@ class ChosenClusters:
         return label[first_above(self.tree, label != NOISE)]
 
     def clusters_at(self, cluster: Nodes, density: Floats) -> Nodes:
-        """Find the first cluster born below a density on the way from each cluster to the root.
+        """Find, on the way from each cluster to the root, the first cluster born below a density.
 
-        The search begins with the given cluster itself. The result is cluster 0 if no other fits. A
-        cluster is never born before a cluster around it, so the search is a binary search over the
-        ancestors.
+        The search begins with the given cluster itself. The result is the root, cluster 0, if no
+        other cluster was born below the density. A cluster is never born before a cluster around
+        it, so the search is a binary search over the ancestors.
         """
         birth = self.tree.birth
         for ancestor in reversed(self.ancestors):

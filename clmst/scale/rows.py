@@ -1,4 +1,4 @@
-"""Rows of a stream: arrays of a caller, edges that a device generates, and blocks on a device."""
+"""Rows of a stream, which are its edges: a caller's arrays, generated edges, blocks on a device."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class StreamPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedPiece:
-    """Consecutive edges that a device generates, `size` of them from the edge id `first` on."""
+    """Consecutive edges that a device generates: `size` edges, with the ids from `first` on."""
 
     is_consecutive: ClassVar[bool] = True
 
@@ -324,9 +324,10 @@ class EdgeBlock:
         self._n_sent += sum(one.size for one in pieces)
 
     def chunk(self, narrowed: Callable[[DeviceArray, DeviceArray], Ends]) -> EdgeChunk:
-        """Return the rows as a chunk of edges for kernels.
+        """Return the rows of the block as a chunk of edges, which kernels can process.
 
-        If the ends have 64 bits, `narrowed` enqueues their conversion to 32 bits.
+        If the ends have 64 bits, the function `narrowed` is called, which enqueues their conversion
+        to 32 bits.
         """
         assert self._ends is not None, "a block is opened first"
         u, v = (ends[: self.size] for ends in self._ends)
@@ -336,15 +337,15 @@ class EdgeBlock:
         return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=first_id)
 
     def rows_before(self, at: int) -> tuple[int, Position]:
-        """Return the number of rows in the pieces before the piece that contains row `at`.
+        """Return how many rows come before the piece that contains row `at` of the block.
 
-        Return with it the position of the stream behind those pieces.
+        The second result is the position in the stream at which that piece begins.
         """
         number, begin = self._piece_with(at)
         return begin, self._pieces[number - 1][2] if number else self._before
 
     def _piece_with(self, at: int) -> tuple[int, int]:
-        """Return the number of the piece that contains row `at`, and the piece's first row."""
+        """Return which piece of the block contains row `at`, and the first row of that piece."""
         ends = [end for _, end, _ in self._pieces]
         number = bisect_right(ends, at)
         return number, ends[number - 1] if number else 0

@@ -1,4 +1,7 @@
-"""The bounding-volume hierarchy of points; host side of ``cl/algorithms/bvh_boruvka/build.cl``."""
+"""Build a tree of bounding boxes over points (a bounding-volume hierarchy) on a device.
+
+This is the host side of ``cl/algorithms/bvh_boruvka/build.cl``.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ _MOST_POINTS = 1 << 27
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BoxTree:
-    """A hierarchy of boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``."""
+    """A tree of bounding boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``."""
 
     device: Device
     n: int  # points
@@ -96,9 +99,9 @@ def fanout(device: Device) -> int:
 
 
 def search_defines(policy: Policy) -> dict[str, int]:
-    """Return the macros of kernels that search.
+    """Return the macros for kernels that search the tree of boxes.
 
-    On devices with one work-item per work-group they make tiles small, because one search may take
+    If a work-group has one work-item, it takes few searches at a time, because one search may take
     long.
     """
     return {"GRID_TILE": _SEARCHES_OF_A_TILE} if policy.work_group_size == 1 else {}
@@ -107,9 +110,9 @@ def search_defines(policy: Policy) -> dict[str, int]:
 def hierarchy_of(
     matrix: DeviceMatrix, launch: Launcher, *, local_height: int = LOCAL_HEIGHT
 ) -> BoxTree:
-    """Return the hierarchy of a matrix of points, and enqueue its kernels if it is new.
+    """Return the tree of bounding boxes over points, and enqueue its construction if it is new.
 
-    The hierarchy is built once and kept with the matrix. The call does not wait for the device.
+    The tree is built once and kept with the matrix. The call does not wait for the device.
     Raises InvalidGraphError if there are too many points for the device's hierarchies.
 
     A self-test passes a small `local_height`, so that few points are ordered by the same kernels
@@ -131,7 +134,7 @@ def hierarchy_of(
 def order_of(
     matrix: DeviceMatrix, launch: Launcher, local_height: int = LOCAL_HEIGHT
 ) -> DeviceArray:
-    """Enqueue ordering the points so that near points have near positions; return their numbers.
+    """Enqueue a sort that gives near points near positions, and return their numbers in that order.
 
     The order is found once and kept with the matrix. Segments of 2**height leaves are halved along
     their widest side again and again, beginning with the segment of all points. Large segments are
@@ -200,7 +203,7 @@ def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree
 
 
 def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
-    """Enqueue the copy of the points' coordinates to the leaves of a hierarchy."""
+    """Enqueue a copy of the points' coordinates to the leaves of a tree of boxes."""
     launch.for_each(
         tree.builder, "bvh_boruvka_build_gather", tree.n_leaves * LEAF, matrix.panels[0].cells,
         tree.ids, tree.points, tree.slots, tree.rows, tree.n,

@@ -1,4 +1,4 @@
-"""Edges of a stream, on the host and on a device, and the base class of kernels that take them."""
+"""Edges of a stream, on the host or on a device, and the base class of kernels that take them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class EdgeChunk:
     """Consecutive edges of a stream on a device, with ends of uint32.
 
     Their ids are consecutive from `first_id` on, unless `ids` is an array of uint64 with the id of
-    each. After a search for the edges that count, `marked` contains their positions, and a word
-    with their number.
+    each edge. After a search for the edges that may enter the forest, `marked` contains their
+    positions, and a word with their number.
     """
 
     u: DeviceArray

@@ -1,10 +1,10 @@
-"""The forest of the edges that a device has been given so far, chunk by chunk.
+"""Keep the forest of all edges that a device has been given so far, chunk by chunk.
 
-Host side of ``cl/algorithms/edge_stream/edge_stream.cl``. A buffer contains the forest of all edges
-so far, followed by the edges that wait for the next reduction. A reduction replaces both by one
-forest. Ids usually rise from chunk to chunk, so a stable sort by ends leaves parallel edges in the
-order of their ids. If ids do not rise, the device checks whether parallel edges are in another
-order. If so, it sorts the edges by their ids first.
+A buffer contains the forest of all edges so far, followed by the edges that wait for the next
+reduction. A reduction replaces both by one forest. The ids of edges usually ascend from chunk to
+chunk, so a stable sort by ends leaves parallel edges in the order of their ids. If ids do not
+ascend, the device checks whether parallel edges are in another order. If they are, it sorts the
+edges by their ids first. This is the host side of ``cl/algorithms/edge_stream/edge_stream.cl``.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class EdgeReducer(EdgeKernels):
     def mark(self, chunk: EdgeChunk, begin: int = 0) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may enter the forest.
 
-        It returns the chunk with these edges marked. Edges before position `begin` are left out.
+        Returns the chunk, whose `marked` will contain the positions of these edges. Edges before
+        position `begin` of the chunk are left out.
         """
         launch, m = self._launch, chunk.size
         limits, trees = (chunk.u if x is None else x for x in (self._limits, self._trees))
@@ -85,9 +86,10 @@ class EdgeReducer(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Append the edges of a chunk that may enter the forest.
+        """Add the edges of a chunk that may enter the forest to the edges that wait.
 
-        The call waits for the device. Whenever the buffer is full, it is reduced.
+        The call waits for the device. Whenever the buffer is full, its edges are replaced by their
+        forest.
         """
         kept = begin = 0
         while True:
@@ -152,7 +154,7 @@ class EdgeReducer(EdgeKernels):
             self._limit_by(forest)
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        """Solve the graph of the reduction, without waiting for the end."""
+        """Enqueue the solve of the graph that is being reduced, without waiting for it."""
         launch, maximum = self._launch, self._maximum
         self._hold_at_most_the_limit()  # memory that the sort has freed
         forest = forest_by("auto", graph, launch, maximum=maximum, wait=False)
@@ -165,7 +167,7 @@ class EdgeReducer(EdgeKernels):
             self._launch.device.hold_at_most(self._limit)
 
     def _sorted(self) -> DeviceGraph:
-        """Return the edges as a graph, whose edge ids are positions in the buffer.
+        """Sort the edges of the buffer, and return them as a graph with buffer positions as ids.
 
         The call waits for the device.
         """
@@ -200,9 +202,11 @@ class EdgeReducer(EdgeKernels):
         return arranged
 
     def _limit_by(self, forest: DeviceForest) -> None:
-        """Compute the limits of all vertices from a forest of the buffer's edges.
+        """Compute, for each vertex, the limit by which later edges are filtered.
 
-        The call waits for the device. Raises DeviceError if the forest has a cycle.
+        If both ends of an edge are in one tree, and its weight is above the limits of both, it is
+        the heaviest edge of a cycle and is dropped. `forest` is the forest of the edges in the
+        buffer. The call waits for the device. Raises DeviceError if the forest has a cycle.
         """
         launch, n = self._launch, self.n_vertices
         self._limits = self._trees = None

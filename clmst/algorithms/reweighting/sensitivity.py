@@ -81,7 +81,7 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def forest_positions(self, launch: Launcher) -> Array:
-        """Return the positions of a sample of the forest's edges on the scale of weights, rising.
+        """Sample the forest's edges, and return their weights as ascending positions on the scale.
 
         The call waits for the device.
         """
@@ -96,7 +96,7 @@ class ReferenceWeights:
         return positions
 
     def farthest(self, weights: Memory, launch: Launcher) -> int:
-        """Return the greatest number of steps by which another weight has moved.
+        """Return the greatest number of steps by which a weight has moved from its reference.
 
         The call waits for the device. O(m). Only moves in the directions that matter count. In a
         minimum forest, these are moves of the forest's edges to heavier weights, and of other edges
@@ -194,7 +194,7 @@ class _Classification:
         return slots, self.launch.read_words(found.memory, count + 1)
 
     def _cuts(self) -> list[int]:
-        """Return rising positions on the scale that divide the forest's edges into equal parts.
+        """Return ascending positions on the scale that divide the forest's edges in equal parts.
 
         The call waits for the device.
         """

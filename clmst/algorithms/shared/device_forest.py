@@ -65,8 +65,8 @@ class DeviceForest:
     n_edges : int
         Number of edges of the forest, k.
     slots : device buffer of uint32, shape (k,), or None
-        The slot of each edge, which is its position in the graph's CSR; rising. None if the graph
-        is a matrix or points, which do not have slots.
+        The slot of each edge, which is its position among the entries of the graph's CSR, in
+        ascending order. None if the graph is a matrix or points, which do not have slots.
     edges : device buffer of uint32, shape (k, 2)
         Endpoints of each edge, the lesser first. If the graph is prepared for many solves, they are
         looked up when they are first used.
@@ -141,12 +141,12 @@ class DeviceForest:
         return self._array(self.edges, 2 * self.n_edges)
 
     def slots_array(self) -> DeviceArray:
-        """Return the slot of each edge, which is its position in the graph's CSR.
+        """Return the slot of each edge, which is its position among the entries of the graph's CSR.
 
         Returns
         -------
         DeviceArray of uint32, shape (k,)
-            Rising slots.
+            The slots, in ascending order.
 
         Raises
         ------
