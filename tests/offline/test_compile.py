@@ -230,7 +230,8 @@ def test_scratch_and_warnings_would_be_seen(architecture: str) -> None:
     assert compile_for(target, "kernel void k() { oops }", ["-cl-std=CL1.2"]).kernels == ()
 
 
-@pytest.mark.parametrize("size", ["median", pytest.param("longest", marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("size", ["median", "longest"])
 def test_spirv_is_the_same_for_all_of_intels_devices(size: str) -> None:
     """Else compiling to it once for all of them would prove nothing for the others.
 

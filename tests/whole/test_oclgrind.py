@@ -95,12 +95,11 @@ def is_by_design(race: str) -> bool:
 def _runs() -> Iterator[object]:
     """Yield a shape, what else the simulator is told, and whether it looks at unwritten memory.
 
-    The standard run takes three brief ones: work-groups of many work-items, the same without 64-bit
-    atomics, and those of one work-item, in which unwritten memory is looked for, too.
+    The standard run takes two brief ones: work-groups of many work-items, and those of one, in
+    which unwritten memory is looked for, too.
     """
     for shape, without, finds_uninitialized in (
         ("gpu-shape", (), False),
-        ("gpu-shape", ("int64-atomics",), False),
         ("cpu", (), True),
     ):
         name = "-".join(["brief", shape, *(f"no-{one}" for one in without)])
