@@ -1,6 +1,6 @@
 // Deterministic reservation, a priority write: every component gets the minimum (weight key, edge
-// id) of all edges that are entered for it, in whatever order they arrive. That edge is the
-// component's winner.
+// id) of all edges that are entered for it, in whatever order they arrive. To enter an edge is to
+// lower the component's words by atomic minima. The edge that remains is the component's winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
 // minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2).
@@ -18,8 +18,9 @@
 //     64 bits      yes               one ulong: the key            (pass 0)      id (pass 1)
 //     64 bits      no                leading word (0), trailing word (1)         id (pass 2)
 //
-// By leading word (RESERVATION_BY_LEADING): if two edges have equal leading words, a work-item
-// looks both keys up, and puts the lighter edge back if the minimum took the other.
+// By leading word (RESERVATION_BY_LEADING): the leading word is the upper half of a 64-bit key. If
+// two edges have equal leading words, a work-item looks both keys up, and puts the lighter edge
+// back if the minimum has replaced it by the heavier edge.
 //
 // All ones means "no edge yet", since ids are below 2**32 - 1.
 //
@@ -30,7 +31,8 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: read the word before the atomic, which then most edges need not do. 0: always do the atomic.
+// 1: read the word first, and leave out the atomic operation if it would not lower the word, as for
+// most edges. 0: always do the atomic operation.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
@@ -48,7 +50,7 @@
 #define RESERVATION_WORDS (2 + RESERVATION_HAS_KEYS)
 #define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
-// Lower *word to `value` if that is less. The first read races with atomics of other work-items.
+// Lower *word to `value` if `value` is less. The first read races with atomics of other work-items.
 // The word only falls, so a stale value is too large, and costs at most a needless atomic. Devices
 // read aligned words of the width of their atomics without tearing.
 //
@@ -84,8 +86,8 @@ static inline reservation_word_t reservation_first_word(edge_t edge,
 #endif
 }
 
-// Return the first word of component c's reservation. Others may lower it meanwhile, which is
-// benign as explained above.
+// Return the first word of component c's reservation. Other work-items may lower it meanwhile. That
+// race is benign, as explained at reservation_lower_u32.
 static inline reservation_word_t reservation_first(const volatile global uint *reservations,
                                                    uint c) {
   return ((const volatile global reservation_word_t *)reservations)[c];
@@ -106,8 +108,9 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 
 #if RESERVATION_HAS_TIES
-// Return whether the edge of one reservation word is lighter than the edge of another with an equal
-// leading word.
+// Given two reservation words (leading << 32 | id) with equal leading words, return whether the
+// edge in the first word is lighter. Their complete keys are looked up, and equal keys are ordered
+// by id.
 static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
   const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
   return key < other_key || (key == other_key && word < other);
@@ -117,7 +120,7 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
   return (word ^ other) >> 32 == 0 && word != other && other != RESERVATION_NONE;
 }
 
-// Lower *address, which was seen to be `seen`, to an edge's word if that edge is lighter.
+// Lower *address to an edge's word if that edge is lighter. `seen` is an earlier value of *address.
 //
 // The minimum may replace a lighter edge by one with the same leading word. The atomic returns the
 // word that it replaced, so the work-item that did this puts the lighter edge back. No other write
@@ -152,13 +155,14 @@ static inline void reservation_lower_local(volatile local ulong *address, ulong 
 }
 #endif
 
-// Return whether a reservation whose first word is `first` has a smaller leading key word than
-// `edge`. Then the other words of a 64-bit weight need not be loaded.
+// Return whether the reservation with the first word `first` has a smaller leading key word than
+// `edge`. In this case the other words of a 64-bit weight need not be loaded.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
 
-// Pass 0: enter `edge` for both of its components. Both guards are loaded at the same time.
+// Pass 0: enter `edge` for both of its components. The guards, which are the present words of both
+// components, are loaded at the same time.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.

@@ -46,7 +46,8 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
-  // Only the elements from the last head on count, and none of them is another head.
+  // Only the elements from the last head to the end contribute to the result, so search for the
+  // last head from the end backwards. None of these elements after it is a head.
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;

@@ -1,13 +1,14 @@
-// dendrogram: chains of merges. In a chain each merge is directly below the next one, in the order
-// of ranks. So sorting edges by chain gives the merge above every merge, and sums along chains give
-// sizes.
+// dendrogram: chains of merges. A merge joins two nodes by an edge. A node is a vertex or an
+// earlier merge; it is then below the merge. A chain is a sequence of merges, in the order of
+// their ranks, each of them directly below the next one. So sorting the edges by chain gives the
+// merge above every merge, and sums along the chains give the sizes.
 #include "device/work_group.cl"
 
 // Means "no edge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
-// Put a node below a merge. The merge's two children are the least and the greatest of the nodes
-// put there.
+// Put a node below a merge. The two children of the merge are the least and the greatest of the
+// nodes that are put below it.
 static inline void wi_dendrogram_put(volatile global uint *children, uint merge, uint node) {
   if (merge == DENDROGRAM_NO_EDGE) return;
   atomic_min(&children[2 * (size_t)merge], node);
@@ -17,7 +18,8 @@ static inline void wi_dendrogram_put(volatile global uint *children, uint merge,
 // Gather the ends of edges in the order of merges.
 //
 // In       edges[2 m]: both ends of each edge; order[m].
-// Out      u[m], v[m]; rank[m]: 0 to m - 1. children[2 m]: the greatest number, 0, and so on.
+// Out      u[m], v[m]; rank[m]: 0 to m - 1. children[2 m]: for each merge DENDROGRAM_NO_EDGE and 0,
+//          which any node lowers or raises.
 // Launch   any.
 // Needs    nothing.
 // Ensures  u[i], v[i] are the ends of edge order[i].
@@ -46,13 +48,15 @@ kernel void dendrogram_chains_vertices(const global uint *lightest, volatile glo
   GRID_FOR(x, n) wi_dendrogram_put(children, lightest[x], (uint)x);
 }
 
-// Put each merge below the next one of its chain, the last one below the merge above the chain.
+// Put each merge below the next merge of its chain, and the last merge of a chain below the merge
+// above the chain.
 //
-// In       chain[m]: rising; sorted[m]: the edge at each position; above[m]: by edge.
+// In       chain[m]: the chain at each position, rising; sorted[m]: the edge at each position;
+//          above[m]: for each edge, the merge above its chain.
 // In-out   children[2 m].
 // Out      position[m]: of each edge; begins[m]: 1 where a chain begins, else 0.
 // Launch   any.
-// Needs    edges of a chain in the order of their ranks.
+// Needs    the edges of a chain are sorted by rank.
 // Ensures  every node except the topmost ones is below a merge.
 kernel void dendrogram_chains_merges(const global uint *chain, const global uint *sorted,
                                      const global uint *above, volatile global uint *children,
@@ -69,25 +73,27 @@ kernel void dendrogram_chains_merges(const global uint *chain, const global uint
 // Count the vertices that are directly below each merge.
 //
 // In       children[2 m]; position[m].
-// Out      own[m]: by position.
+// Out      own[m]: the number of vertices directly below the merge at each position.
 // Launch   any.
 // Needs    dendrogram_chains_vertices, dendrogram_chains_merges.
-// Ensures  own is 0, 1 or 2.
+// Ensures  each own[i] is 0, 1 or 2.
 kernel void dendrogram_chains_count(const global uint *children, const global uint *position,
                                     global uint *own, uint m, uint n) {
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Store the sizes of the merges in the chains of one level. Add the size of each whole chain to the
-// count of the merge above it, which is in a chain of a later level.
+// Store the sizes of the merges in the chains of one level. Add the size of each whole chain to
+// `own` of the merge above it, which is in a chain of a later level.
 //
-// In       chain[m], sorted[m], above[m], position[m]; sums[m]: along each chain, of what is right
-//          below.
-// In-out   own[m].
+// In       chain[m], sorted[m], above[m], position[m]; sums[m]: the inclusive sums of `own` along
+//          each chain.
+// In-out   own[m]: the number of vertices below the merge at each position that do not come from
+//          the merge before it in the same chain.
 // Out      sizes[m]: by edge.
 // Launch   any. Sums do not depend on the order.
-// Needs    own is complete for chains below end, from first.
-// Ensures  sizes of the chains first .. end - 1.
+// Needs    `own` and `sums` are complete in the chains first to end - 1, which are one level.
+// Ensures  sizes[e] = the number of vertices below the merge of edge e, if its chain is one of
+//          these.
 kernel void dendrogram_chains_sizes(const global uint *chain, const global uint *sorted,
                                     const global uint *above, const global uint *position,
                                     const global uint *sums, volatile global uint *own,

@@ -1,12 +1,12 @@
 // equal_weights: the spanning forest of a matrix whose weights are all equal, by one work-item.
 //
-// Source: J. B. Kruskal, "On the shortest spanning subtree of a graph", Proc. AMS 7 (1956). Edges of
-// equal weight come in canonical order: edges from vertex 0 to greater vertices, then edges from
-// vertex
-// 1, and so on. So nothing is sorted by weights. If rows are sorted, and no entry below the diagonal
-// lacks its mirror, that is the order of the entries. Otherwise an entry (i, j) below the diagonal is
-// an edge of j, so all entries are first listed by their lesser ends. Of the edges of a vertex, only
-// those that lead to other components are sorted.
+// Source: J. B. Kruskal, "On the shortest spanning subtree of a graph", Proc. AMS 7 (1956). Edges
+// of equal weight come in canonical order: edges from vertex 0 to greater vertices, then edges from
+// vertex 1 to greater vertices, and so on. So nothing is sorted by weight. If the rows are sorted,
+// and every entry below the diagonal has its mirror entry above it, the entries are in this order
+// already. Otherwise an entry (i, j) below the diagonal counts as an edge of j, so all entries are
+// first listed by their lesser ends. Of the edges of a vertex, only the edges that lead to other
+// components are sorted.
 //
 //     u = 2 has edges to 7, 3, 9, 5            components before: {2, 7} {3, 9} {5}
 //     sorted: 3, 5, 9                          the forest's edges are those to 3 and 5
@@ -15,8 +15,8 @@
 // to its root stay short.
 #include "device/work_group.cl"
 
-// Words of the result: how it ended, and the edges of the forest. Then come their slots, in n - 1
-// words, and their ends, two words each.
+// Words of the result: the status of the solve, and the number of edges of the forest. After these
+// words come the slots of the edges, in n - 1 words, and the ends of the edges, two words each.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_WORDS 2
@@ -24,17 +24,17 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// Words per slot and words per vertex of the memory that a solve takes.
+// Words of scratch memory that a solve takes for each slot, and for each vertex.
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
-// Average steps per vertex or slot that inserting edges into sorted ones may take.
+// Maximum number of steps of the insertion sorts of a solve, for each vertex and each slot.
 #define MOST_STEPS 16
 
-// Up to this many edges of a vertex are sorted by comparing each with each.
+// Maximum number of edges of a vertex that are sorted by comparing each edge with each other edge.
 #define FEW 16
 
-// The arrays of a CSR, of 64 bits if is_wide.
+// The arrays of a CSR. Their elements have 64 bits if is_wide is set, else 32.
 typedef struct {
   const global uint *indptr, *indices;
   uint n, m, is_wide;
@@ -58,8 +58,8 @@ static inline uint column_of(const matrix_t *matrix, uint slot) {
   return index_at(matrix->indices, slot, matrix->is_wide);
 }
 
-// The root of a vertex. wi_find_halving of device/union_find.cl, which other work-items may race,
-// takes a fifth longer in a whole solve.
+// Return the root of a vertex. With wi_find_halving of device/union_find.cl, which is safe if other
+// work-items change the parents at the same time, a whole solve takes a fifth longer.
 static inline uint wi_find_alone(global uint *parents, uint v) {
   for (;;) {
     const uint parent = parents[v], above = parents[parent];
@@ -69,7 +69,7 @@ static inline uint wi_find_alone(global uint *parents, uint v) {
   }
 }
 
-// Return whether rows begin and end inside the arrays.
+// Return whether all rows begin and end inside the arrays.
 static inline bool wi_has_sound_rows(const matrix_t *matrix) {
   uint end = start_of(matrix, 0), is_faulty = end != 0;
   for (uint row = 0; row < matrix->n; ++row) {
@@ -86,8 +86,8 @@ static inline bool wi_has_sound_columns(const matrix_t *matrix) {
   return !is_faulty;
 }
 
-// Return whether entries are in canonical order: columns are sound and rise, and the mirror of an
-// entry below the diagonal is there.
+// Return whether the entries are in canonical order: in each row the columns are valid and rise,
+// and each entry below the diagonal has its mirror entry above the diagonal.
 //
 // Temp     cursors[n]: in each row so far, the first slot above the diagonal without its mirror.
 // Scope    one work-item. O(n + m).
@@ -111,7 +111,8 @@ static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors)
   return true;
 }
 
-// Join the component of root `root` to another one, by an edge; return the root of both.
+// Join the components with the roots `root` and `other` by an edge. Return the root of the joined
+// component.
 static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint v, uint slot) {
   forest->slots[forest->edges] = slot;
   forest->pairs[2 * forest->edges] = min(u, v);
@@ -121,7 +122,8 @@ static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint
   return min(root, other);
 }
 
-// Find the forest that takes the first entries.
+// Find the forest of a matrix whose entries are in the order in which edges are to be chosen: go
+// through the entries, and take each that joins two components.
 //
 // Scope    one work-item. O((n + m) log n).
 static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
@@ -136,11 +138,12 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
   }
 }
 
-// List entries by their lesser ends; return whether all columns are sound.
+// List the entries by their lesser ends. Return whether all columns are valid.
 //
-// Nothing here branches on an entry, of which half would be guessed wrongly.
+// No branch here depends on an entry, since the processor would predict half of them wrongly.
 //
-// Out      ends[n]: of the lists; entries[m]: greater ends above slots, rising by slots in a list.
+// Out      ends[n]: the end of each vertex's list; entries[m]: greater end << 32 | slot. In a list
+//          the slots rise.
 // Scope    one work-item. O(n + m).
 static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
                                    global ulong *entries) {
@@ -174,7 +177,7 @@ static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
   return !is_faulty;
 }
 
-// Sort distinct entries, of which there are at most FEW, without a branch on them.
+// Sort at most FEW entries, all of them distinct. No branch depends on an entry.
 //
 // Scope    one work-item. O(count^2).
 static inline void wi_sort_few(global ulong *entries, uint count) {
@@ -187,7 +190,7 @@ static inline void wi_sort_few(global ulong *entries, uint count) {
   for (uint i = 0; i < count; ++i) entries[i] = sorted[i];
 }
 
-// Sort entries by insertion; return the steps that are left.
+// Sort entries by insertion, in at most `left` steps. Return the number of steps that remain.
 //
 // Scope    one work-item. O(count + the steps taken).
 static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) {
@@ -201,10 +204,11 @@ static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) 
   return left;
 }
 
-// Find the forest of listed entries; return whether that took no more steps than it may.
+// Find the forest of the entries in the lists of the vertices (wi_list_entries). Return false if
+// the sorts would take more steps than MOST_STEPS allows.
 //
-// In-out   entries[m]: a vertex's entries that lead to other components move to the front of its
-//          list.
+// In-out   entries[m]: in the list of each vertex, the entries that lead to other components are
+//          moved to the front.
 // Scope    one work-item. O((n + m) log n).
 static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *ends,
                                      global ulong *entries, forest_t *forest) {
@@ -231,7 +235,8 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
 
 // Find the forest.
 //
-// In       indptr[n + 1], indices[m]: of 64 bits if is_wide; nothing is known of them.
+// In       indptr[n + 1], indices[m]: elements of 64 bits if is_wide, else of 32. They may have any
+//          values, and are checked.
 // Out      result[RESULT_WORDS + 3 * (n - 1)].
 // Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n].
 // Launch   one work-item. O((n + m) log n).

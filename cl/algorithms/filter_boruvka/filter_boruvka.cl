@@ -1,4 +1,6 @@
-// filter-boruvka, one launch a step; clmst/algorithms/filter_boruvka/gpu.py says in which order.
+// filter-boruvka with one launch for each step of the algorithm. The steps and their kernels, whose
+// names have the prefix filter_boruvka_, are listed below. clmst/algorithms/filter_boruvka/gpu.py
+// launches them.
 //
 // Prepare    find_rows; prepare or set_windows
 // Filter     take_minima or take_minima_and_list, join_rows, choose_edges, follow_choices: the first
@@ -13,7 +15,8 @@
 // first round from the rows alone, consecutive numbers of supervertices, hooking without
 // compare-and-swap and tiles of slots are clmst's own.
 //
-// All kernels take the arrays of a solve (solve.cl), then what they need beside.
+// All kernels first take the arrays of a solve (SOLVE_PARAMETERS of solve.cl), and then their own
+// arguments.
 #include "algorithms/filter_boruvka/candidates.cl"
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/first.cl"
@@ -21,11 +24,10 @@
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Find the row of each tile's first slot: once a graph, for tiles of the length that later launches
-// have.
+// Find the row of each tile's first slot. This is done once for each graph.
 //
-// In       indptr[n + 1]; tile_slots: TILE_SLOTS of those launches.
-// Out      tiles[n_tiles + 1]: rows; n - 1 behind the last.
+// In       indptr[n + 1]; tile_slots: the length of a tile, TILE_SLOTS of the later launches.
+// Out      tiles[n_tiles + 1]: the row of each tile, and n - 1 after the last tile.
 // Launch   any.
 // Needs    n > 0.
 // Ensures  slot t * tile_slots is in row tiles[t].
@@ -34,26 +36,29 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Clear counts; where edges are stored once, let nothing be marked or linked.
+// Clear the counts of a solve. If each edge is stored once, clear the marks and the links as well.
 //
-// Out      state: counts and overflow zero, windows and barrier as before; where edges are stored
-//          once, marks, all zero, and links and reservations of depth 0, all empty.
+// Out      state: the counts and the overflow become zero, the windows and the barrier stay. If
+//          each edge is stored once: marks, all zero, and the links and reservations of depth 0,
+//          all empty.
 // Launch   any.
 // Needs    nothing.
-// Ensures  where edges are stored once, no slot is marked.
+// Ensures  if each edge is stored once, no slot is marked.
 kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);
 }
 
-// Clear what prepare clears, and set the upper ends of the first windows by a sample of weights.
+// Clear what prepare clears, and set the upper ends of all windows except the last one by a sample
+// of the weights.
 //
-// In       weights[n_slots]; seed; draw_bits: each sample is the least of 1 << draw_bits slots, 0
-//          to 16; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
-// Out      as of prepare; state: ends of windows, as (key words, slot).
+// In       weights[n_slots]; seed: of the random slots; draw_bits: each key of the sample is the
+//          least of 1 << draw_bits random slots, 0 to 16; rank_a, rank_b, rank_c: the ranks in the
+//          sample at which windows end, rising. SAMPLES stands for no window.
+// Out      what prepare writes; state: the ends of windows, as (key words, slot).
 // Launch   any.
 // Needs    n_slots > 0.
-// Ensures  ends rise in the order of (key, slot); the same for every launch of the same arguments.
+// Ensures  the ends rise in the order of (key, slot). Launches with equal arguments set equal ends.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
                                        uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
@@ -68,12 +73,13 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // Find every vertex's lightest edge in its row.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles.
-// Out      target[n]: the other end of the lightest edge, the vertex itself where there is none;
-//          marks: of lightest edges that lead up only; of rows that tiles part, tiles: the
-//          lightest slot of each part, and no marks.
+// Out      target[n]: the other end of the lightest edge, or the vertex itself if it has no edge;
+//          marks: the lightest edges that lead to a vertex of greater number. For a row that is
+//          divided between several tiles, tiles: the lightest slot of each piece, and no marks.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, prepare. Both directions of all edges are stored.
-// Ensures  rows within one tile have their choice; join_rows completes the rows that tiles part.
+// Ensures  for each row within one tile, the vertex has its lightest edge. join_rows does the rows
+//          that are divided between tiles.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   TILE_MEMORY;
@@ -83,9 +89,9 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
 
 // Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
 //
-// In       as of take_minima; state: windows.
+// In       what take_minima reads; state: windows.
 // In-out   state: the count of edges at depth 0, zero before; overflow.
-// Out      as of take_minima; list_even: the edges of the first window.
+// Out      what take_minima writes; list_even: the edges of the first window.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, set_windows. Both directions of all edges are stored.
 // Ensures  as take_minima.
@@ -97,26 +103,28 @@ kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
   minima_take(&solve, true, &tile, &base);
 }
 
-// Find the lightest edges of the rows that tiles part.
+// Find the lightest edges of the rows that are divided between several tiles.
 //
-// In       indptr, indices, weights, tiles: the lightest slot of each part.
+// In       indptr, indices, weights, tiles: the lightest slot of each piece of a row.
 // In-out   target[n]; marks.
 // Launch   any.
 // Needs    take_minima.
-// Ensures  every vertex has its choice.
+// Ensures  every vertex has its lightest edge in `target`.
 kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   minima_join_rows(&solve);
 }
 
-// Put the lightest edges that lead down into the forest; roots become supervertices of depth 1.
+// Put into the forest those lightest edges that lead from a vertex to a vertex of lesser number.
+// take_minima and join_rows have already marked the edges that lead to a greater number. Make the
+// roots supervertices of depth 1.
 //
 // In       indptr, indices, weights, target[n].
 // In-out   marks; state: the count of vertices at depth 1, zero before.
-// Out      links of roots; links and reservations of depth 1, empty.
+// Out      the links of roots; the links and reservations of depth 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    join_rows.
-// Ensures  of two vertices that chose one edge, the lesser is a root.
+// Ensures  if two vertices chose the same edge, the lesser of them is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   local uint scratch[WG_SIZE], base;
@@ -124,14 +132,15 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   first_choose_edges(&solve, VERTICES_PER_ITEM, scratch, &base);
 }
 
-// Follow the choices of every vertex to its supervertex, or POINTER_STEPS steps ahead.
+// Follow the lightest edges from every vertex to its supervertex, at most POINTER_STEPS steps.
 //
-// In       target[n]; links of roots.
+// In       target[n]; the links of roots.
 // In-out   state: the count of pending vertices at depth 0, zero before.
-// Out      links of all other vertices of depth 0.
+// Out      the links of all other vertices of depth 0.
 // Launch   any.
 // Needs    choose_edges.
-// Ensures  a link is known, or leads to a vertex nearer to the root; then it is counted as pending.
+// Ensures  a link has the number of the supervertex, or it leads to a vertex nearer to the root,
+//          and the vertex is counted as pending.
 kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   first_follow_choices(&solve);
@@ -139,7 +148,7 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 
 #endif
 
-// Make the worklist of `depth` of the edges of a phase's window that join two components.
+// Make the worklist of `depth` from the edges of a phase's window that join two components.
 //
 // In       indptr, indices, weights, tiles; state: windows; links of depth 0, if depth is 1.
 // In-out   reservations of `depth`, empty before; state: the count of edges of `depth`, zero
@@ -147,7 +156,7 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 // Out      the worklist of `depth`; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows; at depth 1 every vertex of the graph knows its component.
-// Ensures  the reservations of pass 0 are made.
+// Ensures  all edges of the worklist have entered the reservations in pass 0 (reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   TILE_MEMORY;
@@ -171,15 +180,15 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 }
 #endif
 
-// Put the edge that every supervertex has reserved into the forest; roots become supervertices of
-// depth + 1.
+// Put the edge that each supervertex has reserved, its lightest one, into the forest. Make the
+// roots supervertices of depth + 1.
 //
 // In       the worklist and the reservations of `depth`.
 // In-out   marks; state: the count of vertices of depth + 1, zero before.
-// Out      links of `depth`; links and reservations of depth + 1, empty.
+// Out      the links of `depth`; the links and reservations of depth + 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    all passes of the reservations of `depth`.
-// Ensures  of two supervertices that reserved one edge, the lesser is a root.
+// Needs    the reservations of `depth` are complete: all their passes are done (reservation.cl).
+// Ensures  if two supervertices have reserved the same edge, the lesser of them is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -187,13 +196,15 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Follow the links of every vertex of a depth to its supervertex, or POINTER_STEPS steps ahead.
+// Follow the links of every vertex of a depth to its supervertex, at most POINTER_STEPS steps.
 //
-// In       again: whether it was done before; then it does nothing unless some are pending.
-// In-out   links of `depth`; state: the count of pending vertices, zero before the first time.
+// In       again: whether this is a repetition. A repetition does nothing if no vertex is pending.
+// In-out   the links of `depth`; state: the count of pending vertices, zero before the first
+//          launch.
 // Launch   any.
 // Needs    hook of the same depth.
-// Ensures  a link is known, or leads to a vertex nearer to the root; then it is counted as pending.
+// Ensures  a link has the number of the supervertex, or it leads to a vertex nearer to the root,
+//          and the vertex is counted as pending.
 kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint again) {
   const solve_t solve = SOLVE_ARGUMENTS;
   if (again && *solve_count(&solve, phase, depth, COUNT_PENDING) == 0) return;
@@ -208,7 +219,8 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
 // Out      the worklist of depth + 1; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    follow of the same depth.
-// Ensures  edges within one supervertex are gone; the reservations of pass 0 are made.
+// Ensures  edges within one supervertex are gone. All other edges have entered the reservations of
+//          depth + 1 in pass 0 (reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -216,12 +228,13 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_contract(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Number the components that a phase leaves: supervertices that no edge of the phase leads out of.
+// Number the components that exist at the end of a phase. They are the supervertices that no edge
+// of the phase's window leaves.
 //
-// In-out   links of all depths from `depth` on; state: the count of vertices at depth 1 of the next
-//          phase, zero before.
+// In-out   the links of all depths from `depth` on; state: the count of vertices at depth 1 of the
+//          next phase, zero before.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    all rounds of the phase.
+// Needs    all rounds of the phase are done.
 // Ensures  a finished supervertex has a final link.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint depth) {
@@ -230,7 +243,7 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
   filter_number_components(&solve, phase, depth, counts, scratch, &base);
 }
 
-// Find the component that a phase leaves every vertex of the graph in.
+// Find the component of every vertex of the graph at the end of a phase.
 //
 // In-out   links of depth 0.
 // Launch   any.
@@ -241,7 +254,7 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
   filter_find_components(&solve, phase, 0);
 }
 
-// Let the components be the supervertices of depth 1.
+// Begin the next phase: make the components the supervertices of depth 1.
 //
 // In       state: the count of components, at depth 1 of the phase.
 // Out      links and reservations of depth 1, empty.
@@ -254,7 +267,7 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   filter_begin_links(&solve, phase);
 }
 
-// Expand the forest from a bit to a byte a slot.
+// Expand the marks of the forest from one bit to one byte for each slot.
 //
 // In       marks.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.

@@ -1,10 +1,12 @@
 // filter-boruvka: the arrays of a solve and its counts, which all phases share.
 //
-// A solve has phases, one per window of edges, from the lightest window to the heaviest. A window
-// is a range of weights. In a phase, vertices of depth 0 (the graph's vertices) are contracted to
-// supervertices of depth 1, these to depth 2, and so on. The supervertices of a depth have
-// consecutive numbers, so that arrays shrink with them. At least two vertices make one supervertex,
-// which bounds how many are at a depth.
+// A solve has phases, one for each window of edges, from the lightest window to the heaviest. A
+// window is a range of the total order of edges. In a phase, the graph's vertices, which have depth
+// 0, are contracted to supervertices of depth 1, these to supervertices of depth 2, and so on. The
+// supervertices of a depth have consecutive numbers, so that arrays shrink with them. A supervertex
+// contains at least two vertices of the depth below, which bounds the number of supervertices of a
+// depth. The link of a vertex leads to another vertex of its depth, or has the number of its
+// supervertex.
 
 #define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
 
@@ -19,7 +21,8 @@
 #define SYMMETRIC 1
 #endif
 
-// Depths of a phase: more than 32, since each at least halves the supervertices.
+// Maximum number of depths of a phase. It is more than 32, since each depth has at most half as
+// many supervertices as the depth before it.
 #ifndef MAX_DEPTHS
 #define MAX_DEPTHS 40
 #endif
@@ -29,12 +32,13 @@
 #define MAX_PHASES 4
 #endif
 
-// Steps that a vertex follows in one launch on the path to its supervertex: 2 to 1024.
+// Maximum number of links that are followed from a vertex towards its supervertex in one launch: 2
+// to 1024.
 #ifndef POINTER_STEPS
 #define POINTER_STEPS 32
 #endif
 
-// No slot: a vertex without an edge.
+// Stands for "no slot", for a vertex without an edge.
 #define NO_SLOT 0xffffffffu
 
 // state[]: three words of the grid barrier, the windows' upper ends (three words each), whether a
@@ -50,8 +54,9 @@
 #define COUNT_VERTICES 1  // supervertices of a depth
 #define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
 
-// Loops over a work-item's own arrays: these are in registers, whose indices the compiler must
-// know; the arrays of a single work-item are in memory.
+// Stands before loops over a work-item's private arrays. In work-groups of many work-items these
+// arrays are in registers, so the compiler must know their indices and unrolls the loop. In
+// work-groups of one work-item they are in memory.
 #if WG_SIZE > 1
 #define SOLVE_UNROLL _Pragma("unroll")
 #else
@@ -85,8 +90,9 @@ typedef struct {
   {indptr,    indices,  weights, tiles, target, links,   reserved_even, reserved_odd, \
    list_even, list_odd, marks,   state, n,      n_slots, capacity_even, capacity_odd}
 
-// The reservations, the worklist and its capacity at a depth: two take turns. Chosen, not indexed:
-// arrays within a struct that are indexed at run time make compilers put it in memory.
+// Return the reservations, the worklist, and the worklist's capacity at a depth. There are two of
+// each, for even and for odd depths. They are chosen by a condition, because compilers put a struct
+// in memory if it contains an array that is indexed at run time.
 static inline volatile global uint *solve_reserved(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->reserved_odd : solve->reserved_even;
 }
@@ -99,20 +105,24 @@ static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->capacity_odd : solve->capacity_even;
 }
 
-// Put the edge in a slot into the forest. Bits stay in the cache where bytes would not.
+// Put the edge in a slot into the forest. Marks are bits, which fit the cache where bytes would
+// not.
 static inline void solve_mark(const solve_t *solve, uint slot) {
   atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
 }
 
-// A count of a phase and depth.
+// Return the address of a count of a phase and depth. `which`: COUNT_EDGES, COUNT_VERTICES or
+// COUNT_PENDING.
 static inline volatile global uint *solve_count(const solve_t *solve, uint phase, uint depth,
                                                 uint which) {
   return &solve->state[STATE_COUNTS + 3 * (phase * MAX_DEPTHS + depth) + which];
 }
 
-// How many supervertices can be at a depth. A phase begins at depth 1 with the components that the
-// phase before left. Where both directions of edges are stored, the first round joins every vertex
-// that has an edge to another; where one is, vertices may have to wait for a later window.
+// Return the maximum number of supervertices of a depth. Every phase after the first begins at
+// depth 1, with the components that exist at the end of the phase before it. If both directions of
+// edges are stored, the first round joins every vertex that has an edge to another vertex, so depth
+// 1 has at most n / 2 supervertices. If each edge is stored once, a vertex may find no edge in the
+// first window and stay alone until a later window, so depth 1 may have n.
 static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #if SYMMETRIC
   return solve->n >> depth;
@@ -121,14 +131,15 @@ static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #endif
 }
 
-// The links of a depth.
+// Return the links of a depth. In memory, they come after the links of all lesser depths.
 static inline volatile global uint *solve_links(const solve_t *solve, uint depth) {
   size_t offset = 0;
   for (uint d = 0; d < depth; ++d) offset += solve_capacity(solve, d);
   return solve->links + offset;
 }
 
-// How many supervertices the reservations of even or of odd depths have capacity for.
+// Return the number of supervertices for which the reservations of even depths, or those of odd
+// depths, have capacity. `depth` says which.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }
@@ -140,9 +151,10 @@ static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint num
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Reserve `wanted` consecutive positions after *count for each work-item, by one atomic for all.
-// Returns how many positions of other work-items come before this one's; *total: of all work-items.
-// *base: the work-group's first position. `scratch`: WG_SIZE words.
+// Reserve `wanted` consecutive positions from *count on for each work-item, by one atomic addition
+// for the whole work-group. Return how many positions of other work-items of the work-group come
+// before the positions of this one. *total: the number of positions of all its work-items. *base:
+// the work-group's first position. `scratch`: WG_SIZE words.
 //
 // Scope    the whole work-group; *base is valid for a work-item after the next barrier.
 static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
@@ -164,13 +176,14 @@ static inline void wg_claim(volatile global uint *count, uint wanted, uint *firs
   wg_barrier_local();
 }
 
-// How many words marks take.
+// Return the number of words of the marks.
 static inline uint solve_mark_words(const solve_t *solve) {
   return solve->n_slots / 32 + (solve->n_slots % 32 != 0);
 }
 
-// Clear counts; where edges are stored once, clear marks, and let the vertices themselves begin.
-// Elsewhere the first pass over the graph stores all marks (minima.cl).
+// Clear the counts. If each edge is stored once, also clear the marks, and begin depth 0, the
+// graph's vertices. If both directions are stored, the first pass over the graph stores all marks
+// (minima.cl).
 static inline void solve_prepare(const solve_t *solve) {
   GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
 #if !SYMMETRIC
@@ -179,12 +192,13 @@ static inline void solve_prepare(const solve_t *solve) {
 #endif
 }
 
-// A word of bytes, one for each of the lowest four bits.
+// Return a word of four bytes, one for each of the lowest four bits.
 static inline uint bits_expanded(uint bits) {
   return (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
 }
 
-// Expand bits to bytes, one a slot. A work-item writes 16 at once: half a word of marks.
+// Expand the marks from bits to bytes, one for each slot. A work-item writes 16 bytes at once, from
+// half a word of marks.
 static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
   const uint n_words = solve->n_slots / 4 + (solve->n_slots % 4 != 0);
   GRID_FOR(i, n_words / 4) {
@@ -200,7 +214,7 @@ static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
 
 // ---------------------------------------------------------------------------------- windows
 
-// The last key of the window that ends at cut `end`, which state[] has.
+// Return the last key of window number `end`, from state[].
 static inline full_key_t window_end_key(const solve_t *solve, uint end) {
   volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
 #if WEIGHT_BITS == 64
@@ -210,7 +224,7 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 #endif
 }
 
-// The window of a phase: from behind the cut before it, up to its own.
+// Set *window to the window of a phase. It begins after the end of the window before it.
 static inline void window_open(const solve_t *solve, uint phase, uint n_phases, window_t *window) {
   window->has_low = phase > 0;
   window->has_high = phase + 1 < n_phases;

@@ -18,11 +18,12 @@
 // tree may be growing. This costs only time: every vertex with an edge is in a tree that chose at
 // least one (gamma >= 2), so a level at least halves the vertices that have edges.
 //
-// Cycles have two trees that touched by the same edge. Proof: let trees touch one another in a
-// circle. A tree stops when it touches, so its contact is the lightest edge out of its final set.
-// That edge also leads out of the next tree, which shares no vertex with the first. So the next
-// tree's contact is as light or lighter. Around the circle all contacts are therefore one edge, and
-// that has two ends. Of the two roots, contraction_break_cycles makes the lesser choose nothing.
+// A cycle of choices consists of two trees that touched by the same edge. Proof: let trees touch
+// one another in a circle. A tree stops when it touches, so its contact is the lightest edge out of
+// its final set. That edge also leads out of the next tree, which shares no vertex with the first.
+// So the next tree's contact is as light or lighter. Around the circle all contacts are therefore
+// one edge, and that has two ends. Of the two roots, contraction_break_cycles makes the lesser
+// choose nothing.
 //
 // No worker waits: a claim is one compare-and-swap, and a worker that comes second
 // continues with the owner that it finds.
@@ -43,13 +44,15 @@
 // Takes the place of a member whose edges all lie within the tree, as they will for ever.
 #define NO_MEMBER UINT_MAX
 
-// List the rows of a level: begin and end of each, and its edges as choices.
+// List the rows of a level: the begin and the end of each row, and its edges as choices
+// (edge_list.cl).
 //
 // In       pairs[n_entries], ranks[n_entries]: sorted by source.
-// In-out   rows[2 n]: begin and end of each; 0 before, and after for vertices without edges.
+// In-out   rows[2 n]: begin and end of each row. All are 0 before the launch, and vertices without
+//          edges keep 0.
 // Out      edges[n_entries].
 // Launch   any.
-// Needs    pairs of `bits`.
+// Needs    pairs[i] = source << bits | target.
 // Ensures  edges[i] = the choice of entry i.
 kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
                           global ulong *edges, uint n_entries, uint bits) {
@@ -106,7 +109,7 @@ static inline ulong worker_min_u64(ulong value) {
 
 #endif
 
-// The lowest lane of a ballot that is not empty.
+// Return the lowest lane whose bit is set in a ballot. At least one bit must be set.
 static inline uint lowest_lane(uint ballot) {
   return 31 - clz(ballot & (~ballot + 1));
 }
@@ -120,11 +123,11 @@ typedef struct {
   uint root, size;
 } tree_t;
 
-// Claim a vertex outside the tree for the root; return its owner now.
+// Claim a vertex outside the tree for the root. Return the owner that the vertex has afterwards.
 //
-// All lanes try. At most one finds no owner. The other lanes find the root that it stored, or all
-// find the same other root: owners never change. So a broadcast changes nothing, but says that
-// lanes do not diverge.
+// All lanes try. At most one lane finds no owner, and the other lanes then find the root that it
+// stored. Otherwise all lanes find the same other root, since an owner never changes. So all lanes
+// have the same result. The broadcast only lets the compiler see this.
 //
 // Scope    a whole worker; result in every lane.
 static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
@@ -132,30 +135,33 @@ static inline uint worker_claim(volatile global uint *owners, uint vertex, uint 
   return worker_broadcast_u32(before == NO_OWNER ? root : before, 0);
 }
 
-// Whether a vertex is still without an owner.
+// Return whether a vertex is still without an owner.
 //
-// Races with claims, which is benign: a worker that finds it free still has to claim it, and a
-// vertex with an owner keeps it.
+// The read races with claims. That is benign: a worker that finds the vertex free still has to
+// claim it, and a vertex with an owner keeps its owner.
 static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
   return owners[vertex] == NO_OWNER;
 }
 
-// Whether an edge of a member's row leads out of the tree.
+// Return whether an edge of a member's row leads out of the tree.
 //
-// Races with claims of other workers, which is benign: none of them stores this root, and the
-// worker's own claims are complete.
+// The read races with claims of other workers. That is benign: none of them stores this root, and
+// the worker's own claims are complete.
 static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
   return tree->owners[choice_vertex(edge)] != tree->root;
 }
 
-// The lightest edge of a row that leads out, or NO_CHOICE; *at becomes its position.
+// Return the lightest edge of a row that leads out of the tree, or NO_CHOICE if there is none.
+// Store the position of this edge in *at.
 //
-// A row has at least one edge, and only the worker that owns its vertex uses it.
+// The row has at least one edge. Only the worker whose tree has the row's vertex reads or writes
+// it.
 //
 // Scope    a whole worker; results in every lane.
 #if ROWS_RISE
 
-// The first that leads out, from *at on: edges before it lie within the tree for ever.
+// The edges of a row rise. So this returns the first edge from *at on that leads out. All edges
+// before *at lie within the tree, and will stay there.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint end = tree->rows[u].y;
   for (uint base = *at; base < end; base += WORKER_LANES) {
@@ -171,7 +177,8 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 
 #else
 
-// The lightest of all that lead out; it is moved to the front of the row.
+// The edges of a row are in any order. So this looks at all of them, and moves the lightest edge
+// that leads out to the front of the row.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint2 row = tree->rows[u];
   ulong best = NO_CHOICE;
@@ -200,10 +207,11 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 
 #endif
 
-// The lightest edge that leads out of the tree, or NO_CHOICE.
+// Return the lightest edge that leads out of the tree, or NO_CHOICE if there is none.
 //
-// Each member's lightest edge is at its position, and led out before the `newest` member joined. So
-// only the rows whose edge leads to that one, and its own row, are searched.
+// For each member, the tree remembers the position of its lightest edge, which led out before the
+// `newest` member joined. So only two kinds of rows are searched: those whose remembered edge leads
+// to the newest member, and the row of the newest member.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
@@ -227,7 +235,7 @@ static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
   return worker_min_u64(lightest);
 }
 
-// Algorithm 2: grow a tree from its claimed root; return the root's choice.
+// Algorithm 2: grow a tree from its root, which the worker has claimed. Return the root's choice.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
