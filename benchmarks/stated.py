@@ -10,7 +10,7 @@ SCANS: Mapping[str, Mapping[str, float]] = {
     "kernel": {"GTX 460": 21.7, "Tahiti": 82.7},
     "total": {"GTX 460": 3.1, "Tahiti": 1.7},
 }
-# The same, CLPP: times as fast as sequential code; below 1 it is slower.
+# The same paper, on the library CLPP: times as fast as sequential code. Below 1 it is slower.
 CLPP: Mapping[str, Mapping[str, str]] = {
     "kernel": {"GTX 460": "2.1 x", "Tahiti": "1 / 2.2"},
     "total": {"GTX 460": "1.4 x", "Tahiti": "1 / 2.7"},

@@ -1,17 +1,20 @@
 // Decoupled look-back: how a work-group finds the sum of all tiles before its own.
 //
-// LOOK_BACK_LANES lanes of the work-group look together, each at a few consecutive states:
+// The work-group publishes the state of its own tile: nothing at first, then the total of the tile,
+// and at last the prefix, which is the sum of all tiles up to it. LOOK_BACK_LANES lanes of the
+// work-group look at the states of earlier tiles together, each at a few consecutive ones:
 //
 //     tile       8        9        10       11       12       13       14       15       16
 //     state      prefix   total    prefix   total    total    none     total    total    own tile
 //     distance   8        7        6        5        4        3        2        1
 //
-// Here they take the totals of tiles 14 and 15, and look again from tile 13 on, until its state is
-// published. Then they take the totals of 11 to 13 and the prefix of 10, which ends the search. If
-// the state is not published in time, the caller computes that tile's total itself (tile_state.cl).
+// Here the lanes take the totals of tiles 14 and 15, and look again from tile 13 back, until the
+// state of tile 13 is published. Then they take the totals of tiles 11 to 13 and the prefix of tile
+// 10, which ends the search. If a state is not published in time, the caller computes the total of
+// that tile itself (tile_state.cl).
 //
-// states: one word with the number of tiles taken; then, from word LOOK_WORDS on, STATE_WORDS words
-// per tile. Each of these has 16 bits of a sum.
+// states: the first word is the number of tiles that work-groups have taken. From word LOOK_WORDS
+// on there are STATE_WORDS words for each tile. Each of these words has 16 bits of a sum.
 //
 #include "device/tile_state.cl"
 
@@ -42,7 +45,8 @@ typedef union {
   uint words[LOOK_BYTES / 4];
 } look_parts_t;
 
-// The progress of a search.
+// The progress of a look-back from the work-group's own tile. It goes back from tile to tile, so
+// `next` falls.
 typedef struct {
   LOOK_T after;   // the combination of the tiles from `next` to the one before the own tile
   uint next;      // tiles before this one are not in `after` yet
@@ -69,8 +73,8 @@ static inline void look_publish(volatile global uint *states, uint tile, uint ki
   }
 }
 
-// Return the kind of state that some words publish, and its *sum. STATE_NONE and the identity mean
-// that nothing is published yet, or only some of the words.
+// Return the kind of the state that STATE_WORDS words hold, and store its sum in *sum. The kind is
+// STATE_NONE and the sum the identity if nothing has been published yet, or only some of the words.
 static inline uint look_state(const uint *words, LOOK_T *sum) {
   look_parts_t parts;
   uint kind = words[0] & STATE_BITS;
@@ -110,14 +114,15 @@ static inline LOOK_T look_back_combine(LOOK_T value) {
   return value;
 }
 
-// Look once at the states of the LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`, or of a few
-// less.
+// Look once at the states of the last LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`, or of
+// a few less. The stop tile is the nearest of the tiles before `next` that does not publish a
+// total: it publishes a prefix, or nothing yet, or it is too far back and was not looked at.
 //
-// Out      *sum: the combination of the totals of the tiles behind the nearest tile that does not
-//          publish a total. If that tile publishes a prefix, *sum includes it.
+// Out      *sum: the combination of the totals of the tiles between the stop tile and `next`. If
+//          the stop tile publishes a prefix, *sum includes it.
 // Scope    all look-back lanes; *sum and the result are the same in each of them.
-// Ensures  returns 2 d if tile `next` - d is that tile and publishes a prefix, and 2 d + 1 if it
-//          publishes nothing, or was not looked at.
+// Ensures  tile `next` - d is the stop tile. The result is 2 d if it publishes a prefix, else 2 d +
+//          1.
 static inline uint look_back_once(volatile global uint *states, uint next, LOOK_T *sum) {
   const uint edge = (next + LOOK_ITEMS - 1) / LOOK_ITEMS;
   const uint back = LOOK_BACK_LANES - get_local_id(0);
@@ -145,9 +150,9 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
   return nearest;
 }
 
-// Continue to look back, until `at` is whole or the state of tile `next - 1` is not published in
-// time. Return whether `at` is whole. If not, the caller computes that tile's total, and passes it
-// to look_back_take.
+// Continue to look back, until `at` includes all tiles before the own tile, or until the state of
+// tile `next - 1` has not been published in time. Return at->is_whole. If it is false, the caller
+// computes the total of tile `next - 1`, and passes it to look_back_take.
 //
 // In-out   states; *at: at first, `next` is the own tile's number, `after` is the identity, and
 //          is_whole is false.
@@ -166,7 +171,8 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// Publish the total of tile `at->next - 1`, which the caller has computed, and continue before it.
+// Publish the total of tile `at->next - 1`, which the caller has computed, and add it to `at`. The
+// look-back then continues with the tile before it.
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,

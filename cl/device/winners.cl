@@ -1,10 +1,11 @@
-// The reservation of each component of a complete graph. In the end it holds the component's
-// lightest edge, its winner.
+// The reservation of each component of a complete graph. Edges that leave the component are entered
+// in it, and lower its words. In the end it holds the lightest of them, the component's winner.
 //
-// Edges are compared by words: one or two words of the key, then the smaller end and the greater
-// end, which share a word if vertices fit 16 bits. The minimum is found pass after pass: each pass
-// looks at the edges that match all words before it. A pass handles two words with 64-bit atomics,
-// else one. For 32-bit weights and up to 65536 vertices, one pass of two words suffices.
+// Edges are compared by words: one or two words of the key, then the lesser end and the greater
+// end, which share a word if vertices fit 16 bits. The minimum is found in passes. In each pass,
+// only those edges are entered that match all words of the passes before it. A pass handles two
+// words if there are 64-bit atomics, else one word. For 32-bit weights and up to 65536 vertices,
+// one pass of two words is enough.
 //
 //     weights   vertices    words
 //     32 bits   <= 65536    key      | lesser << 16 | greater
@@ -12,8 +13,9 @@
 //     64 bits   <= 65536    leading  | trailing | lesser << 16 | greater
 //     64 bits   more        leading  | trailing | lesser | greater
 //
-// Plane w of the array holds word w of all components, n words. With 64-bit atomics, two planes are
-// one plane of n ulongs. If the number of words is odd, the last half of these is not used.
+// Plane w of the array holds word w of all n components. With 64-bit atomics, two planes are stored
+// as one plane of n ulongs. If the number of words is odd, the lower half of the last ulongs is not
+// used.
 #include "device/atomics.cl"
 #include "device/distance.cl"
 
@@ -50,8 +52,9 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Lower the words of a pass, from `word` on. The first read races with atomics of other work-items.
-// That is benign: words only fall, so a stale value costs at most a needless atomic.
+// Lower the words of a pass, which begins at `word`, to the words of an edge if these are less. The
+// first read races with atomics of other work-items. That is benign: words only fall, so a stale
+// value costs at most a needless atomic.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -66,14 +69,15 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 #endif
 }
 
-// Enter the edge in the first pass.
+// First pass: enter an edge in the reservation of component c. The edge lowers the first words if
+// it is lighter.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
-// Enter the edge in a later pass, from `word` on, if it matches all earlier words, which are
-// complete.
+// A later pass, which begins at `word`: enter an edge in the reservation of component c, if the
+// edge matches all earlier words. The passes of the earlier words must be complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
@@ -91,8 +95,8 @@ static inline distance_key_t winner_bound(const volatile global uint *winners, u
 #endif
 }
 
-// Return whether component c has a winner, and the winner, after all passes. No edge has ends of
-// all ones.
+// After all passes, return whether component c has a winner, and store the ends of the winner in
+// *edge. The word with the lesser end is all ones if no edge was entered. No edge has such an end.
 static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
                                uint2 *edge) {
   const uint id = winner_word(winners, n, c, KEY_WORDS);

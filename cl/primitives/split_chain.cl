@@ -1,12 +1,13 @@
-// Radix sort with one sweep a digit: the digits of all records are counted once, for all passes
-// together; then each pass reads every record once and writes it once.
+// Radix sort with one pass for each digit. The digits of all records are first counted, for all
+// passes together. Then each pass reads every record once and writes it once.
 //
 // Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. tile_state.cl says how
 // work-groups pass counts on; here each digit has a state of its own, of one word.
 //
-// states of a pass: LOOK_WORDS words, the first the number of tiles taken; then rows of RADIX words.
-// Row 0 has, as prefixes, where each digit's records begin in the sorted array. Row t + 1 is of tile
-// t. Example with 3 tiles and digits of 1 bit:
+// The states of a pass begin with LOOK_WORDS words, of which the first is the number of tiles that
+// work-groups have taken. Then come rows of RADIX words, one word for each digit. Row 0 contains,
+// as prefixes, the positions in the sorted array at which the records of each digit begin. Row t +
+// 1 belongs to tile t. Example with 3 tiles and digits of 1 bit:
 //
 //     digits           1 0 1 | 0 0 1 | 1 1 0
 //     row 0            prefix 0, prefix 4          split_chain_start: 4 records have digit 0
@@ -15,21 +16,22 @@
 #include "device/tile_state.cl"
 #include "primitives/split_range.cl"
 
-// Digits that are counted in one launch, and histograms of each that neighbouring work-items fill in
-// turn.
+// Number of digits that are counted in one launch, and number of histograms of each digit.
+// Neighbouring work-items use different histograms.
 #define CHAIN_DIGITS 4
 #define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
-// Rows that a work-item looks at together.
+// Number of rows of states that a work-item reads together.
 #define LOOK_ROWS 4
 
 #if WG_SIZE > 1
 
-// The lowest bit of digit k of a key of n_digits digits, as even as they can be.
+// Return the lowest bit of digit k. The key_bits bits of a key from start_bit on are divided into
+// n_digits digits, whose widths differ by at most one bit.
 static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_digits) {
   return start_bit + key_bits * k / n_digits;
 }
 
-// The number of records of a tile with a digit.
+// Return the number of records of a tile that have a digit.
 static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit,
                                     uint shift, uint mask) {
   const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
@@ -39,7 +41,8 @@ static inline uint tile_digit_count(const global uint *in, uint tile, uint n, ui
   return count;
 }
 
-// Where the records of a tile with a digit begin in the sorted array. rows: the states from row 0 on.
+// Return the position in the sorted array at which the records of a tile with a digit begin. rows:
+// the states from row 0 on.
 static inline uint wi_look_back(const global uint *in, volatile global uint *rows, uint tile,
                                 uint n, uint digit, uint shift, uint mask) {
   uint row = tile, sum = 0, looks = 0;  // rows after `row` are in `sum`

@@ -168,8 +168,8 @@ class Encoding:
     """How weights are converted to words, the unsigned integers that are stored on a device."""
 
     dtype: np.dtype[Any]  # the dtype of the weights
-    # The dtype of the words as numbers: `dtype`, or a dtype of 32 bits that holds each weight minus
-    # `offset` exactly.
+    # The dtype in which weights are stored as words: `dtype` itself, or a dtype of 32 bits that
+    # represents each weight minus `offset` exactly.
     stored: np.dtype[Any]
     offset: int = 0
 

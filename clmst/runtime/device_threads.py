@@ -27,7 +27,8 @@ from clmst.runtime.handles import Queue
 
 T = TypeVar("T")
 
-# Errors that are made of one text, to which the name of the device can be added.
+# Exceptions whose only argument is a message, so they can be raised again with the name of the
+# device before the message.
 _OF_DEVICES = (DeviceError, DeviceLostError, OutOfDeviceMemoryError, UnsupportedDeviceError)
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # The case of a family that has one case only.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # of the family of builds of programs
-# The beginning of a refusal's reason if the compiler or a kernel crashed the process of the test.
+# With these words begins the reason of a refusal, if the compiler or a kernel crashed the process
+# that ran the self-test.
 ENDS_PROCESS = "its self-test ends the process"
 
 

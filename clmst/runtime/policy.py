@@ -47,7 +47,8 @@ class Policy:
     """
 
     work_group_size: int  # work-items: 1, or a multiple of 32 that divides 1024
-    # Work-groups per compute unit in a launch whose work-items stride over the work.
+    # Work-groups per compute unit in a launch whose work-items take one item of the work after the
+    # other, at a distance of the size of the grid.
     groups_per_compute_unit: int
 
     # For "ecl": the edges that a work-item takes from each tile of a worklist, and the capacity in
@@ -56,19 +57,19 @@ class Policy:
     edges_per_item: int
     stage_capacity: int
 
-    # For "filter-boruvka": the slots that a work-item takes from each tile of a graph, and the
-    # edges that it takes from each tile of a worklist. The former are at most 16, or at least 256
-    # if `work_group_size` is 1.
+    # For "filter-boruvka": the number of slots that a work-item takes from each tile of a graph,
+    # and the number of edges that it takes from each tile of a worklist. `slots_per_item` must be
+    # at most 16, or at least 256 if `work_group_size` is 1.
     slots_per_item: int
     worklist_edges_per_item: int
-    # For "filter-boruvka": the average degree (slots per vertex) from which the light edges are
-    # solved first; and the degree from which the number of light edges wanted is
+    # For "filter-boruvka": the average degree (slots per vertex) from which light edges are solved
+    # first. From the degree `dense_degree` on, the number of edges that count as light is about
     # `dense_filter_target` times the number of vertices.
     filter_degree: float
     dense_degree: float
     dense_filter_target: float
-    # The number of edges from which light edges are solved first in graphs above `dense_degree`.
-    # Other graphs need 4 times as many edges.
+    # In a graph whose average degree is above `dense_degree`, light edges are solved first if it
+    # has at least this number of edges. Other graphs need 4 times as many edges.
     filter_edges: int
     # Work-groups per compute unit that are certain to run at the same time, and so may wait for one
     # another. 0 if that was not tested.
@@ -94,7 +95,7 @@ class Policy:
 
 
 # Measured on two cores of an AMD EPYC, with Intel's CPU runtime 2026.22 and PoCL 3.1. Neighbouring
-# values were not faster by more than 4 to 5 %, by which a second run of the same values differed
+# values were at most 4 to 5 % faster. Two runs of the same values differed by as much
 # (benchmarks/log.md, "Shapes of kernels").
 CPU = Policy(
     work_group_size=1,
@@ -115,8 +116,8 @@ CPU = Policy(
     split_bytes_per_item=64,
 )
 
-# For GPUs of other vendors than NVIDIA: NVIDIA's values, except that they use fewer registers, and
-# no work-groups wait for one another. None of these GPUs was measured.
+# For GPUs of other vendors than NVIDIA. They have NVIDIA's values, except that kernels use fewer
+# registers, and that work-groups do not wait for one another. None of these GPUs was measured.
 GPU = Policy(
     work_group_size=256,
     groups_per_compute_unit=256,
@@ -137,9 +138,9 @@ GPU = Policy(
 )
 
 # Measured on an NVIDIA H200, driver 580.159.04, 2026-11-21, as the geometric mean of the fifteen
-# benchmark graphs (benchmarks/log.md). Other NVIDIA GPUs use these values, too: all that have
-# the instructions hold 1,024 work-items of 64 registers per compute unit. With them, an H100 solves
-# small graphs four times as fast as without resident work-groups.
+# benchmark graphs (benchmarks/log.md). Other NVIDIA GPUs use these values, too: a compute unit of
+# any GPU that has the instructions of lanes holds 1,024 work-items of 64 registers. With these
+# values, an H100 solves small graphs four times as fast as without resident work-groups.
 NVIDIA = replace(
     GPU,
     slots_per_item=8,

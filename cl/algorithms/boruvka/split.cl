@@ -1,11 +1,12 @@
-// Recursive Borůvka, lines 8 and 9 as the paper has them: a split brings vertices together by their
-// representatives, and supervertices are numbered along that list. For comparison only: a scan over
-// the representatives alone gives the same numbers.
+// Lines 8 and 9 of the paper's recursive Borůvka algorithm, done as in the paper: a split sorts the
+// vertices by their representatives, and supervertices are numbered along the sorted list. This is
+// for comparison only, because a scan over the representatives alone gives the same numbers.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices".
 #include "device/work_group.cl"
 
-// Line 8: append every vertex to its representative.
+// Line 8 of the paper's algorithm: pack each vertex with its representative into one word of 64
+// bits, the representative in the upper half.
 //
 // In       representatives[n].
 // Out      list[n].
@@ -16,7 +17,7 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
   GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
 }
 
-// Line 9: mark the first vertex of each supervertex that can have edges.
+// Line 9: in the sorted list, mark the first vertex of each supervertex that can have edges.
 //
 // In       list[n]: sorted by representative; chosen[n]: all ones for vertices without edges, which
 //          are supervertices by themselves.

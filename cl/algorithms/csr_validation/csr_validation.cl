@@ -1,5 +1,5 @@
-// Whether a caller's CSR can be used as it is: well formed, rising rows, and symmetric or upper
-// triangular.
+// Checks whether a caller's CSR can be used as it is: its arrays are well formed, the columns of
+// each row rise, and it is symmetric or upper triangular.
 #include "algorithms/csr_validation/fingerprint.cl"
 #include "device/verdict.cl"
 #include "device/row_fill.cl"
@@ -11,7 +11,8 @@
 #define SLOTS_OF_ONE 4096
 #define SLOTS_OF_MANY 16
 
-// Slots of a tile: for so many, a work-group searches once for the first row.
+// Number of consecutive slots in a tile. For each tile, a work-group searches once for the row of
+// the tile's first slot.
 #define CHECK_TILE (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOTS_OF_MANY * WG_SIZE)
 
 // Add what all work-items of a work-group have found to the verdict.

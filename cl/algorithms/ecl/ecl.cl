@@ -11,7 +11,8 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Edges a work-item takes from each tile of a worklist: 1 to 1024; registers on GPUs.
+// Number of edges that a work-item takes from each tile of a worklist: 1 to 1024. On a GPU they are
+// kept in registers, so many edges would need too many registers.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 4
 #endif
@@ -22,8 +23,8 @@
 //
 // Source   Algorithm 1.
 // Out      parent[n]; winners[n * RESERVATION_WORDS], next[n * RESERVATION_WORDS]: reservations;
-//          counts[n_counts]: edges of each round's worklist; in_forest[4 * n_flag_words]: a byte a
-//          slot.
+//          counts[n_counts]: the number of edges in each round's worklist; in_forest[4 *
+//          n_flag_words]: a byte for each slot.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; reservations are all ones; all counts and flags are 0.

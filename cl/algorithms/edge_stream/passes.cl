@@ -57,7 +57,8 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
   return edge;
 }
 
-// Make the words behind a word greatest: its edge is better than the one that they were of.
+// Set the words after a word to the greatest value. They belonged to an edge that is worse than the
+// edge of the new word.
 static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
@@ -68,7 +69,8 @@ static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
   if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
 }
 
-// Whether the words of an edge before a word equal the words of the root's best edge.
+// Return whether those words of an edge that come before word `word` equal the words of the root's
+// best edge.
 static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
@@ -96,7 +98,8 @@ static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PAR
   if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
-// Offer a leading word to a root; return whether the edge may be the root's best one.
+// Lower the leading word of a root's best edge to an edge's leading word, if that is less. Return
+// whether the edge may be the root's best edge.
 static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
@@ -160,10 +163,11 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
   }
 }
 
-// Store the weights of the edges that are the best ones now, bit for bit.
+// Store the weights of those edges of a chunk that are now the best edges of their roots, bit for
+// bit.
 //
-// In       positions[count], u, v, weights, ids, labels[n]: as of edge_stream_passes_settle_word.
-// Out      best_weights[n]: of roots with a best edge of this chunk.
+// In       positions[count], u, v, weights, ids, labels[n]: as in edge_stream_passes_settle_word.
+// Out      best_weights[n]: written for roots whose best edge is in this chunk.
 // Launch   any.
 // Needs    all words settled.
 // Ensures  best_weights[root] = the weight of the root's best edge.
@@ -206,17 +210,18 @@ kernel void edge_stream_passes_choose(const global uint *labels, const global ui
   if (own) atomic_add(active, own);
 }
 
-// Whether a vertex is the lesser of two roots that chose the same edge. Longer cycles of choices
-// cannot occur, since the order of edges is strict.
+// Return whether a vertex is the lesser of two roots that chose the same edge. Longer cycles of
+// choices cannot occur, since the order of edges is strict.
 static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
   const uint target = targets[v];
   return v < target && targets[target] == v;
 }
 
-// Flag some roots whose edges are in the forest: of each pair with the same edge, the greater one.
+// Flag the roots whose best edges are added to the forest. If two roots have the same best edge,
+// only the greater of them is flagged.
 //
 // In       targets[n].
-// Out      flags[count]: of the vertices from `begin` on.
+// Out      flags[count]: a flag for each vertex from `begin` on.
 // Launch   any.
 // Needs    edge_stream_passes_choose; begin + count <= n.
 // Ensures  flags[i] = 1 if the best edge of vertex begin + i is a new edge of the forest, else 0;
@@ -229,14 +234,14 @@ kernel void edge_stream_passes_flag_joined(const global uint *targets, global uc
   }
 }
 
-// Take the best edges of flagged roots.
+// Copy the best edges of the flagged roots, which are new edges of the forest.
 //
-// In       positions[k]: of flags, which begin at vertex `begin`; best_weights[n], low[n], high[n],
-//          id_upper[n], id_lower[n].
+// In       positions[k]: the indices of the flags that are set. Flag 0 belongs to vertex `begin`;
+//          best_weights[n], low[n], high[n], id_upper[n], id_lower[n].
 // Out      forest_u[k], forest_v[k], forest_ids[k], forest_weights[k].
 // Launch   any.
-// Needs    edge_stream_passes_flag_joined, and its flags compacted.
-// Ensures  the edges in the order of the roots, the lesser end first.
+// Needs    edge_stream_passes_flag_joined, and a compaction of its flags to `positions`.
+// Ensures  the edges are in the order of their roots. u is the lesser end.
 kernel void edge_stream_passes_take_joined(const global uint *positions,
                                            const global weight_t *best_weights,
                                            const global uint *low, const global uint *high,
@@ -269,14 +274,14 @@ kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
 // Steps that a vertex goes up its tree in one launch.
 #define HOPS 32
 
-// Let each vertex point nearer to the top of its tree.
+// Make each vertex point nearer to the top of its tree.
 //
-// In-out   targets[n]: a vertex changes its own alone, to one nearer to the top. Another vertex may
-//          read it before or after: both values are above it. The race is benign.
-//          more[1]: 0 before; all writers store 1.
+// In-out   targets[n]: a work-item changes only the target of its own vertex, to a vertex nearer to
+//          the top. Other work-items may read the old or the new target, and both are above the
+//          vertex. So the race is benign. more[1]: 0 before; all writers store 1.
 // Launch   any, until more[0] stays 0.
 // Needs    edge_stream_passes_break_cycles.
-// Ensures  more[0] = 1 if a vertex may not point to its top yet.
+// Ensures  more[0] = 1 if some vertex may not point to the top of its tree yet.
 kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, global uint *more,
                                              uint n) {
   GRID_FOR(v, n) {
@@ -297,7 +302,7 @@ kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, glob
 // In       targets[n].
 // In-out   labels[n].
 // Launch   any.
-// Needs    edge_stream_passes_jump_pointers until all point to their tops.
+// Needs    edge_stream_passes_jump_pointers until all vertices point to the tops of their trees.
 // Ensures  labels are roots.
 kernel void edge_stream_passes_relabel(const global uint *targets, global uint *labels, uint n) {
   GRID_FOR(v, n) labels[v] = targets[labels[v]];

@@ -1,13 +1,15 @@
-// The trees of Prim's algorithm while they grow: the words of each vertex, and the order of edges.
+// The trees of Prim's algorithm while they grow: what is stored for each vertex, and how edges are
+// compared.
 //
-// Rows have every edge in both directions. A vertex outside the trees records the lightest of its
-// edges to the tree, if there is one: the edge's key, and its other end, the parent. These
-// determine the edge's position in the total order (key, edge id): at one vertex, edges of one key
-// are ordered by their other ends; elsewhere by the lesser end, then the greater. Of parallel edges
-// any may be recorded; the least of them is looked up at the end.
+// Rows have every edge in both directions. A vertex outside the trees stores the lightest of its
+// edges to the tree, if it has one: the key of the edge, and its other end, the parent. These two
+// and the vertex itself are enough to compare edges by the total order (key, edge id). Two edges of
+// equal key at the same outside vertex compare by their other ends. Any two other edges of equal
+// key compare by (lesser end, greater end). If edges are parallel, any of them may be stored, and
+// the least of them is looked up at the end.
 //
-// Vertices are divided into patches, which no edge leaves. One worker grows all trees of a patch, a
-// component each. Workers do not share any word.
+// The vertices are divided into patches, which no edge leaves. One worker grows all trees of a
+// patch, one tree for each component of the graph. Workers do not share any word.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -19,10 +21,10 @@ typedef uint prim_key_t;
 #define PRIM_KEY_MAX UINT_MAX
 #endif
 
-// The parent of a vertex without an edge to a tree; vertices have lesser numbers.
+// The parent of a vertex without an edge to a tree. All numbers of vertices are less.
 #define PRIM_NONE UINT_MAX
-// positions[] of a vertex that is in a tree, and of one that no tree has an edge to. Positions are
-// lesser, since a graph has at most 2^32 - 2 vertices.
+// Values of positions[] for a vertex that is in a tree (TAKEN), and for a vertex to which no tree
+// has an edge yet (UNMET). All positions are less, since a graph has at most 2^32 - 2 vertices.
 #define PRIM_TAKEN UINT_MAX
 #define PRIM_UNMET (UINT_MAX - 1)
 
@@ -30,11 +32,12 @@ typedef uint prim_key_t;
 typedef struct {
   const global uint *indptr, *indices;
   const global weight_t *weights;
-  // Of vertices, n each. lightest: the key of the recorded edge; the greatest key without one, and
-  // the least in a tree, so that one read nearly always rejects a useless edge.
+  // An element for each of the n vertices. lightest: the key of the stored edge. It is the greatest
+  // key if the vertex has no edge to a tree, and 0 if the vertex is in a tree, so that one read
+  // nearly always rejects a useless edge.
   global uint *parents, *positions;
   global prim_key_t *lightest;
-  // Of positions of the present patch: the vertex there, and the key of its edge.
+  // An element for each position of the present patch: the vertex there, and the key of its edge.
   global uint *occupants;
   global prim_key_t *keys;
 } prim_t;

@@ -14,9 +14,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The weights that a work-item handles at a time: one, or on CPUs a vector of 16. Both are written
-// once: VECTOR(uint) is uint or uint16. The code avoids choices, which compilers for CPUs turn into
-// branches.
+// Number of weights that a work-item handles at a time: one, or a vector of 16 on CPUs. The code
+// for both is written once: VECTOR(uint) is uint or uint16. The code avoids conditional
+// expressions, which compilers for CPUs turn into branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
@@ -34,12 +34,13 @@
 typedef VECTOR(uint) words_t;
 typedef VECTOR(WEIGHT_WORD) weights_t;
 
-// Divide weights among work-items: the header of a loop over vectors, and the index of each
-// vector's first weight. The last vector overlaps the one before, if it would not be full.
+// Divide weights among work-items. VECTOR_FOR is the header of a loop over vectors, and VECTOR_AT
+// is the index of a vector's first weight. If the last vector would not be full, it overlaps the
+// vector before it. So there must be at least VECTOR_ITEMS weights.
 #define VECTOR_FOR(v, m) GRID_FOR(v, ((size_t)(m) + VECTOR_ITEMS - 1) / VECTOR_ITEMS)
 #define VECTOR_AT(v, m) min((v) * VECTOR_ITEMS, (size_t)(m) - VECTOR_ITEMS)
 
-// All ones for words whose top bit is set, else 0.
+// Return all ones for each word whose top bit is set, and 0 for each other word.
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
@@ -64,8 +65,8 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define AS_SIGNED as_long
 #endif
 
-// The upper bits of a float. For an integer, the upper bits of the nearest float, which keeps the
-// order.
+// Return the upper bits of each float. For an integer, return the bits of the nearest float, which
+// keeps the order.
 static inline words_t sensitivity_float_bits(weights_t bits) {
 #if WEIGHT_KIND == WEIGHT_UNSIGNED
   return VECTOR(as_uint)(VECTOR(convert_float)(bits));
@@ -93,7 +94,8 @@ static inline words_t sensitivity_nan(weights_t bits) {
 #endif
 }
 
-// Return the upper bits of the key of a weight, or of the nearest float.
+// Return the upper SCALE_BITS bits of the key of each weight. The key of an integer is that of the
+// nearest float.
 static inline words_t sensitivity_leading(weights_t bits) {
   words_t word = sensitivity_float_bits(bits);
   word *= min(word ^ TOP_BIT, 1u);  // -0.0 is 0.0
@@ -101,9 +103,9 @@ static inline words_t sensitivity_leading(weights_t bits) {
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
-// The position of a weight on the scale. It never falls when the key rises. Between powers of two,
-// log2(1 + x) is about x + 11/32 x (1 - x). That is off by at most 1 %, and its integer part never
-// falls where x rises.
+// Return the position of each weight on the scale. A greater key never has a lower position.
+// Between powers of two, log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %,
+// and the integer part never falls when x rises.
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
@@ -115,8 +117,9 @@ static inline words_t sensitivity_scale(weights_t bits) {
   return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// Return the position, raised to `floor` if it is lower. The least weights are few, and a step of
-// an integer moves them by octaves.
+// Return the position of each weight, raised to `floor` if it is lower. Few weights are below the
+// floor. They are the least ones, whose positions would move by octaves if an integer weight
+// changed by 1.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
@@ -126,7 +129,7 @@ static inline words_t sensitivity_position(weights_t bits, uint floor) {
 // In       weights[m], in_forest[m]: 0 or 1.
 // Out      records[m]: EDGE_TREE or EDGE_OUT.
 // Launch   any. O(m).
-// Needs    m >= 16; floor: the least position.
+// Needs    m >= 16 (a whole vector); floor: the least position.
 // Ensures  records[e] = position << 2 | state.
 kernel void sensitivity_record(const global weight_t *weights, const global uchar *in_forest,
                                global uint *records, uint floor, uint m) {
@@ -137,8 +140,10 @@ kernel void sensitivity_record(const global weight_t *weights, const global ucha
   }
 }
 
-// How far weights have moved in the directions that matter: edges of the reference forest up, its
-// candidates down as well, other edges down. UINT_MAX if one is NaN.
+// Return how far each weight has moved on the scale from its reference, or UINT_MAX if it is NaN.
+// Only moves count that can change the forest. For an edge that is certainly in the forest
+// (EDGE_IN), only a rise counts. For a candidate of the reference forest (EDGE_TREE), a rise and a
+// fall count. For all other edges, only a fall counts.
 static inline words_t weight_move(weights_t weights, words_t records, uint floor) {
   const words_t before = records >> 2, now = sensitivity_position(weights, floor);
   const words_t state = records & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
@@ -147,7 +152,7 @@ static inline words_t weight_move(weights_t weights, words_t records, uint floor
   return max(rise & is_tree, fall & may_fall) | sensitivity_nan(weights);
 }
 
-// Weights that a work-item loads at once in work-groups of many work-items.
+// Number of weights that a work-item loads at once in work-groups of many work-items.
 #define WEIGHTS_AT_ONCE 4
 #define WEIGHTS_TILE (WEIGHTS_AT_ONCE * WG_SIZE)
 
@@ -198,13 +203,14 @@ static inline void sensitivity_flag_violation(volatile global uint *violations) 
   *violations = 1;
 }
 
-// Find how far weights have moved from their reference.
+// Find how far weights have moved on the scale from their reference.
 //
 // In       weights[m], records[m].
-// In-out   farthest[1]: raised to the greatest move; UINT_MAX if a weight is NaN.
+// In-out   farthest[1]: raised to the greatest move that counts (weight_move); UINT_MAX if a weight
+//          is NaN.
 // Launch   any. O(m).
-// Needs    m >= 16; floor as in sensitivity_record.
-// Ensures  farthest[0] is at least the move of every weight in the directions that matter.
+// Needs    m >= 16 (a whole vector); floor as in sensitivity_record.
+// Ensures  farthest[0] is at least the move of every weight.
 kernel void sensitivity_find_farthest(const global weight_t *weights, const global uint *records,
                                       volatile global uint *farthest, uint floor, uint m) {
   const uint far = farthest_move(weights, records, floor, m);

@@ -1,8 +1,9 @@
 // Find the edges that certainly are, or are not, in the forest as long as every weight stays in its
 // sensitivity interval.
 //
-// Weights have positions on a coarse scale (sensitivity.cl). As long as no position is more than
-// `slack` away from its reference, and reach = 2 * slack, an edge is
+// Weights have positions on a coarse scale (sensitivity.cl), and the position of the reference
+// weight of an edge is its reference. `reach` is 2 * slack. As long as no position is more than
+// `slack` away from its reference, an edge is
 //   in           if it leads out of a component, and every other edge that does has a reference
 //                more than `reach` above it; components are joined by these edges;
 //   out          if a path joins its ends, all of whose edges have references more than `reach`
@@ -17,8 +18,9 @@
 //     b  17                                [---------*---------]
 //     c  18                                     [---------*---------]
 //
-// Only some moves can undo that: an edge that is in, or on one of these paths, may not rise too
-// far; an edge that is not in may not fall too far.
+// Only some changes of weights can make this wrong. An edge that is in, or is on one of these
+// paths, may not rise by more than the slack. An edge that is not in may not fall by more than the
+// slack.
 //
 // Source: the cut and the cycle property (Tarjan 1983) on intervals of weights, as in spanning
 // trees with uncertain weights (Yaman, Karasan, Pinar 2001); on devices it is clmst's own.
@@ -34,15 +36,17 @@
 
 // ------------------------------------------------------------------------- edges that are out
 
-// Cut the scale into bins, and reset all states.
+// Assign each edge to a bin of the scale, and reset all states. Bins 0 to n_cuts have the edges of
+// the reference forest. All other edges are in as many further bins.
 //
-// In       cuts[n_cuts]: rising positions; reach: 2 * slack.
+// In       cuts[n_cuts]: rising positions on the scale, which divide it; reach: 2 * slack.
 // In-out   records[m]: states become EDGE_TREE or EDGE_OUT.
 // Out      bins[m], slots[m].
 // Launch   any. O(m log n_cuts).
 // Needs    records of sensitivity_record.
-// Ensures  slots[e] = e. bins[e], of an edge of the reference forest: how many cuts are below its
-//          position; of another edge: n_cuts + 1 + how many cuts are more than `reach` below it.
+// Ensures  slots[e] = e. If e is an edge of the reference forest, bins[e] is the number of cuts
+//          below its position. For any other edge, bins[e] is n_cuts + 1 plus the number of cuts
+//          that are more than `reach` below its position.
 kernel void sensitivity_classify_find_bins(global uint *records, const global uint *cuts,
                                            global uint *bins, global uint *slots, uint n_cuts,
                                            uint reach, uint m) {
@@ -61,7 +65,7 @@ kernel void sensitivity_classify_find_bins(global uint *records, const global ui
   }
 }
 
-// Find where bins begin.
+// Find the index at which each bin begins.
 //
 // In       bins[m]: sorted.
 // Out      starts[n_bins].
@@ -91,14 +95,14 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
-// Join the ends of a bin's edges.
+// Join the ends of the k edges of a bin of the reference forest.
 //
-// In       slots[first + k]: by bin, from `first` on the slots of this bin, all of the reference
-//          forest; rows[m], indices[m]: the graph.
+// In       slots[first + k]: sorted by bin. From `first` on they are the slots of this bin;
+//          rows[m], indices[m]: the graph.
 // In-out   parent[n].
 // Launch   any. O(k).
-// Needs    bins in rising order, one launch each.
-// Ensures  the ends of these edges are in one set.
+// Needs    one launch for each bin, in rising order of bins.
+// Ensures  both ends of each of these edges are in one set.
 kernel void sensitivity_classify_join_bin(const global uint *slots, const global uint *rows,
                                           const global uint *indices, volatile global uint *parent,
                                           uint first, uint k) {
@@ -108,15 +112,19 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// Make candidates of the edges of a bin that the paths joined so far do not rule out.
+// In a bin of edges outside the reference forest, make those edges candidates whose ends no path of
+// much lighter forest edges joins.
 //
-// In       slots[first + k]: from `first` on the slots of this bin, none of the reference forest;
+// In       slots[first + k]: sorted by bin. From `first` on they are the slots of this bin;
 //          rows[m], indices[m].
 // In-out   parent[n]: paths are halved; records[m].
 // Launch   any. O(k).
-// Needs    all bins of forest edges whose cuts are more than `reach` below are joined, and no
-//          others.
-// Ensures  an edge between two sets is EDGE_OTHER; the other edges stay EDGE_OUT.
+// Needs    the edges of this bin have w cuts more than `reach` below them (bin n_cuts + 1 + w).
+//          Exactly the bins 0 to w - 1 of the reference forest are joined. Their edges are at or
+//          below these cuts.
+// Ensures  an edge whose ends are in different sets is a candidate (EDGE_OTHER). All other edges of
+//          the bin stay EDGE_OUT, because a path of edges that are more than `reach` lighter joins
+//          their ends.
 kernel void sensitivity_classify_keep_bin(const global uint *slots, const global uint *rows,
                                           const global uint *indices, volatile global uint *parent,
                                           global uint *records, uint first, uint k) {
@@ -134,7 +142,7 @@ kernel void sensitivity_classify_keep_bin(const global uint *slots, const global
 // In       records[m].
 // Out      flags[m].
 // Launch   any.
-// Needs    all bins are done.
+// Needs    sensitivity_classify_keep_bin of all bins.
 // Ensures  flags[e] = 1 for candidates, else 0.
 kernel void sensitivity_classify_flag_candidates(const global uint *records, global uchar *flags,
                                                  uint m) {
@@ -217,15 +225,16 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
   }
 }
 
-// Contract the list. Edges within one component leave it; of these, the edges that are not in the
-// forest are out of it.
+// Contract the list of candidates: find the edges that now lie within one component. They leave the
+// list. If they are not in the forest, they are certainly out of it.
 //
 // In       edges[k]; parent[n].
 // In-out   ends[k]; records[m].
 // Out      stays[k].
 // Launch   any. O(k).
 // Needs    sensitivity_classify_join_winners.
-// Ensures  ends are roots; stays[i] = 1 if they differ, else 0 and the edge is EDGE_IN or EDGE_OUT.
+// Ensures  ends are roots. stays[i] = 1 if both differ. Otherwise stays[i] = 0, and the edge is
+//          EDGE_IN or EDGE_OUT.
 kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2 *edges,
                                           const global uint *parent, global uint *records,
                                           global uchar *stays, uint k) {
@@ -272,7 +281,8 @@ kernel void sensitivity_classify_number(const global uint *components, global ui
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
-// Replace ends by numbers of components, and keep the slots of edges only.
+// Replace the ends of edges by the numbers of their components, and keep of each edge only its
+// slot.
 //
 // In       ends[k], edges[k], numbers[n].
 // Out      numbered[k], slots[k].
@@ -288,7 +298,7 @@ kernel void sensitivity_classify_finish(const global uint2 *ends, const global u
   }
 }
 
-// Set the bits of the edges that are in the forest, one bit a slot.
+// Set the bits of the edges that are in the forest, one bit for each slot.
 //
 // In       records[m].
 // In-out   bits[ceil(m / 32)]: 0 before.

@@ -1,23 +1,27 @@
-// Boruvka's rounds over a list of edges by a single work-item. Light edges are taken first.
+// Borůvka's rounds over a list of edges by a single work-item. Light edges are taken first.
 //
-// Where a list has many edges a vertex, a sample of the keys tells which are light. Rounds over these
-// join most vertices; of the heavy ones few lead from one tree to another then. It is the filter of
-// V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning tree algorithm"
-// (ALENEX 2009), section 3.
+// If a list has many edges for each vertex, a sample of the keys gives a key, the pivot. Edges up
+// to the pivot are light. Rounds over the light edges join most vertices. After them, only few of
+// the heavy edges lead from one tree to another, and all other heavy edges are left out. This is
+// the filter of V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning tree
+// algorithm" (ALENEX 2009), section 3. The light edges are called a window.
 #include "algorithms/small_matrix/edge_list.cl"
 
 // Stands for "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
-// Edges a vertex from which on the light ones come first; twice the light ones a vertex; the keys that
-// tell which these are, and those added to the light ones, since few keys would be known roughly.
+// WINDOW_FROM: the minimum number of edges for each vertex with which light edges come first.
+// WINDOW_HALVES: twice the number of light edges that are wanted for each vertex. WINDOW_SAMPLE:
+// the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot in the sample,
+// because the number of edges up to a key of low rank is known only roughly.
 #define WINDOW_FROM 2
 #define WINDOW_HALVES 3
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of each component in a round: its lightest edge, the edge's key, its parent, a root's
-// number.
+// The state of each component in a round. best: its lightest edge. parents: the component to which
+// it is hooked. labels: if it is a root, the number of its tree. lightest: the key of its lightest
+// edge.
 typedef struct {
   global uint *best, *parents, *labels;
   global weight_t *lightest;
@@ -30,7 +34,8 @@ static inline bool wi_precedes(edges_t all, uint one, uint other) {
   return one < other;
 }
 
-// Let an edge be the lightest of a component if it is. Of equal ones the first in canonical order is.
+// Make an edge the lightest edge of a component so far, if it is lighter than the present one.
+// Edges of equal weight are compared by canonical order.
 static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint part, uint edge,
                             weight_t key) {
   const uint best = parts.best[part];
@@ -54,8 +59,9 @@ static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t al
   }
 }
 
-// Hook each component to the other end of its lightest edge; of two that chose the same edge the
-// lesser stays a root. Edges are in one total order, so longer rings cannot occur.
+// Hook each component to the component at the other end of its lightest edge. If two components
+// chose the same edge, the lesser of them stays a root. Longer cycles of choices cannot occur,
+// because edges are in one total order.
 //
 // Out      chosen: 1 for the edges of the forest.
 // Scope    one work-item.
@@ -99,7 +105,8 @@ static inline uint wi_number_trees(components_t parts, uint n) {
   return count;
 }
 
-// Copy the edges between different trees, in their order.
+// Copy the edges whose ends are in different trees, in their order, and replace their ends by the
+// numbers of the trees.
 //
 // In       parts.best: the number of each component's tree.
 // Scope    one work-item. `to` may be the list itself.
@@ -116,7 +123,7 @@ static inline void wi_contract(components_t parts, edges_t edges, edges_t *to) {
   to->count = kept;
 }
 
-// Return whether no edge of a list is lighter than the one before it.
+// Return whether no edge of a list is lighter than the edge before it.
 //
 // Scope    one work-item.
 static inline bool wi_keys_rise(edges_t edges) {
@@ -134,7 +141,8 @@ static inline uint wi_root(global uint *parents, uint vertex) {
   return vertex;
 }
 
-// Join the ends of edges whose keys rise, in their order, up to one tree: Kruskal's algorithm.
+// Kruskal's algorithm for a list of edges whose keys rise already: join the ends of one edge after
+// the other, until there is one tree.
 //
 // Out      chosen: 1 for the edges of the forest.
 // Scope    one work-item.
@@ -151,7 +159,7 @@ static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
   }
 }
 
-// Choose the key up to which edges are light.
+// Choose the pivot: the key up to which edges are light.
 //
 // Temp     sample[WINDOW_SAMPLE].
 // Scope    one work-item.
@@ -166,12 +174,12 @@ static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample) {
   return sample[(ulong)WINDOW_SAMPLE * WINDOW_HALVES * n / (2 * (ulong)all.count) + WINDOW_MORE];
 }
 
-// Return whether a list has so many edges a vertex that the light ones come first.
+// Return whether a list has so many edges for each vertex that light edges come first.
 static inline bool wi_has_window(edges_t all, uint n) {
   return all.count >= WINDOW_FROM * n && all.count >= WINDOW_SAMPLE;
 }
 
-// Copy the edges up to a key.
+// Copy the light edges: those whose keys are at most `pivot`.
 //
 // Scope    one work-item.
 static inline void wi_list_light(edges_t all, weight_t pivot, edges_t *light) {
@@ -186,9 +194,9 @@ static inline void wi_list_light(edges_t all, weight_t pivot, edges_t *light) {
   light->count = count;
 }
 
-// Copy the edges above a key that lead from one tree to another.
+// Copy the heavy edges, whose keys are above `pivot`, if they lead from one tree to another.
 //
-// In       trees: of each vertex.
+// In       trees: the tree of each vertex.
 // Scope    one work-item.
 static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint *trees,
                                  edges_t *heavy) {
@@ -204,11 +212,13 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
   heavy->count = count;
 }
 
-// Join components by rounds, until no edge of a list leads from one to another.
+// Join components by rounds, until no edge of a list leads from one component to another. Return
+// the number of rounds.
 //
-// In/Out   trees[n]: the number of each vertex's component; n is 0 where they are not needed.
-//          components: how many there are.
-// Scope    one work-item. O(m log n); components halve at least. `fewer` may be the list itself.
+// In/Out   trees[n]: the number of each vertex's component. n is 0 if the caller does not need
+//          them. components: the number of components.
+// Scope    one work-item. O(m log n), since each round at least halves the components that have
+//          edges. `fewer` gets the contracted list of each round, and may be the list `edges`.
 static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edges_t fewer,
                              global uint *trees, uint n, uint *components, global uchar *chosen) {
   uint rounds = 0;
@@ -222,9 +232,10 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
   return rounds;
 }
 
-// Mark the forest's edges of a list; return how many rounds that took.
+// Find the minimum spanning forest of the edges of a list. Return the number of rounds.
 //
-// In       pivot: the key up to which edges are light, if the list has a window.
+// In       pivot: the key up to which edges are light. It is used only if light edges come first
+//          (wi_has_window).
 // Out      chosen[all.count]: 1 for the edges of the forest, else 0.
 // Temp     fewer, parts, trees[n].
 // Scope    one work-item.

@@ -34,21 +34,24 @@ SOURCE = "algorithms/dense/pack.cl"
 # work-item.
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
-# Registers per work-item. With this limit two work-groups fit on a multiprocessor of NVIDIA's GPUs
-# (benchmarks/log.md).
+# Maximum number of registers of a work-item. With this limit two work-groups fit on a
+# multiprocessor of NVIDIA's GPUs at the same time (benchmarks/log.md).
 _REGISTERS = 128
+# Work-groups per compute unit in a launch over tiles. Each work-group takes one tile after the
+# other. On NVIDIA's GPUs one of three begins only when another one has ended.
 _GROUPS_PER_UNIT = 3
 # Rows of a work-item in a tile, each with 8 columns: as many as fit the registers of NVIDIA's GPUs,
-# and of other devices. 16 work-items share a row.
+# and as fit the registers of other devices. 16 work-items share a row.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
-# To decide on filter values by products: the number of sampled columns, how many of them there are
-# for each sampled row, and how many columns, on average, may seem as near to a row as its nearest.
+# Whether filter values by inner products are accurate enough is decided by a sample: the number of
+# sampled columns, the number of sampled columns for each sampled row, and the maximum average
+# number of columns that rounding may make appear as near to a row as its nearest column.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
-# Keys of DeviceMatrix.forms, where these are kept: packed points, and whether products separate
-# near points.
+# Keys of DeviceMatrix.forms. Under the first the packed points are kept, and under the second
+# whether products are accurate enough to separate near points.
 _PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 

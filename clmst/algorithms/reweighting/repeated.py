@@ -111,8 +111,10 @@ class ReweightedGraph:
         self._stages = UploadBuffers(device)
         self._own: Buffer | None = None  # a buffer of its own for weights by slot
         self.present: DeviceWeights | None = None  # the present weights, by slot
-        # For changes of weights: the number of the entry that claims each edge, the first number
-        # that has not been used yet, and the slot of each edge.
+        # For changes of some weights. If a change names an edge several times, its last entry must
+        # count. So all entries of all changes are numbered, and `_claims` has, for each edge, the
+        # greatest number of an entry that names it. `_next_claim` is the first unused number.
+        # `_slots` has the slot of each edge.
         self._claims: Memory | None = None
         self._next_claim = 1
         self._slots: Memory | None = None
