@@ -10,14 +10,14 @@ SCANS: Mapping[str, Mapping[str, float]] = {
     "kernel": {"GTX 460": 21.7, "Tahiti": 82.7},
     "total": {"GTX 460": 3.1, "Tahiti": 1.7},
 }
-# The same paper, on the library CLPP: times as fast as sequential code. Below 1 it is slower.
+# Sun and Skadron, about the library CLPP: times as fast as sequential code. Below 1 it is slower.
 CLPP: Mapping[str, Mapping[str, str]] = {
     "kernel": {"GTX 460": "2.1 x", "Tahiti": "1 / 2.2"},
     "total": {"GTX 460": "1.4 x", "Tahiti": "1 / 2.7"},
 }
-# The same: GB/s of transfers (section 3, Figure 9).
+# Sun and Skadron: GB/s of transfers between host and device (section 3, Figure 9).
 TRANSFERS = {"GTX 460": 3.3, "Tahiti": 2.0}
-# The same: times as fast as sequential code, at 128 M edges (section 5, Figures 11 and 14).
+# Sun and Skadron: times as fast as sequential code, at 128 M edges (section 5, Figures 11 and 14).
 STEPS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "finding minima": {
         "dense": {"GTX 460": 1.92, "Tahiti": 1.71},
@@ -29,7 +29,7 @@ STEPS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     },
 }
 STEPS_EDGES = 1 << 27
-# The same: per cent of the total that finding takes on the GTX 460 (section 4).
+# Sun and Skadron: the share of the total time that finding minima takes on the GTX 460 (section 4).
 FINDING_SHARE = {"dense": "about 45 %", "sparse": "about 30 %"}
 
 # Nobari et al. (PPoPP '12): ms of Vineet, MinPMA, SortPMA, HybridPMA (Table 1).

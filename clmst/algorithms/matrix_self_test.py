@@ -22,8 +22,9 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 
-# The graph and the bits for a key and a position, for each way of sorting. With 0 bits, they never
-# share a word. Both graphs have more edges than a tile, like all lists that are sorted on a device.
+# For each way of sorting edges: the size of the known graph, and the number of bits of the word
+# that a key and a position share. With 0 bits they never share a word. Both graphs have more edges
+# than a tile, like all lists that are sorted on a device.
 _ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
 SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")
@@ -81,8 +82,8 @@ def equal_weights(device: Device, _: object) -> Iterator[Answer]:
     for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(np.dtype(np.uint8), symmetric=symmetric)
-            # Number the vertices from the other end: rows fall, and entries change sides of the
-            # diagonal.
+            # Number the vertices in the opposite order. Then the columns of each row fall, and
+            # entries above the diagonal come below it.
             lengths = np.diff(graph.indptr.astype(np.int64))[::-1]
             indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
             indices = graph.n_vertices - 1 - graph.indices[::-1].astype(np.int64)

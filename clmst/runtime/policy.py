@@ -139,8 +139,9 @@ GPU = Policy(
 
 # Measured on an NVIDIA H200, driver 580.159.04, 2026-11-21, as the geometric mean of the fifteen
 # benchmark graphs (benchmarks/log.md). Other NVIDIA GPUs use these values, too: a compute unit of
-# any GPU that has the instructions of lanes holds 1,024 work-items of 64 registers. With these
-# values, an H100 solves small graphs four times as fast as without resident work-groups.
+# any GPU with the instructions named at `_PTX_CAPABILITY` of capabilities.py holds 1,024 work-items
+# of 64 registers. With these values, an H100 solves small graphs four times as fast as without
+# resident work-groups.
 NVIDIA = replace(
     GPU,
     slots_per_item=8,

@@ -25,18 +25,19 @@ from clmst.runtime.program import Program
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
 
 LEAF = 8
-# Searches of a tile on devices whose work-groups have one work-item. Work-items take one tile of a
-# kernel's items after the other.
+# Number of searches for near points in a tile, on devices whose work-groups have one work-item. A
+# work-item takes one tile of searches after the other.
 _SEARCHES_OF_A_TILE = 128
 
-# Key of DeviceMatrix.forms, where the points in the order of leaves are kept.
+# Key of DeviceMatrix.forms under which the points are kept in the order of the hierarchy's leaves.
 ORDER = "order of leaves"
-# A segment of height h has 2**h leaves. One work-group halves a segment of LOCAL_HEIGHT (as in
-# halves.cl) or less by itself. With one work-item per work-group, it halves segments of
-# _SMALL_HEIGHT or less, or larger ones if there are at least _SHARES of them per compute unit.
+# A segment is a range of points that becomes a subtree; with height h it has 2**h leaves. It is
+# halved again and again. A segment of height LOCAL_HEIGHT (as in halves.cl) or less is halved by
+# one work-group alone. If work-groups have one work-item, this height is _SMALL_HEIGHT, or more if
+# there are at least _SHARES segments per compute unit.
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
-# Maximum number of nodes of a level for which one work-group is faster than a further launch.
+# Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.
 _NODES_OF_A_GROUP = 512
 
 # The limit of hierarchies with 8 children per node: a search keeps a mask of 8 bits per level in

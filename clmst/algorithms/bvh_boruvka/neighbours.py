@@ -16,10 +16,10 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 
-# Capacities of lists for which kernels are built. Short lists stay in registers. Lists longer than
-# the last capacity would not fit the private memory of a work-item.
+# Kernels are built for these capacities of lists of near points. Short lists stay in registers. A
+# list longer than the last capacity would not fit the private memory of a work-item.
 _CAPACITIES = (4, 8, 32, route.LIMITS.listed_neighbours)
-# Maximum length of the lists with which a solve begins.
+# Maximum length of the lists of near points at the beginning of a solve.
 _LISTED = 7
 
 

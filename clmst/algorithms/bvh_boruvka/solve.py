@@ -26,9 +26,9 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 SEARCHES_SOURCE = "algorithms/bvh_boruvka/searches.cl"
 
-# The number of counters of a solve. Each launch has its own, for active points, searches, hooked
-# components, roots or pending parents. There are at most 32 rounds, and with _MOST_JUMPS launches
-# of pointer jumps a round needs 71 counters.
+# The number of counters of a solve. Each launch has counters of its own, which count active points,
+# searches, hooked components, roots, or vertices that do not point to their root yet. There are at
+# most 32 rounds. A round with _MOST_JUMPS launches of pointer jumps needs 71 counters.
 _N_COUNTS, _MOST_JUMPS = 2304, 33
 # The maximum number of points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16

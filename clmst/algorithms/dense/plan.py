@@ -36,8 +36,9 @@ _WIDTH, _MOST_BLOCKS = 256, 64
 _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
 # The maximum number of vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
-# The number of counters of a solve. Each round counts hooked components and listed blocks, and each
-# launch of pointer jumps counts the vertices that do not point to their root yet.
+# The number of counters of a solve. Each round needs counters for hooked components and for blocks
+# that must be read again. Each launch of pointer jumps needs one for the vertices that do not point
+# to their root yet.
 N_COUNTS = 512
 
 

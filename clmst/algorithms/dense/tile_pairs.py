@@ -28,8 +28,9 @@ from clmst.runtime.program import Program
 LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-# SAMPLES of nearest.cl: values that a row gets from each tile of the sample. The minimum number of
-# tiles of the sample, and how many sampled values a row has for each of its k nearest points.
+# To find the k nearest points of a row, a bound is first estimated from a sample of the columns.
+# SAMPLES of nearest.cl, the number of values that a row gets from each tile of the sample; the
+# minimum number of tiles of the sample; and the number of sampled values for each of the k points.
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 

@@ -31,7 +31,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/passes.cl"
 
-# Words of a best edge after the leading one, as in passes.cl, and their value before a pass.
+# The edge that is the best so far for a component is stored as several words (passes.cl). These are
+# the numbers of some words after the leading one, and the value of all words before a pass.
 _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
 _MOST_LAUNCHES = 16  # each follows 33 times as many pointers; no tree is higher

@@ -54,11 +54,12 @@ class EdgeReducer(EdgeKernels):
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
-        # Limits that rule out other edges, one for each vertex, by the forest; and the tree of each
-        # vertex, if more than one tree has edges.
+        # By the forest so far, a limit for each vertex, which rules out heavier edges; and the tree
+        # of each vertex, if more than one tree has edges.
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
-        # A number greater than all ids so far, and whether ids have risen from chunk to chunk.
+        # A number greater than all edge ids so far, and whether the ids of each chunk were greater
+        # than those of the chunks before it.
         self._next_id, self._rises = 0, True
 
     @property

@@ -30,8 +30,8 @@ Shape: TypeAlias = Literal["auto", "gpu", "cpu"]
 # is a range of the total order of edges.
 MAX_PHASES = 4
 # Maximum number of slots of a graph that is solved in one launch, whose work-groups wait for one
-# another. On an H200, with eight times as many solves take 1.081 of the time on the nine largest
-# benchmark graphs.
+# another. On an H200, with a limit eight times as high, solves of the nine largest benchmark graphs
+# take 1.081 times as long.
 RESIDENT_SLOTS = Constant("filter_boruvka.RESIDENT_SLOTS", 1 << 23)
 
 
@@ -166,8 +166,8 @@ def _as_float(number: Any) -> float:
         return inf if number > 0 else -inf
 
 
-# A link has 30 bits for the number of a supervertex (LINK_NUMBER), and there may be as many
-# supervertices as vertices.
+# A link, the word that leads from a vertex towards its supervertex, has 30 bits for a number
+# (LINK_NUMBER). There may be as many supervertices as vertices.
 MAX_VERTICES = 1 << 30
 
 

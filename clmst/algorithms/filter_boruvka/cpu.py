@@ -34,12 +34,12 @@ FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
 # Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
-# Minimum number of slots in a segment, and of vertices in a work-item's range. For less, fewer
-# work-items are started.
+# Minimum number of slots in a segment, and of vertices in a work-item's range. If there are too few
+# for all work-items, fewer work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# Number of vertices from which on their components do not fit a cache. From there on, one bit for
-# each vertex marks the largest component.
+# Number of vertices from which on the array with the component of each vertex does not fit a cache.
+# From this number on, one bit for each vertex says whether it is in the largest component.
 MARKED_FROM = 1 << 21
 # Maximum number of depths of a phase. It is more than 32, since each depth at least halves the
 # supervertices.
@@ -48,14 +48,15 @@ _MAX_DEPTHS = 34
 _OVERFLOW, _COMPONENTS = 0, 1
 _STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
-# Capacity of a segment as a share of its slots, if there are several windows and both directions of
-# edges are stored. One of the directions is listed. Of the last window only the edges that still
-# join two components are listed, which are rarely more than a third.
+# Capacity of the list of edges of a segment, as a share of the segment's slots, if there are
+# several windows and both directions of edges are stored. Each edge is listed in one direction. In
+# the last window, only the edges that still join two components are listed. These are rarely more
+# than a third.
 _CAPACITY = 0.5
 
 _KEPT = "slots of vertices"  # key among the graph's plans
 
-# Whether the window has an upper end, and the key and the slot at which it ends.
+# A window: whether it has an upper end, and the key and the slot at which it ends.
 Window = tuple[np.uint32, np.uint64, np.uint32]
 
 

@@ -25,16 +25,16 @@ from clmst.runtime.program import Program
 # known only on the device.
 _FEW_GROUPS = 8
 # Maximum number of work-groups for each compute unit in steps over a worklist, whose capacity is
-# usually several times its length. On an H200, with 16 and with 32 solves take 0.96 of the time
-# without a limit, with 8 more than with 16 (benchmarks/log.md).
+# usually several times its length. On an H200, solves with the limits 16 and 32 take 0.96 of the
+# time without a limit. With the limit 8 they take longer than with 16 (benchmarks/log.md).
 _WORKLIST_GROUPS = 16
-# Minimum number of work-items that rank a sample.
+# Minimum number of work-items that find the ranks of the keys in a sample.
 _SAMPLE_ITEMS = 1 << 15
 # Maximum number of passes that follow parent pointers. Each pass at least halves the lengths of the
 # paths.
 MOST_FOLLOWINGS = 33
-# Number of solves before kernels are created whose arguments stay set. Creating them takes as long
-# as setting the arguments thirty times.
+# From the solve after this many on, kernel objects are created whose arguments stay set. To create
+# them takes as long as to set the arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
 
 

@@ -21,16 +21,18 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Constant
 
-# Number of vertices from which on paths to the roots may be too long for one launch, so they are
-# followed twice.
+# Number of vertices from which on paths to the roots may be too long to be followed in one launch.
+# From this number on, there are two launches that follow paths.
 _MANY_VERTICES = 1 << 18
-# Number of rounds that are launched one by one before waiting work-groups do the rest of a phase.
-# If edges are stored once, it is at least one. On an H200, with 1 solves take 1.06 of the time on
-# six graphs, with 2 they take 1.07.
+# Number of rounds of a phase that have launches of their own. All further rounds of the phase run
+# in one launch, whose work-groups wait for one another. If each edge is stored once, the number is
+# at least one. On an H200, solves of six graphs take 1.06 times as long with 1, and 1.07 times with
+# 2.
 SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
-# Maximum number of slots for which the single launch has half as many work-groups, since a barrier
-# takes longer with more of them. On an H200, internet takes 0.081 ms with half of the work-groups
-# and 0.090 ms with all. grid20, which has more slots, takes 0.407 ms with half and 0.318 with all.
+# Maximum number of slots of a graph for which the single launch has half as many work-groups as
+# usual. With fewer work-groups, a barrier takes less time. On an H200, the graph internet takes
+# 0.081 ms with half of the work-groups and 0.090 ms with all. grid20, which has more slots, takes
+# 0.407 ms with half and 0.318 ms with all.
 HALF_RESIDENT_SLOTS = Constant("filter_boruvka.HALF_RESIDENT_SLOTS", 1 << 20)
 
 

@@ -22,14 +22,15 @@ from clmst.runtime.policy import Constant, Policy
 from clmst.runtime.program import Program
 
 SOURCE = "algorithms/filter_boruvka/filter_boruvka.cl"
-# Kernels whose work-groups are all resident: one does a whole solve, one does the end of a phase.
+# Kernels whose work-groups all run at the same time and wait for one another. The kernel of the
+# first source does a whole solve, the kernel of the second does the last rounds of a phase.
 RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
 FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
 SAMPLES = 1024
 _MAX_DEPTHS = 40
-# Number of 32-bit registers of a compute unit of NVIDIA's, which resident work-groups share, and
-# the multiple of them that a work-item gets.
+# Number of 32-bit registers of a compute unit of NVIDIA's GPUs, which its work-groups share. A
+# work-item gets a multiple of the second number.
 _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
@@ -46,31 +47,35 @@ STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # by whether both directions are stored
 _FEW_EDGES = 256  # added to the capacity of worklists, for the smallest graphs
 
-# The comments of the following constants give times on an H200 (benchmarks/log.md), as a
-# share of the time with the value in use. They are of the nine largest of the fifteen benchmark
-# graphs, unless they name six small ones. POINTER_STEPS is used in all launches; the other
-# constants are used where work-groups wait for one another.
+# The comments of the following constants say how long solves take with other values on an H200
+# (benchmarks/log.md), as a multiple of the time with the value in use. The times are of the nine
+# largest of the fifteen benchmark graphs, unless the comment names six small graphs. POINTER_STEPS
+# is used in all launches. The other constants are used where work-groups wait for one another.
 #
 # POINTER_STEPS is the maximum number of parent pointers that a work-item follows in one launch on
-# the way to a root. With 16, 64, 128 and 512 solves take 0.995 to 0.998, which is noise.
+# the way to a root. With 16, 64, 128 and 512, solves take 0.995 to 0.998, which is noise.
 POINTER_STEPS = Constant("filter_boruvka.POINTER_STEPS", 32)
-# Maximum number of registers of a work-item, for compilers that take a limit, which are NVIDIA's.
-# With 32 solves take 1.073, with 48 they take 1.013.
+# Maximum number of registers of a work-item, for NVIDIA's compiler, which alone takes such a limit.
+# With 32, solves take 1.073. With 48, they take 1.013.
 _MAX_REGISTERS = 40
-# The launch that does a whole solve: work-items of a work-group (512 take 1.035 on the six small
-# graphs); slots that each takes from a tile of the graph (2 take 1.130, 8 take 1.007); edges that
-# each takes from a tile of a worklist (2 and 4 change nothing on the six small graphs).
+# For the launch that does a whole solve. RESIDENT_ITEMS: work-items of a work-group. With 512,
+# solves of the six small graphs take 1.035. RESIDENT_SLOTS_PER_ITEM: slots that a work-item takes
+# from a tile of the graph. With 2, solves take 1.130, with 8 they take 1.007.
+# RESIDENT_EDGES_PER_ITEM: edges that a work-item takes from a tile of a worklist. With 2 and 4,
+# solves of the six small graphs take the same time.
 RESIDENT_ITEMS = Constant("filter_boruvka.RESIDENT_ITEMS", 256)
 RESIDENT_SLOTS_PER_ITEM = Constant("filter_boruvka.RESIDENT_SLOTS_PER_ITEM", 4)
 RESIDENT_EDGES_PER_ITEM = Constant("filter_boruvka.RESIDENT_EDGES_PER_ITEM", 1)
-# The launch that ends a phase: work-groups for each compute unit (3 take 1.002, 4 take 1.014);
-# work-items of a work-group (1,024 take 1.026); edges that each work-item takes (4 take 1.001, 8
-# take 1.028).
+# For the launch that does the last rounds of a phase. FINISH_GROUPS: work-groups for each compute
+# unit. With 3, solves take 1.002, with 4 they take 1.014. FINISH_ITEMS: work-items of a work-group.
+# With 1,024, solves take 1.026. FINISH_EDGES_PER_ITEM: edges that a work-item takes from a tile.
+# With 4, solves take 1.001, with 8 they take 1.028.
 FINISH_GROUPS = Constant("filter_boruvka.FINISH_GROUPS", 2)
 FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
 FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
-# Maximum number of vertices for which each vertex follows its whole path to its component after a
-# window. In larger graphs the depths are gone through one by one. Other values were not measured.
+# After a window, every vertex must find its component. In graphs of at most this number of
+# vertices, each vertex follows its whole path. In larger graphs, the depths are gone through one by
+# one. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
 _SPILLING, _SERIAL = 8, 256  # slots of a work-item: minimum for spills, and if it is alone
@@ -172,7 +177,7 @@ class Candidates:
     """
 
     # Number of vertices of the remaining graph. They are vertices of the larger graph, or
-    # components that edges of the forest join for certain.
+    # components that consist of edges which are certainly in the forest.
     n_vertices: int
     # uint64 for each candidate: the two vertices that it joins. They are equal if it is never
     # chosen.
@@ -243,11 +248,11 @@ class Workspace:
         if not self.one_window:
             ends = window_ends(graph, targets, launch, samples=SAMPLES, finer=self.finer)
             self.ranks, draw_bits = ends.ranks, ends.draw_bits
-        # If there is one window only because the graph is small or its weights are equal, nearly
-        # all edges remain after the first round.
+        # Worklists must hold all edges if there is one window only because the graph is small or
+        # because its weights are equal. Then nearly all edges remain after the first round.
         degree, least = graph.average_degree, graph.device.policy.filter_degree
         self.full_capacity |= targets is None and not self.ranks and degree >= least
-        # Seed, draws and ranks, in the order of the kernels' arguments.
+        # The arguments of kernels that set windows: the seed, the number of draws, and the ranks.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 

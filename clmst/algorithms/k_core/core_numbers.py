@@ -25,8 +25,8 @@ SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 # kernel). A work-group of several work-items keeps as many as it takes at a time.
 SERIAL_CAPACITY = 4096
 # Number of slots after which a single work-item stops, and number of turns after which a work-group
-# stops. They take some tenths of a millisecond and some milliseconds. The rest is divided anew
-# among all, by a launch of microseconds.
+# stops. These take some tenths of a millisecond, and some milliseconds. Another launch, which takes
+# microseconds, then divides the remaining work among all work-items again.
 SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
 # Maximum number of work-groups for each compute unit. There are many rounds, and late ones have

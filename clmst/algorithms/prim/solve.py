@@ -33,15 +33,16 @@ COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 # Maximum number of slots that a worker looks at in one launch. At some microseconds each, that
 # takes a second at worst. GPUs that also drive a display abort a kernel after about two seconds.
 STEPS_A_LAUNCH = 1 << 18
-# Maximum number of vertices for which a work-group looks at all of them in each step. For larger
-# graphs one work-item uses a heap.
+# Maximum number of vertices of a graph whose trees work-groups grow. In each step, a work-group
+# looks at all vertices for the one with the lightest edge. In larger graphs one work-item uses a
+# heap.
 ARRAY_VERTICES = 4096
-# Number of slots for each pair of vertices above which rows consist mostly of parallel edges. There
-# a single work-item with a heap is used.
+# Average number of slots for each pair of vertices above which rows consist mostly of parallel
+# edges. For such graphs a single work-item with a heap is used.
 _ARRAY_PARALLEL = 4
-# Minimum numbers of vertices and of compute units for which components are searched for. On two
-# cores the search takes as long as growing the trees, and it gains nothing if there is only one
-# component.
+# Minimum numbers of vertices and of compute units with which the components of the graph are found
+# first, so that their trees grow at the same time. On two cores, finding them takes as long as
+# growing the trees, and it is useless if there is only one component.
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 

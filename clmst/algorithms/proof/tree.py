@@ -19,8 +19,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
 
-# Minimum number of forest edges in a segment, and of nodes in a work-group's range. For less, fewer
-# work-groups are started.
+# Minimum number of forest edges in a segment, and of nodes in a work-group's range. If there are
+# too few for all work-groups, fewer work-groups are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Maximum number of levels. Each has at most half the nodes of the one before.

@@ -24,16 +24,17 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/reweighting/sensitivity.cl"
 CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 
-# Binary logarithm of the number of steps from a weight to its double, by the number of bits of
-# floats. Integers count as floats of 32 bits. OCTAVE_BITS of sensitivity.cl.
+# For each number of bits of a float: the binary logarithm of the number of steps from a weight to
+# its double, on the scale of sensitivity.cl (OCTAVE_BITS). Integers count as floats of 32 bits.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
 VECTOR = 16  # weights that kernels take at a time on CPUs; a reference needs at least as many
 _NONE = 0xFFFFFFFF  # above all positions; NO_WINNER
-# Number of cuts that divide the scale into bins of forest edges, and number of sampled edges by
-# which the cuts are chosen. An edge is ruled out by the paths of edges up to the cut below it, so
-# more cuts leave fewer candidates.
+# Number of cuts that divide the scale into bins, and number of sampled edges from which the cuts
+# are chosen. Another edge is ruled out if forest edges up to a cut below it join its ends. With
+# more cuts, the nearest cut is less far below, so fewer edges remain candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# The lightest 1 / _LIGHTEST of the forest edges have their position raised to the floor.
+# The floor is the position below which 1 / _LIGHTEST of the forest edges are. Lower positions are
+# raised to it.
 _LIGHTEST = 256
 _TREE = 1  # EDGE_IS_TREE
 # Maximum number of rounds of contraction, and the share of the list that a round must remove for

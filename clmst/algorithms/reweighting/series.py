@@ -32,7 +32,7 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # two words
 
 
-# Options that set nothing but the shape.
+# The options that set at most the shape.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 

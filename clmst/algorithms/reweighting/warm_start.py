@@ -17,16 +17,17 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# In octaves: the greatest move between two rounds for which intervals pay, and the greatest slack.
-# A move of one octave doubles or halves a weight.
+# The greatest change of a weight between two rounds with which a warm start saves time, and the
+# greatest slack of an interval. Both are in octaves: a change by one octave doubles or halves a
+# weight.
 _NEAR, _FAR = 0.45, 0.5
-# The slack as a multiple of how far weights have moved: at first, and after a classification that
-# did not last, as when weights move ever farther.
+# The slack of intervals, as a multiple of the greatest change of a weight so far: usually, and
+# after a classification that did not last, for example because weights change more and more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # Number of solves for which a classification must last to save the time that it took.
 _LASTING = 4
-# Maximum number of rounds without a look at how near the weights are. The number doubles after each
-# look in vain.
+# Maximum number of rounds after which the solver compares weights again. The number doubles each
+# time that the weights are not near the reference weights.
 _LONGEST_PAUSE = 64
 
 

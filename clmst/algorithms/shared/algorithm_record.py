@@ -80,12 +80,14 @@ class AlgorithmRecord:
     # device's policy and of the graph, which is None for a large graph. If the rank is None, "auto"
     # never uses the algorithm. The figures are in docs/algorithms.md.
     rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
-    # Returns the maximum number of vertices on a device. None: as many as a graph can have.
+    # A function that returns the maximum number of vertices which the algorithm takes on a device.
+    # If it is None, the algorithm takes as many vertices as a graph can have.
     most_vertices: Callable[[Device], int] | None = None
-    # Bytes for each vertex and for each edge at the peak of a solve, beside the graph itself, with
-    # weights of 32 bits. Of edges stored once and stored twice, it is the larger need, on random
-    # graphs of average degree 2 to 32. It is a function of a device's policy if that changes the
-    # bytes. None: the algorithm raises an error of its own.
+    # The memory that a solve takes at its peak, in bytes for each vertex and for each edge, without
+    # the graph itself, with weights of 32 bits. It was measured on random graphs of average degree
+    # 2 to 32, with edges stored once and stored twice, and is the greater of both. If the bytes
+    # depend on a device's policy, it is a function of the policy. If it is None, the algorithm
+    # itself raises an error when memory is too small.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
     # Whether it solves every graph in reasonable time, so that an error about another algorithm's
     # memory can suggest it.

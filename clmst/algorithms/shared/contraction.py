@@ -32,7 +32,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
 
-# Number of pointers that a launch follows. It makes paths 33 times as short.
+# Number of parent pointers that each vertex follows in one launch. A launch makes paths 33 times as
+# short.
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # macros of SOURCE besides the macros of weights
 
@@ -42,8 +43,9 @@ _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
-# A function of the chosen edges and the representatives of all vertices. It returns the supervertex
-# of each vertex, and the number of supervertices that have edges.
+# A function that numbers the supervertices. It is called with the chosen edges and the
+# representatives of all vertices. It returns the supervertex of each vertex, and the number of
+# supervertices that have edges.
 Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, int]]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clmst.runtime.kernel_family import Case
 
-# The cases that are tested before a graph is known. They stand for all widths, directions and kinds
-# of weights.
+# The cases that are tested if the graph is not known yet. Together they have all widths and kinds
+# of weights, and edges stored once and twice.
 USUAL = (
     Case(32, "unsigned", maximum=False, symmetric=False),
     Case(32, "float", maximum=False, symmetric=True),

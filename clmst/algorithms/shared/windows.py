@@ -19,26 +19,27 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# Share of all edges above which a window is not worth a phase of its own.
+# If a window has more than this share of all edges, it does not get a phase of its own.
 _MAX_SHARE = 0.7
-# Share of all edges below which a sample has too few keys of a window: a sample of 1024 has 16. The
-# number of edges up to the k-th least key of a sample has a relative spread of 1 / sqrt(k), which
-# is a quarter there.
+# If a window has less than this share of all edges, a usual sample has too few of its keys: a
+# sample of 1024 keys has 16 of them. The number of edges up to the k-th least key of a sample has a
+# relative standard deviation of 1 / sqrt(k), which is a quarter for 16 keys.
 _SMALL_SHARE = 1 / 64
-# Binary logarithm of the maximum number of slots of which a key of the sample is the least. They
-# are read one by one.
+# For a small window, each key of the sample is the least key of several random slots. This is the
+# binary logarithm of the maximum number of these slots, which are read one by one.
 _MAX_DRAW_BITS = 4
 # Number of standard deviations that are added to the rank of a window with a small share. A window
 # that is too large costs what its few additional edges cost. A window that is too small leaves
 # hardly any components joined, so the next window gets too many edges.
 _SPREADS = 3.0
-# Targets of the windows that replace a single window whose light edges have joined too few
-# vertices, as multiples of that window's target. Each has so many edges that most edges of the next
-# can be left out.
+# A target is the number of edges that a window should have. If the light edges of a single window
+# have joined too few vertices, several windows replace it. Their targets are these multiples of its
+# target. After each of these windows, most edges of the next one can be left out.
 _FINER = (1.0, 3.0, 9.0)
-# Target of the first window, as a multiple of the number of vertices, except in dense graphs
-# (`dense_filter_target` of the policy). It is equal on an H200 and on two CPU cores. No other value
-# from 0.75 to 4 was quicker by more than the difference between two runs (benchmarks/log.md).
+# Target of the first window, as a multiple of the number of vertices. Dense graphs have another
+# (`dense_filter_target` of the policy). The value is equal for an H200 and for two CPU cores. No
+# other value from 0.75 to 4 was quicker by more than the difference between two runs
+# (benchmarks/log.md).
 _TARGET = 1.0
 # Number of vertices from whose degrees the skew of all degrees is estimated.
 _DEGREES = 1024
@@ -63,14 +64,15 @@ _FAR = "far"  # key of plans: whether neighbours of the first rows are spread ov
 # Minimum number of edges for a window of equal weights, as a multiple of the policy's
 # `filter_edges`; and the factor of the target of a graph that stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
-# Bytes for each edge of worklists that can hold all edges, and the share of the device's memory
-# that these worklists may take.
+# Worklists that can hold all edges take this number of bytes for each edge. They may take this
+# share of the device's memory.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
-# Signs that more windows would pay: a round of the last window leaves at least this share of its
-# edges, and at least this many edges for each supervertex. In random graphs it leaves less than
-# half of the edges.
+# If both are true, more windows would save time: a round of the last window leaves at least this
+# share of its edges, and at least this number of edges for each supervertex. In random graphs a
+# round leaves less than half of the edges.
 _SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
-# A sign of it before any round: the share of all edges that is left for the last window.
+# Before any round, more windows are expected to save time if at least this share of all edges is in
+# the last window.
 _LARGE_SHARE = 0.75
 
 
