@@ -13,20 +13,21 @@
 // If a state is not published within LOOK_PATIENCE looks, the work-group that needs it computes
 // that tile's total from the input, and publishes it, too.
 //
-// In every word of a state, two bits tell the kind of state to which its other bits belong. So
+// In every word of a state, two bits say to which kind of state the other bits belong. So
 // words need no fence, and states need no atomics of more than 32 bits: words of one state that
 // agree on these bits belong together. Words only rise, and all work-groups that publish the total
 // of a tile publish equal words. This requires an operator whose result does not depend on the
 // grouping.
 #include "device/lanes.cl"
 
-// How often a state is looked at before its tile's total is computed instead: at least 1. A look
-// takes about a microsecond, and a tile takes a few.
+// The number of times that a work-group looks at a state before it computes the total of that tile
+// itself: at least 1. A look takes about a microsecond, and to compute a total takes a few.
 #ifndef LOOK_PATIENCE
 #define LOOK_PATIENCE 64
 #endif
 
-// For tests: states of tiles whose numbers are multiples of this are not published. 0: all are.
+// For tests: the states of tiles whose numbers are multiples of this value are not published. With
+// 0, all states are published.
 #ifndef STARVED
 #define STARVED 0
 #endif

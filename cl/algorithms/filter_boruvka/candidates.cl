@@ -1,18 +1,19 @@
-// filter-boruvka: beginning with candidates, edges of which some are in the forest for certain.
+// filter-boruvka: solves that begin with known edges of the forest and with candidates, which are
+// the edges that are still undecided.
 //
 // Each edge is stored once.
 #include "algorithms/filter_boruvka/rounds.cl"
 
 #if !SYMMETRIC
 
-// Begin with candidates (clmst/algorithms/filter_boruvka/workspace.py): mark what is in the forest
-// for certain.
+// Begin a solve with candidates (clmst/algorithms/filter_boruvka/workspace.py): mark the edges that
+// are certainly in the forest.
 //
-// In       kept[n_slots / 32, rounded up]: a bit a slot.
-// Out      marks, as kept; state: counts zero; links and reservations of depth 0, empty.
+// In       kept[n_slots / 32, rounded up]: a bit for each slot.
+// Out      marks: a copy of `kept`; state: counts zero; links and reservations of depth 0, empty.
 // Launch   any.
 // Needs    each edge is stored once.
-// Ensures  as prepare, except for marks.
+// Ensures  what filter_boruvka_prepare ensures, except that the slots in `kept` are marked.
 kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uint *kept) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);

@@ -1,9 +1,9 @@
-// filter-boruvka: filtering. Between phases, every vertex learns its component; the edges of the
-// next window are then read from the graph, and hardly any joins two components.
+// filter-boruvka: filtering. Between two phases, the component of every vertex is found. Then the
+// edges of the next window are read from the graph. Hardly any of them joins two components.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Load how many supervertices the depths of a phase have, for all work-items of the work-group.
+// Load the number of supervertices of each depth of a phase, for all work-items of the work-group.
 //
 // Out      counts[MAX_DEPTHS]; entries before the phase's first depth are undefined.
 // Scope    the whole work-group; ends with a barrier.
@@ -13,8 +13,8 @@ static inline void filter_load_counts(const solve_t *solve, uint phase, local ui
   wg_barrier_local();
 }
 
-// Where the link of the i-th supervertex is, if those at `depth` and at all further depths are
-// counted through.
+// Return the address of the link of the i-th supervertex. The supervertices of `depth` are counted
+// first, then those of the next depth, and so on.
 static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
                                                 uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
@@ -25,9 +25,9 @@ static inline volatile global uint *filter_link(const solve_t *solve, const loca
   return links + i;
 }
 
-// Number the components that a phase leaves: the supervertices of a depth, and of all further ones,
-// that no edge of the phase leads out of. They become the supervertices of depth 1 in the next
-// phase.
+// Number the components that exist at the end of a phase. They are the supervertices of `depth` and
+// of all further depths that no edge of the phase's window leaves. They become the supervertices of
+// depth 1 in the next phase.
 static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
                                             local uint *counts, local uint *scratch,
                                             local uint *base) {
@@ -48,9 +48,9 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
   }
 }
 
-// Find, for every vertex of a depth, the component that a phase leaves it in. Depths are processed
-// from the deepest up, so each vertex finds it in one step. A final link on the way may be one that
-// another work-item has just found, which is right as well.
+// Find the component of every vertex of a depth at the end of a phase. Depths are processed from
+// the greatest to the least, so each vertex finds its component in one step. A final link that is
+// read on the way may have been stored by another work-item at the same time. It is right as well.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
@@ -68,22 +68,22 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
   }
 }
 
-// Reset the reservations of the supervertices of depth 1, which are the components that the phase
-// before left. Nothing uses them between two phases.
+// Reset the reservations of the supervertices of depth 1, which are the components at the end of
+// the phase before. Nothing uses these reservations between two phases.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
 }
 
-// Reset the links of the same supervertices. Until every vertex knows its component, these words are
-// still links of the phase before.
+// Reset the links of the supervertices of depth 1. Until the component of every vertex has been
+// found, these words are still links of the phase before.
 static inline void filter_begin_links(const solve_t *solve, uint phase) {
   volatile global uint *links = solve_links(solve, 1);
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
 }
 
-// Let own[] and other[] be components instead of vertices, where they differ. The loads of all slots
-// of a block are under way at once.
+// Replace the vertices in own[] and other[], which are the ends of the edges of a block, by their
+// components, if both ends differ. The loads of all slots of the block are under way at once.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
   global uint *links = (global uint *)solve->links;
@@ -101,11 +101,12 @@ static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own,
   }
 }
 
-// Find the edges of a phase's window in a block, as own[] and other[]: the components at `depth`,
-// equal for all other slots. Returns how many join two components.
+// Find the edges of a phase's window in a block. own[] and other[] become the components of their
+// ends at `depth`. For all other slots, own[] and other[] become equal. Return the number of edges
+// that join two components.
 //
-// An edge of an earlier window lies within a component, so only the end of the window counts, and of
-// the last window no weight is needed.
+// An edge of an earlier window lies within a component. So only the upper end of the window must be
+// checked, and no weights are read for the last window.
 static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
                                      const window_t *window, const block_t *block, uint depth,
                                      const uint *columns, const weight_t *weights, uint *own,
@@ -133,9 +134,9 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
 }
 
 // Put the edges of a tile on the worklist of `depth`, at `n_all` positions from *base on. `before`
-// of these precede this work-item's. The work-items exchange edges through local memory, so that
-// all have equally many, however many each found, because most of the time goes into their
-// reservations.
+// of these positions come before those of this work-item. Most of the time is spent in the
+// reservations of the edges. So the work-items exchange edges through local memory, until all have
+// the same number, however many each of them has found.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
@@ -158,7 +159,8 @@ static inline void filter_put_edges(const solve_t *solve, uint depth, const tile
   wg_barrier_local();
 }
 
-// Put the edges of a phase's window on the worklist of `depth`, with their pass-0 reservations.
+// Put the edges of a phase's window on the worklist of `depth`, and enter them in the reservations
+// in pass 0 (reservation.cl).
 static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
                                       tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);

@@ -7,8 +7,9 @@
 // Maximum number of vertices that a work-item takes at once when roots are numbered.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
-// The upper slot, in the row [begin, end), of the edge in a lower slot of `vertex`. Among parallel
-// edges it is the least (weight, slot), since the lower one was that in its own row.
+// Given the lightest edge of `vertex`, which leads to a lesser vertex with the row [begin, end),
+// return its slot in that row. Among parallel edges this is the slot with the least (weight, slot),
+// since the slot in the row of `vertex` was the least there.
 static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, uint vertex) {
   const uint low = wi_find_column(solve->indices, begin, end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
@@ -18,18 +19,19 @@ static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, ui
   return best.slot;
 }
 
-// The number of vertices that a work-item takes at once, so few that all work-groups of the launch
-// have some: loads of several are on their way at once, but searches for mirror slots come one
-// after the other.
+// Return the number of vertices that a work-item takes at once. With several vertices, their loads
+// are under way at the same time, but the searches for mirror slots come one after the other. So
+// the number is only so large that all work-groups of the launch have vertices.
 static inline uint first_spread(const solve_t *solve) {
   const size_t n_items = get_global_size(0);
   return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
 }
 
-// Every vertex's lightest edge belongs to the forest. Those that lead up are marked; those that lead
-// down are marked here, unless the other end chose the same edge. Of two that chose each other, the
-// lesser is the root of their tree; the roots become supervertices. A work-item takes `per_item`
-// vertices at a time: up to VERTICES_PER_ITEM.
+// Every vertex's lightest edge belongs to the forest. The edges that lead to a greater vertex are
+// marked already. Mark the edges that lead to a lesser vertex, unless the vertex at the other end
+// chose the same edge. If two vertices chose the same edge, the lesser is the root of their tree.
+// The roots become supervertices. A work-item takes `per_item` vertices at a time, at most
+// VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
@@ -73,9 +75,10 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
   }
 }
 
-// Follow the choices of every vertex to the root of its tree, which knows its supervertex. Choices
-// get lighter on the way, so the way ends at the pair, its only cycle, or at a vertex without an
-// edge. Paths longer than POINTER_STEPS are left to round_follow.
+// Follow the lightest edges from every vertex to the root of its tree, whose link has the number of
+// its supervertex. Edges get lighter along the path, so the path ends at two vertices that chose
+// the same edge, which are its only cycle, or at a vertex without an edge. Paths longer than
+// POINTER_STEPS are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
   TILES_FOR(tile, solve->n, TILE_VERTICES) {

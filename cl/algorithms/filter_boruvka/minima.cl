@@ -1,8 +1,9 @@
 // filter-boruvka: every vertex's lightest slot, on graphs that store both directions of every edge.
 //
-// At a vertex, (weight, slot) and (weight, edge id) have one order, so its own row tells. Of
-// several windows, the first one's edges are listed on the way: few, so that columns need hardly be
-// read. Where all edges are in one window, reading the graph again costs less than listing it
+// For the edges of one vertex, the order by (weight, slot) is the order by (weight, edge id). So
+// the lightest edge of a vertex is found in its own row. If there are several windows, the edges of
+// the first window are listed in the same pass. They are few, so few columns need be read. If all
+// edges are in one window, it takes less time to read the graph again than to list it here
 // (filter_admit_edges).
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
@@ -20,16 +21,16 @@ static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, ui
   best->column = column;
 }
 
-// The lightest slot of consecutive slots of one row, by its position in the tile.
+// The lightest slot of consecutive slots of one row. It is stored as its position in the tile.
 typedef struct {
   full_key_t key;
   uint position;
 } part_t;
 
 #if WG_SIZE > 1
-// Let the lightest slot of the row that begins at `row_position` be at most as heavy as the
-// lightest slot of a part of it, word after word of (key, position): `word` is the one at hand,
-// those before are settled.
+// Lower the lightest slot so far of the row that begins at `row_position` to the lightest slot of a
+// part of the row. The words of (key, position) are lowered one after the other. This call lowers
+// word `word`. All words before it are final.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
@@ -90,7 +91,7 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
 #endif
 }
 
-// The lightest slot, without self-loops, of the part of a row in [begin, end).
+// Return the lightest slot of the part of a row in [begin, end). Self-loops are left out.
 static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, uint end,
                                     lightest_t *best) {
   for (uint slot = begin; slot < end; ++slot) {
@@ -104,8 +105,9 @@ static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// If a tile has many rows, store that they are without slots; rows that have slots are set after
-// another barrier. Stores wait for nothing, loads would.
+// If a tile has many rows, store for all of them that they are without slots. Rows that have slots
+// are set after another barrier. This needs only stores, for which a work-item does not wait as it
+// would for loads.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
   // The first row may begin in the tile before, the last in the next one.
@@ -114,8 +116,9 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   for (uint row = begin + get_local_id(0); row < end; row += WG_SIZE) minima_note_empty(solve, row);
 }
 
-// Store where the lightest edges of a tile's rows lead, and mark the ones that lead up. For rows
-// that tiles part, store the slots of the parts. Comes after tile_note_empty and a barrier.
+// Store the other ends of the lightest edges of a tile's rows, and mark the edges that lead to a
+// greater vertex. For rows that are divided between tiles, store the lightest slots of the parts.
+// Must come after tile_note_empty and a barrier.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
@@ -198,10 +201,10 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
   }
 }
 
-// Parts of a row that a work-item loads at once.
+// Number of parts of a row that a work-item loads at once.
 #define PARTS_AT_ONCE 4
 
-// The lightest slots of rows that tiles part, from the lightest slots of their parts.
+// Find the lightest slots of rows that are divided between tiles, from those of their parts.
 static inline void minima_join_rows(const solve_t *solve) {
   const uint n_tiles = tile_count(solve);
   const global uint *parts = tile_later_parts(solve);

@@ -1,45 +1,47 @@
 // filter-boruvka: a round on a worklist between supervertices.
 //
 // When a round begins, every supervertex has reserved its lightest edge (reservation.cl). Hooking
-// needs no compare-and-swap and no find: exactly one edge is what a supervertex holds, so exactly
-// one work-item links it.
+// needs neither a compare-and-swap nor a search for roots: each supervertex has reserved exactly
+// one edge, so exactly one work-item links it.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// Edges a work-item takes from each tile of a worklist: 1 to 1024; registers on GPUs.
+// Number of edges that a work-item takes from each tile of a worklist: 1 to 1024. On a GPU they are
+// kept in registers, so many edges would need too many registers.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 1
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Steps along a path of links after which its vertex is linked to the vertex reached (path
-// compression).
+// Number of steps along a path of links after which the vertex at its beginning is linked to the
+// vertex that was reached (path compression).
 #define LINK_STEPS 8
 
-// Vertices whose paths of links a work-item follows at the same time.
+// Number of vertices whose paths of links a work-item follows at the same time.
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
-// How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
-// case the solve is done again.
+// Return the number of edges in the worklist of a depth. If the worklist has overflowed, this is
+// less than the number that was counted, and the solve is done again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
   return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
 
-// How many supervertices a depth has.
+// Return the number of supervertices of a depth.
 static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) {
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
 
-// The steps of a round take both counts as arguments. To load one takes a trip to memory, which a
-// step of a small solve would wait for.
+// The steps of a round take both counts as arguments, because to load a count takes a trip to
+// memory, for which a step of a small solve would wait.
 
-// The edge at a position of the worklist of a depth.
+// Return the edge at a position of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
   edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], edge);
 }
 
-// As many edges of a worklist as a work-item takes at a time, WG_SIZE apart, from `first` on; loads
-// of all are under way at once. Behind the end of the list are edges from 0 to 0.
+// Load as many edges of a worklist as a work-item takes at a time: those at `first`, `first` +
+// WG_SIZE, and so on. All loads are under way at the same time. Positions after the end of the list
+// give edges from 0 to 0.
 static inline void round_load_edges(const solve_t *solve, uint depth, size_t first, uint n_edges,
                                     uint n, edge_t *edges) {
   SOLVE_UNROLL
@@ -50,8 +52,9 @@ static inline void round_load_edges(const solve_t *solve, uint depth, size_t fir
   }
 }
 
-// Put an edge at a position of the worklist of `depth`; returns whether it fits. An edge that is
-// not on the worklist must not be reserved, since its supervertex would never be linked.
+// Put an edge at a position of the worklist of `depth`. Return whether the position is within the
+// capacity. An edge that is not on the worklist must not be reserved, since its supervertex would
+// never be linked.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
   const bool fits = at < solve_list_capacity(solve, depth);
   if (fits) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
@@ -59,14 +62,15 @@ static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t 
   return fits;
 }
 
-// The same, and enter the edge for both of its supervertices.
+// Put an edge on the worklist like round_put, and enter it in the reservations of both of its
+// supervertices.
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
   if (round_list(solve, depth, at, edge))
     reservation_enter_first(solve_reserved(solve, depth), edge, solve->weights);
 }
 
 #if RESERVATION_PASSES > 1
-// Make the reservations of a later pass: the words before it are settled.
+// Make the reservations of a later pass (reservation.cl). The words of earlier passes are final.
 static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, uint pass) {
   const uint stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
@@ -81,7 +85,7 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Return which of its supervertices have reserved an edge: bit 0 for u, bit 1 for v.
+// Return which supervertices of an edge have reserved it: bit 0 is set for u, and bit 1 for v.
 static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
@@ -89,8 +93,8 @@ static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) 
          (uint)reservation_holds(reserved, stride, edge.v, edge) << 1;
 }
 
-// Link the supervertices that have reserved an edge, which belongs to the forest. Return the root,
-// or LINK_FINISHED if there is none: of two that have reserved the same edge, the lesser is a root.
+// Link the supervertices that have reserved an edge, which then belongs to the forest. If both have
+// reserved it, the lesser of them is a root. Return this root, or LINK_FINISHED if there is none.
 static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holders,
                                    volatile global uint *links) {
   if (holders == 0) return LINK_FINISHED;
@@ -101,7 +105,7 @@ static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holde
   return root;
 }
 
-// Hook all supervertices of a depth; the roots become supervertices of the next.
+// Hook all supervertices of a depth. The roots become the supervertices of the next depth.
 static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint n_edges,
                               local uint *scratch, local uint *base) {
   volatile global uint *links = solve_links(solve, depth);
@@ -182,14 +186,15 @@ static inline uint link_of(global uint *links, uint vertex) {
   return link;
 }
 
-// The supervertex that a link leads to.
+// Return the supervertex to which a link leads.
 static inline uint link_supervertex(global uint *links, uint link) {
   if (!(link & LINK_KNOWN)) link = link_of(links, link);
   return link & LINK_NUMBER;
 }
 
-// `n` edges of the worklist of a depth, as round_load_edges has them, between the supervertices that
-// their ends are in. Returns how many join two. All other edges have equal ends.
+// Load `n` edges of the worklist of a depth like round_load_edges, and replace their ends by the
+// supervertices that contain them. Return how many edges join two supervertices. All other edges
+// have equal ends.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
   global uint *links = (global uint *)solve_links(solve, depth);

@@ -1,12 +1,13 @@
 // filter-boruvka: the ends of windows, by a sample of weights.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// Keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
+// Number of keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
 #ifndef SAMPLES
 #define SAMPLES 1024
 #endif
 
-// A random slot of the i-th of SAMPLES << draw_bits equal parts of all slots.
+// Return a random slot of the i-th part, if all slots are divided into SAMPLES << draw_bits equal
+// parts.
 static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
   uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
@@ -15,9 +16,9 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) 
   return (uint)(position / SAMPLES >> draw_bits);
 }
 
-// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts.
-// Loops are nested so that a work-item's reads do not wait for one another, least of all of one
-// draw.
+// Draw a sample. All slots are divided into SAMPLES equal parts, and each key of the sample is the
+// least key of 1 << draw_bits random slots of one part. The loops are nested so that the reads of a
+// work-item do not wait for one another.
 static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
                                local full_key_t *keys) {
   for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
@@ -29,7 +30,7 @@ static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
   }
 }
 
-// The slot of the i-th key in a sample: the first of those drawn that has it.
+// Return the slot of the i-th key of a sample: the first slot drawn for it that has this key.
 static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
                                full_key_t key) {
   uint k = i << draw_bits;
@@ -40,15 +41,15 @@ static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint dra
   return slot;
 }
 
-// How many work-groups of a launch rank keys of the sample. Each of them draws the whole sample, so
-// there are fewer if that takes many draws.
+// Return the number of work-groups of a launch that find the ranks of keys of the sample. Each of
+// them draws the whole sample, so there are fewer of them if this takes many draws.
 static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
 
-// Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
-// SAMPLES or more is none. Of n work-groups, each ranks every n-th key: its work-items compare one
-// key with all other keys at the same time.
+// Set the upper ends of all windows except the last one to the edges that have given ranks in a
+// sample. A rank of SAMPLES or more stands for no window. Each of n work-groups finds the rank of
+// every n-th key: its work-items compare this key with all other keys at the same time.
 //
 // Temp     keys[SAMPLES], rank: local memory, free on return.
 // Scope    the whole launch.

@@ -1,15 +1,17 @@
-// filter-boruvka: going over the graph's slots in tiles of equal length.
+// filter-boruvka: tiles of equal length, into which the graph's slots are divided.
 //
-// Tiles balance what rows do not: a hub's row is cut up, and short rows share a tile.
+// Tiles balance the work, which rows would not: the row of a hub is divided between tiles, and
+// short rows share a tile.
 //
-// tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
-// them, a word a tile each: the lightest slot of the part of a row that began in a tile before, and
-// the part of a row that begins in the tile and goes on in the next one.
+// tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n - 1, the last row. After
+// these come two arrays with a word for each tile. The first has the lightest slot of the part of a
+// row that began in an earlier tile. The second has the lightest slot of the part of a row that
+// begins in the tile and goes on in the next one.
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
-// Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; 256 to 65536 for a single
-// work-item. A tile has a multiple of 32.
+// Number of consecutive slots of a tile that one work-item takes: 1 to 16, or 256 to 65536 in
+// work-groups of one work-item. The number of slots of a tile is a multiple of 32.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
@@ -19,10 +21,10 @@
 // except for a single work-item, which has more slots than a word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
-// What stands for the row of a slot at which no row begins.
+// Stands for "no row" at a slot at which no row begins.
 #define NO_ROW 0xffffffffu
 
-// Words of keys, for the lightest slots of a tile's rows.
+// Number of words of a key, for the lightest slots of a tile's rows.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
 // Local memory that a tile's steps use one after the other, in pairs of words.
@@ -65,12 +67,12 @@ static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
         t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
 }
 
-// The lightest slots of the parts of rows that began in a tile before, a word a tile.
+// The lightest slots of the parts of rows that began in an earlier tile, one word for each tile.
 static inline global uint *tile_later_parts(const solve_t *solve) {
   return solve->tiles + tile_count(solve) + 1;
 }
 
-// The lightest slots of the parts of rows that go on in the next tile, a word a tile.
+// The lightest slots of the parts of rows that go on in the next tile, one word for each tile.
 static inline global uint *tile_first_parts(const solve_t *solve) {
   return tile_later_parts(solve) + tile_count(solve);
 }
@@ -83,8 +85,8 @@ static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
   tile->last_row = solve->tiles[number + 1];
 }
 
-// Whether a row has slots in a tile, and which: the positions [*begin, *end). *parted: whether it
-// begins in a tile before.
+// Return whether a row has slots in a tile. Their positions are [*begin, *end). *parted: whether
+// the row begins in an earlier tile.
 static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint row, uint *begin,
                                 uint *end, bool *parted) {
   const uint from = solve->indptr[row], to = solve->indptr[row + 1];
@@ -119,18 +121,20 @@ static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_positions(tile)[position] = NO_SLOT;
 }
 
-// Whether a tile has so many rows that going through them would take longer than a search for the
-// row of each slot. Most rows are without slots then, for example if their numbers are not used.
+// Return whether a tile has so many rows that to go through all of them would take longer than to
+// search for the row of each slot. Most rows of such a tile are without slots, for example because
+// most numbers of vertices are not used.
 static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
 
-// How many rows tile_row gives: all rows of a tile; if there are many, only the rows of its slots.
+// Return the number of rows that tile_row gives: all rows of a tile, or only the rows of its slots
+// if the tile has many rows.
 static inline uint tile_row_count(const tile_t *tile) {
   return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
 }
 
-// The i-th row of a tile; of many, the row of the i-th slot.
+// Return the i-th row of a tile. If the tile has many rows, return the row of its i-th slot.
 static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   if (!tile_has_many_rows(tile)) return tile->first_row + i;
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
@@ -173,7 +177,7 @@ static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool
 #endif
 }
 
-// Whether a row begins at the k-th slot of a block.
+// Return whether a row begins at the k-th slot of a block.
 static inline bool block_begins_row(const tile_t *tile, const block_t *block, uint k) {
 #if WG_SIZE > 1
   return block->heads >> k & 1;
@@ -228,16 +232,17 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 
 // ------------------------------------------------------------------ marks of a tile's own slots
 //
-// Every vertex's lightest edge is in the forest. If it leads up, its slot is the edge's id, and the
-// tile that has it marks it at once. A tile's marks are whole words: on GPUs they are put together in
-// local memory, then each work-item stores one of them. So marks need neither atomics nor clearing.
+// Every vertex's lightest edge is in the forest. If it leads to a greater vertex, its slot decides
+// the edge's id, and the tile with this slot marks it at once. The marks of a tile are whole words.
+// On GPUs these are put together in local memory, and then each work-item stores one of them. So
+// marks need neither atomics nor clearing.
 
 #if TILE_SLOTS % 32 != 0
 #error "a tile must have whole words of marks"
 #endif
 
-// Let no slot of a tile be marked. The words that tell where rows begin become marks: work-items
-// have what they need of them in registers.
+// Clear the marks of a tile. They are stored in the words that said where rows begin. Work-items
+// already have in registers what they need of these words.
 //
 // Scope    the whole work-group.
 // Needs    tile_mark_rows.

@@ -1,6 +1,6 @@
-// filter-boruvka: windows and links, in the layout of both shapes.
+// filter-boruvka: windows and links, which are stored in the same way for CPUs and for GPUs.
 //
-// A window is the part of the total order of edges that one phase takes.
+// A window is the range of the total order of edges that one phase solves.
 //
 // Edges are ordered by (key, slot). A window has a first and a last pair, and both belong to it.
 // For keys of 32 bits a pair is one number, key << 32 | slot. With n_slots = 9 and two windows that
@@ -20,15 +20,15 @@ typedef uint full_key_t;
 #define FULL_KEY_MAX UINT_MAX
 #endif
 
-// has_low, has_high: whether the window is bounded there. Without a bound it begins with the least
-// pair, or ends with the greatest.
+// has_low, has_high: whether the window has a lower and an upper bound. Without a lower bound it
+// begins with the least pair. Without an upper bound it ends with the greatest pair.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
   bool has_low, has_high;
 } window_t;
 
-// Whether an edge belongs to a window.
+// Return whether an edge belongs to a window.
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
   // All work-items agree on which bounds there are. If there are none, the key need not
@@ -60,7 +60,7 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 //     1           1           the component that the phase leaves the vertex in
 //     0           0           another vertex of the same depth, on the way to the root
 //
-// FINISHED is another word: no edge of the phase leads out of the vertex.
+// LINK_FINISHED is a further value. It means that no edge of the phase's window leaves the vertex.
 
 #define LINK_KNOWN 0x80000000u
 #define LINK_FINAL 0x40000000u
