@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_VERTICES = 1 << 31  # so that the numbers of vertices and merges together fit 32 bits
+_MOST_VERTICES = 1 << 31  # so that the nodes, vertices and merges together, have 32-bit numbers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

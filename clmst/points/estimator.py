@@ -29,7 +29,8 @@ class ClusterEstimator:
     A subclass defines `__init__`, `fit` and `labels_`.
     """
 
-    # Whether points may be a sparse matrix, and may have gaps: coordinates that are not finite.
+    # Whether points may be a sparse matrix, and whether they may have gaps, which are coordinates
+    # that are not finite.
     _takes_sparse_points = _takes_gaps = False
     labels_: Array
     n_features_in_: int

@@ -51,7 +51,8 @@ class ChosenClusters:
     def last_death(self) -> Floats:
         """The greatest density at which each cluster, or a cluster inside it, ends, shape (k,)."""
         last = self.tree.death.copy()
-        # After each step, `last` covers the clusters up to 1, 3, 7, ... levels below.
+        # After each step, `last` is the maximum of `death` over each cluster and its descendants up
+        # to 1, 3, 7, ... levels below.
         for ancestor in self.ancestors:
             np.maximum.at(last, ancestor, last.copy())
         return last

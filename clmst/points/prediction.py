@@ -43,9 +43,10 @@ _CELLS_AT_ONCE = 1 << 22
 #     groups far apart, by boxes         0.03   0.05   0.13
 #     groups far apart, by products      0.29   0.29   0.29
 _MOST_DIMENSIONS_OF_TREE = 32
-# By how much the distances of a search may differ from those of the metric: a share of each
-# distance. The chords of "haversine" are rounded to centimetres, which changes arcs by less than a
-# metre up to a quarter of the earth's circumference, and by less than a kilometre beyond.
+# By how much the distances of a search may differ from those of the metric. For most metrics, it is
+# a share of each distance. For "haversine", the search compares chords, which are rounded to
+# centimetres. This changes arcs by less than a metre up to a quarter of the earth's circumference,
+# and by less than a kilometre beyond.
 _SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 
@@ -222,7 +223,8 @@ class Predictor:
         self.by_values = bool(used["ties"] == "simultaneous")
         self.points = given.graph if isinstance(given.graph, Points) else None
         core = core_distances(given.graph, self.min_samples, device=model.device)
-        # Multiplied by alpha, because distances are divided by alpha only in the end.
+        # Core distances are multiplied by alpha, because the greater of distance and core distance
+        # is divided by alpha in the end, and only the distance should be.
         self.core: Floats = core * self.alpha
 
     @cached_property
@@ -288,8 +290,9 @@ class Predictor:
         rest, k = np.arange(m), n if self.points is None else self.min_samples
         if self.by_values:  # points that are as far as the last of them must be compared, too
             k = min(2 * k, n)
-        # A point is searched again, with twice the k, while a point beyond its k nearest by
-        # distance could be nearer by mutual reachability.
+        # A new point needs its nearest point by mutual reachability, but the search finds its k
+        # nearest points by distance. If a point beyond these k could be nearer by mutual
+        # reachability, the search is repeated with twice the k.
         while rest.size:
             again = []
             for some in slices(rest.size, max(_CELLS_AT_ONCE // k, 1)):
@@ -391,8 +394,8 @@ class _Boxes:
     def __init__(self, points: Points) -> None:
         from scipy.spatial import cKDTree  # takes a tenth of a second
 
-        # Boxes are halved at their middle, not at the median of points: the tree is built sooner,
-        # and a search is as quick.
+        # Boxes are halved at their middle, not at the median of their points. The tree is then
+        # built in less time, and searches are as fast.
         self.tree = cKDTree(np.ascontiguousarray(points.planes.T), balanced_tree=False)
         self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(points.metric, 2.0)
 

@@ -24,7 +24,8 @@ from clmst.points.dendrogram import Dendrogram, dendrogram_of
 
 _LOW_BITS = np.int64((1 << 27) - 1)  # the lower half of the 53 bits of a double
 _SMALL = 1 << 16
-# Densities beyond 2**900 are divided by 2**64 before they are added, so that no sum overflows.
+# If densities (lambda values) exceed 2**900, all are divided by 2**64 before they are added, so
+# that no sum overflows.
 _GREAT, _SHIFT = 2.0**900, 64
 
 
@@ -78,7 +79,8 @@ class OrderFreeTree(CondensedTree):
         at_end = ~is_finite & begins[within]
         until_end = _counted(within[at_end], count[at_end], k)
         exponent = _SHIFT if self.greatest_lambda > _GREAT else 0
-        # The sum of the stays is the sum of their ends minus that of their beginnings.
+        # A point stays in a cluster from one lambda to another. The sum of these differences is the
+        # sum of the ends minus the sum of the beginnings.
         ends, n_ends = until[is_finite], count[is_finite]
         of_ends, first = within[is_finite], np.flatnonzero(begins)
         rows = [
@@ -157,7 +159,8 @@ def _condensed(dendrogram: Dendrogram, least: int) -> OrderFreeTree:
     above[dendrogram.children.reshape(-1)] = np.repeat(np.arange(m), 2)
     above[-1] = m - 1
     heights = dendrogram.heights + 0.0  # so that -0.0 is 0.0
-    # Each merge goes to the last merge of its group, and a group is numbered by its place there.
+    # `last` is, for each merge, the last merge of its group. The groups are numbered in the order
+    # of these merges.
     last = _ends(np.where(heights[above[n:]] == heights, above[n:], np.arange(m)))
     tops = np.flatnonzero(last == np.arange(m))
     group = np.empty(m, np.int64)

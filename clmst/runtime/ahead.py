@@ -40,11 +40,11 @@ _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each help
 
 _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVIDIA's
 
-# If no program has taken so many seconds, all came from a cache. On an H200 a small program takes
-# 0.08 to 0.15 s to build, and 0.003 s to load.
+# If no program has taken this number of seconds, all programs came from a cache. On an H200 a small
+# program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
 _BUILT_SECONDS = 0.04
 
-# The programs of a device that helpers are building or have built.
+# For each program that a helper is building or has built: its future, which ends with the build.
 Builds = dict[Specialisation, "Future[object]"]
 
 

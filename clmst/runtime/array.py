@@ -58,8 +58,8 @@ class DeviceArray:
     memory: Memory
     base: Any
     offset: int = 0
-    # Checks that kernels make while they compute the array. If one has found a fault, to_host
-    # raises its error.
+    # Checks that kernels make while they compute the array. If a check has found a fault, `to_host`
+    # raises the error of this check.
     checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -223,7 +223,7 @@ class DeviceArray:
             The array belongs to another context.
         """
         check_kind("device", device, Device)
-        # If it has not been imported, `values` cannot be one of its arrays.
+        # If pyopencl.array has not been imported, `values` cannot be one of its arrays.
         array_module = sys.modules.get("pyopencl.array")
         if isinstance(values, cls):
             if values.device is not device and values.device.context != device.context:

@@ -28,8 +28,8 @@ class Capabilities:
     local_memory: int  # bytes that a work-group may use; the next two are in bytes, too
     global_memory: int
     max_allocation: int
-    # How kernels access arrays of the host: "shared" (system SVM) and "wrapped" (a buffer around
-    # the host's pointer) in place, "copied" after a copy to the device.
+    # How kernels access arrays of the host. "shared": in place, by system SVM. "wrapped": in place,
+    # by a buffer around the host's pointer. "copied": after a copy to the device.
     host_arrays: HostArrays
     buffer_alignment: int  # bytes; a sub-buffer must begin at a multiple of it
     int64_atomics: bool  # on global memory, including the extended ones (minimum, maximum)
@@ -39,7 +39,7 @@ class Capabilities:
     # Bytes of local memory that all work-groups on a compute unit share. 0 if that is unknown.
     shared_local_memory: int = 0
     # Whether the compiler can build kernels in which all work-groups of a launch wait for one
-    # another. It does not say whether the work-groups would all be running, so that the wait ends.
+    # another. The wait ends only if all work-groups run at the same time, which this does not say.
     grid_barriers: bool = True
 
     @property
@@ -77,8 +77,8 @@ class Capabilities:
         return changed
 
 
-# The lowest major compute capability of NVIDIA's GPUs that have `match.sync`, fences and acquiring
-# loads.
+# The lowest major compute capability of NVIDIA's GPUs that have the instructions which lanes and
+# waiting work-groups use: `match.sync`, fences and acquiring loads.
 _PTX_CAPABILITY = 7
 # Bytes of shared memory that NVIDIA's GPUs reserve for each work-group in addition to its own.
 _RESERVED_LOCAL_MEMORY = 1024

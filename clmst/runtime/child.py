@@ -67,7 +67,8 @@ class ChildProcess:
     def __init__(self) -> None:
         session: dict[str, Any] = {}
         if os.name == "posix":
-            # Ctrl-C reaches the parent only, which ends the child.
+            # In a session of its own, the child does not get the signal of Ctrl-C. The parent gets
+            # it, and ends the child.
             session = {"start_new_session": True}
         paths = [path for path in sys.path if isinstance(path, str)]
         self._process = subprocess.Popen(

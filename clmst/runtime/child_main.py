@@ -29,8 +29,8 @@ from clmst.runtime.listing import opencl_devices
 from clmst.runtime.trial import TRIAL
 from clmst.runtime.trust import BUILD
 
-# Characters of a reason, so that a line is one write: Linux writes 4096 bytes to a pipe atomically,
-# POSIX promises 512.
+# Maximum number of characters of a reason, so that each line is written at once: Linux writes up to
+# 4096 bytes to a pipe atomically, and POSIX guarantees 512.
 _LONGEST = 600
 
 
@@ -72,7 +72,7 @@ class ChildServer:
         except Exception as error:
             _say(state="unable", reason=_in_words(error))
             return
-        # In case the parent is gone.
+        # If the request takes too long and the parent, which would end this process, is gone.
         faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)
         try:
             outcome = device.trust.run(family, case)

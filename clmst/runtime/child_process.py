@@ -9,7 +9,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-# Set in a child, so that it starts no child itself: Python may run code of the user at its start.
+# An environment variable that is set in a child, so that the child does not start children itself.
+# Python may run code of the user when it starts, and this code may use clmst.
 VARIABLE = "CLMST_IN_SELF_TEST"
 _INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IGNORECASE)
 

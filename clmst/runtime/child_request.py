@@ -21,7 +21,8 @@ class DeviceSpec:
 
     identity: tuple[str, ...]  # names and versions of device and platform
     number: int  # index among the devices of the same identity
-    # The capabilities that are forced off, all capabilities, and the policy, as of the device.
+    # The settings of the device: capabilities that are forced off, all capabilities, and the
+    # policy.
     without: tuple[str, ...]
     capabilities: Capabilities
     policy: Policy

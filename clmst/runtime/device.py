@@ -66,7 +66,8 @@ class Device(forking.OfOneProcess):
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self.builds: ahead.Builds = {}  # by helpers
-        # The programs that this process has asked for: whether each was compiled for it.
+        # For each program that this process has asked for: whether it was compiled for this
+        # process, not loaded from a cache.
         self.built: dict[Specialisation, bool] = {}
         self.expected: set[int] = set()  # numbers of programs in the table of first calls
         self.longest_build = 0.0  # seconds of a program that this process has built or loaded
@@ -125,7 +126,8 @@ class Device(forking.OfOneProcess):
         other = self._like(tuning, self._caller_queue)
         most = self.capabilities.max_work_group_size
         if self.policy.work_group_size == 1 < tuning.work_group_size <= most:
-            # The trial tests lanes, which single-work-item kernels do not use.
+            # The trial tests lanes. The kernels of this device, whose work-groups have one
+            # work-item, do not use lanes, but the kernels of the other one do. So it needs a trial.
             _ = other.trial_failure
         return other
 
@@ -226,7 +228,7 @@ class Device(forking.OfOneProcess):
         is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
         if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
-                # If it is there, the pool has lent it out before.
+                # If the address is in the set, the pool has lent this buffer out before.
                 if buffer.int_ptr not in self._advised:
                     self._advised.add(buffer.int_ptr)
                     device_memory.advise_huge_pages(self.queue, buffer, n_bytes)

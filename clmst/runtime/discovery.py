@@ -34,10 +34,10 @@ _ALIASES = {"Portable Computing Language": "PoCL"}
 
 _MOST_DIGITS = 10  # a number after a device's name must have fewer digits
 
-# Kinds of hardware in the order of preference. Then words in the names of software that acts as a
-# device on the CPU, whatever kind it reports: rasterisers (zink reports the driver that it runs
-# on), emulators, simulators. Software comes after all hardware, because the CPU's own runtimes are
-# faster.
+# Kinds of hardware in the order of preference. Some software acts as a device on the CPU, whatever
+# kind it reports: rasterisers (zink reports the driver that it runs on), emulators, simulators. It
+# is recognised by words in its name, and comes after all hardware, because the CPU's own runtimes
+# are faster.
 _HARDWARE = ("gpu", "accelerator", "cpu")
 _SOFTWARE = (
     ("llvmpipe", "lavapipe", "softpipe", "swrast", "swiftshader"),
@@ -113,8 +113,8 @@ def devices() -> list[Listing]:
     ]
 
 
-# The device of each name that was resolved. Names of one device share one object, since it holds
-# programs and memory.
+# The device that was found for each name and set of forced-off capabilities. Different names of one
+# device give the same object, since the object holds programs and memory.
 _resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
 
 
@@ -173,7 +173,7 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
-# Sets of forced-off capabilities for which no device was found, and the warning has been given.
+# Sets of forced-off capabilities for which no device was found, and a warning has said so.
 _hosts: set[tuple[str, ...]] = set()
 
 

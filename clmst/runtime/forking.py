@@ -17,8 +17,8 @@ from clmst.core.errors import DeviceError, InvalidArgumentError
 
 _is_open = False  # whether this process has called OpenCL
 _is_child = False  # whether this process was forked from one that had
-# Objects that have locks, with the names of these attributes. Weak references without callbacks,
-# because a KeyboardInterrupt inside a callback would be lost.
+# Objects that have locks, with the names of the attributes that hold the locks. The weak references
+# have no callbacks, because a KeyboardInterrupt inside a callback would be lost.
 _locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
 _registering = threading.Lock()
 # Objects that a child must not free: freeing them calls the parent's driver, which may hang, or

@@ -34,7 +34,8 @@ class SelfTestResult(NamedTuple):
     seconds: float = 0.0
 
 
-# One answer of a self-test: the name of the quantity, what the device computed, what is right.
+# One answer of a self-test: the name of the quantity, the value that the device computed, and the
+# right value.
 Answer: TypeAlias = tuple[str, Any, Any]
 Test: TypeAlias = "Callable[[Device, Any], Iterable[Answer] | str | None]"
 

@@ -91,16 +91,16 @@ class ProvenDriver(NamedTuple):
     """
 
     platform: str  # the complete name of the platform
-    # The first version that counts, and the first one that no longer does, with as many numbers as
-    # matter.
+    # The first version that is proven, and the first version after it that is not, with as many
+    # numbers as matter.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
     devices: tuple[str, ...] = ("",)  # prefixes of the device's name; the default allows any device
     build: str = ""  # text that the version must contain
 
 
-# A driver is added after all suites have run on it, and `tests.prove` with 100,000 cases or more
-# (docs/reliability.md). Only versions that were tested count, and their updates.
+# A driver is added after all test suites, and `tests.prove` with 100,000 cases or more, have passed
+# on it (docs/reliability.md). Only the versions that were tested are proven, and their updates.
 PROVEN = (
     ProvenDriver("Intel(R) OpenCL", lowest=(2026, 22), below=(2026, 23)),
     ProvenDriver(

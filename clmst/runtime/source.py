@@ -13,7 +13,7 @@ from pathlib import Path
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _LINE = re.compile(r'^#line (\d+) "([^"]+)"$')
-# The form in which a compiler that ignores #line, such as NVIDIA's, names a line of the text.
+# How a compiler that ignores `#line`, such as NVIDIA's, names a line of the text in its messages.
 _NAMELESS = re.compile(r"<kernel>:(\d+)")
 
 

@@ -23,7 +23,7 @@ RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # A macro of cl/device/work_group.cl. It says whether kernels declare the size of their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
-# For work-groups of one work-item, the kernels are declared to be vectorised already. Otherwise
+# If work-groups have one work-item, the kernels are declared to be vectorised already. Otherwise
 # Intel's compiler also builds versions vectorised over several work-items, which never run, and
 # which take two thirds of the build's time.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"

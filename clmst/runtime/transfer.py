@@ -40,9 +40,10 @@ class StagingShape:
     threads: int = 8
     blocks: int = 2
     block_bytes: int = 4 << 20
-    # Times from a SciPy matrix to a forest on an H200, with staging from 4 MiB and from 16 MiB:
-    # road_ny 3.46 and 1.66 ms, rmat16 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05. With
-    # staging from 64 MiB, amazon takes 4.41 ms.
+    # Copies of at least this number of bytes are staged. Times from a SciPy matrix to a forest on
+    # an H200, if copies are staged from 4 MiB on and from 16 MiB on: road_ny 3.46 and 1.66 ms,
+    # rmat16 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05. From 64 MiB on, amazon takes
+    # 4.41 ms.
     from_bytes: int = 16 << 20
 
 
@@ -204,7 +205,7 @@ class Staging:
             )
             return False
         self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
-        # Set last, because it says that everything exists.
+        # The workers are set last, because their presence means that everything else exists.
         self._workers = [TaskThread("clmst-transfer") for _ in range(self.n_threads)]
         return True
 

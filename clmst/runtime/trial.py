@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _SOURCE = "device/trial.cl"
 _LENGTH = 1000  # number of values of which the minimum is computed
-# Length of a chain of pointers, which is followed from each element to the end: 130,816 rounds of
-# an inner loop. Mesa's llvmpipe leaves all loops of a work-item after 65,535 rounds in total, and
-# continues without an error.
+# Length of a chain of pointers. One work-item follows the chain from each element to the end, which
+# is 130,816 rounds of an inner loop. Mesa's llvmpipe leaves all loops of a work-item after 65,535
+# rounds in total, and continues without an error.
 _LINKS = 512
 # The functions of lanes.cl, in the order of their results.
 _FUNCTIONS = (

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# If no child can be started: the number of processes that may end in the middle of a test before it
-# is not tried any more. One of them may have been killed from outside.
+# If no child can be started, tests run in the process itself. A test that this number of processes
+# have not survived is not tried again. It is more than one, since a process may have been killed
+# from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
@@ -65,8 +66,8 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         return UnsupportedDeviceError, self.args, attributes
 
 
-# The builds of all programs. Each program is a case; None stands for opening the device alone. The
-# family is not in the table of families.
+# The family of the builds of programs, which run in a child on drivers that may crash. Each program
+# is a case, and the case None only opens the device. The family is not in the table of families.
 BUILD = KernelFamily(
     name=BUILD_NAME,
     what="builds of programs",
@@ -265,8 +266,8 @@ class Trust:
             if reason is None:
                 error.add_note(f"in the self-test of {family.name} on {self._device.description}")
                 raise
-            # Only a DeviceError of clmst itself, such as too many rounds, is certainly the kernels'
-            # fault.
+            # Only a DeviceError that clmst itself has raised, for example about too many rounds, is
+            # certainly a fault of the kernels.
             lasts = isinstance(error, DeviceError) and error.__cause__ is None
         return SelfTestResult(reason, lasts, round(time.perf_counter() - began, 4))
 

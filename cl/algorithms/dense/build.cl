@@ -10,7 +10,7 @@ typedef ulong build_key_t;
 typedef uint build_key_t;
 #endif
 
-// The least key among the parallel edges of which `slot` is the first.
+// Return the least key among the parallel edges of which `slot` is the first.
 static inline build_key_t build_least(const global uint *indices, const global weight_t *weights,
                                       uint slot, uint end) {
   build_key_t least = weight_key(weights[slot]);
@@ -19,9 +19,9 @@ static inline build_key_t build_least(const global uint *indices, const global w
   return least;
 }
 
-// Write the key of every edge into some rows of the matrix; of parallel edges, the least. Keys
-// above `gap`, a key that no edge has, are lowered by one, so that the greatest key is free to
-// stand for no edge.
+// Write the key of every edge into some rows of the matrix. If edges are parallel, write the least
+// of their keys. Keys above `gap`, a key that no edge has, are lowered by one, so that the greatest
+// key is free to mean "no edge".
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether it
 //          stores both directions; first_row, n_rows: the rows.

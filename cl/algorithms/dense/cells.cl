@@ -27,10 +27,10 @@ typedef dense_key_t measure_t;
 #define MEASURE_MAX DENSE_KEY_MAX
 #endif
 
-// No vertex has this number; there are at most 2**26.
+// Stands for "no vertex". There are at most 2**26 vertices, so none has this number.
 #define NO_VERTEX 0xffffffffu
 
-// The lightest cell so far; NO_VERTEX if there is none, and then the greatest key.
+// The lightest cell so far. If there is none, it has NO_VERTEX and the greatest key.
 typedef struct {
   measure_t measure;
   dense_key_t key;
@@ -62,7 +62,7 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 #endif
 }
 
-// The measure of a cell; the lighter, the less.
+// Return the measure of a cell. A lighter cell has a lesser measure.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
   const double measure = distance_measure(&row->point, v);
@@ -72,8 +72,8 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 #endif
 }
 
-// Whether a cell of this measure can be lighter than the best so far. Columns rise, and edge ids of
-// a vertex rise with them, so of equal cells the first one stays.
+// Return whether a cell of this measure can be lighter than the lightest cell so far. Columns rise,
+// and the edge ids of a vertex rise with them. So if cells are equal, the first of them stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
   return measure < best->measure || best->to == NO_VERTEX;
@@ -82,7 +82,7 @@ static inline bool candidate_yields(const candidate_t *best, measure_t measure) 
 #endif
 }
 
-// Update *best with a cell whose column is greater than the columns of all cells before.
+// Update *best with a cell. Its column must be greater than the columns of all cells before it.
 static inline void row_take_measured(const row_t *row, uint v, measure_t measure,
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;

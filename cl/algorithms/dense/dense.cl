@@ -18,9 +18,10 @@
 // is at most 2 by then, no cell of the block can win, and it is not read.
 #include "algorithms/dense/steps.cl"
 
-// Make every vertex a component without a reservation; the forest is empty.
+// Begin a solve: make every vertex a component without a reservation, and clear the forest.
 //
-// Out      component[n]; winners[n * words]: up to 4 words a component; edges[n]; state[n_state].
+// Out      component[n]; winners[n * words]: up to 4 words for each component; edges[n];
+//          state[n_state].
 // Launch   any.
 // Needs    no_edge: a value that does not stand for an edge.
 // Ensures  component[u] = u; all reservations are all ones; edges[u] = no_edge; state[i] = 0.
@@ -29,13 +30,15 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
   grid_dense_begin(component, winners, edges, state, n, short_ids, no_edge, n_state);
 }
 
-// Find the lightest cell of every block of some rows, without the diagonal.
+// Find the lightest cell of every block of some rows. The diagonal is left out.
 //
-// In       cells: of n_rows rows from first_row on, n each; of points, all coordinates.
+// In       cells: the n cells of each of n_rows rows from first_row on, or for points all
+//          coordinates.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
 // Launch   any; a lane group takes a block.
 // Needs    n_rows * n_blocks < 2**32; width: cells of a block.
-// Ensures  the entry of a block is its least (key, column), or NO_VERTEX if it is without edges.
+// Ensures  the entry of a block is its least (key, column). The column is NO_VERTEX if the block
+//          has no edges.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                               global uint *columns, uint first_row, uint n_rows, uint n,
@@ -75,7 +78,7 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
   grid_dense_list_blocks(keys, columns, component, winners, list, state, count, n, n_blocks);
 }
 
-// List all blocks: CU's own method, which uses no results of earlier rounds.
+// List all blocks, which is the method of CU. It uses no results of earlier rounds.
 //
 // Out      list[n_tasks]; state[count]: the length.
 // Launch   any.
@@ -107,7 +110,8 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
                            lane_columns);
 }
 
-// A later pass of the reservation, for one word: among the entries that match all words before it.
+// A later pass of the reservation, for one word: lower the word by those entries that match all
+// words before it.
 //
 // In       keys, columns: [n * n_blocks]; component[n].
 // In-out   winners[n * words].
@@ -121,10 +125,10 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
   grid_dense_reserve_word(keys, columns, component, winners, n, n_blocks, short_ids, word);
 }
 
-// Hook every component over its winner, and put that edge into the forest. Of two components with
-// the same winner the one with the lesser root stays a root. Winners get lighter along hooks, so
-// these are the only cycles. A vertex is the root of a component that is hooked at most once, so
-// the edge is stored at the root's index.
+// Hook every component to the component at the other end of its winner, and put the winner into the
+// forest. If two components have the same winner, the one with the lesser root stays a root.
+// Winners get lighter along hooks, so such pairs are the only cycles. A root is hooked at most once
+// in a solve, so the edge is stored at the root's index.
 //
 // In       winners[n * words]; component[n]: the root of each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
@@ -142,12 +146,13 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
   if (n_hooked > 0) atomic_add(state, n_hooked);
 }
 
-// Let every vertex point to its root, if DENSE_JUMPS jumps lead there; else as far as they lead, so
-// that a jump of the next launch is DENSE_JUMPS times as long. Others jump and store at the same
-// time: a parent that is read is the old or the new one, and both lead to the same root. Resets
-// reservations.
+// Make every vertex point to its root, if DENSE_JUMPS jumps along parents lead there. Otherwise
+// make it point to the vertex that they reach, so that a jump of the next launch is DENSE_JUMPS
+// times as long. Other work-items read and store parents at the same time. A parent that is read is
+// the old or the new one, and both lead to the same root. Also reset the reservations.
 //
-// In-out   parents[n]; state[count]: how many vertices are not at their root yet, 0 before.
+// In-out   parents[n]; state[count]: the number of vertices that do not point to their root yet, 0
+//          before.
 // Out      winners[n * words].
 // Launch   any; repeated until state[count] stays 0.
 // Needs    the only cycles of parents are roots.

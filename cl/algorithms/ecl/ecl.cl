@@ -23,8 +23,8 @@
 //
 // Source   Algorithm 1.
 // Out      parent[n]; winners[n * RESERVATION_WORDS], next[n * RESERVATION_WORDS]: reservations;
-//          counts[n_counts]: the number of edges in each round's worklist; in_forest[4 *
-//          n_flag_words]: a byte for each slot.
+//          counts[n_counts]: the number of edges in each round's worklist;
+//          in_forest[4 * n_flag_words]: a byte for each slot.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; reservations are all ones; all counts and flags are 0.
@@ -53,8 +53,9 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
   GRID_FOR(i, n_samples) keys[i] = weight_key_leading(weights[slots[i]]);
 }
 
-// Contract a worklist: drop the edges inside a set, append the remaining edges to the next
-// worklist, between the representatives of their endpoints, and make their pass-0 reservations.
+// Contract a worklist: drop the edges inside a set, and append the remaining edges to the next
+// worklist, with the representatives of their endpoints in place of the endpoints. Enter each of
+// them in the reservations in pass 0 (reservation.cl).
 //
 // Source   Algorithm 2, lines 13-23.
 // In       source: counts[round] edges; weights[n_slots]; capacity: of a worklist.
@@ -62,7 +63,7 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
 //          counts[round + 1]: 0 before.
 // Out      target: counts[round + 1] edges.
 // Launch   any; one atomic on the counter for each tile.
-// Needs    no other kernel links sets meanwhile.
+// Needs    no other kernel links sets at the same time.
 // Ensures  every edge between two sets is in `target` once; tiles are in any order.
 LANES_ATTRIBUTE
 kernel void ecl_contract_worklist(uint round, const global uint *source, global uint *target,

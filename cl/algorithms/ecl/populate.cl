@@ -11,7 +11,7 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Rows a work-item takes from each tile when it is a work-group of its own (WG_SIZE 1).
+// Number of rows that a work-item takes from each tile in work-groups of one work-item.
 #ifndef ROWS_PER_ITEM
 #define ROWS_PER_ITEM 256
 #endif
@@ -21,7 +21,8 @@
 #define SHORT_ROW 4
 #endif
 
-// Rows at least this long are hubs: cut into pieces of this many slots, a lane group each.
+// Rows with at least this number of slots are hubs. They are cut into pieces of this number of
+// slots, and a lane group takes each piece.
 #ifndef HUB_ROW
 #define HUB_ROW 128
 #endif
@@ -32,7 +33,8 @@
 #define HYBRID_ROWS 1
 #endif
 
-// 1: take each edge from its upper slot only. 0: from both slots (needs a symmetric graph).
+// 1: take each edge only from its slot in the row of its lesser end. 0: take it from both slots,
+// which needs a symmetric graph.
 #ifndef SINGLE_DIRECTION
 #define SINGLE_DIRECTION 1
 #endif
@@ -81,8 +83,8 @@ static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
   if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
-// Do this for a row that a lane group has divided. Without lanes, each work-item enters the least
-// edge of its own slots.
+// Enter the least edge of a row that a lane group has divided among its lanes. If there are no
+// lanes that combine, each work-item enters the least edge of its own slots.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,
@@ -109,8 +111,8 @@ static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t
   filter_enter_shared_row(filter, row_root, least);
 }
 
-// Append the edges of a filter pass to a worklist, with their pass-0 reservations; list the pieces
-// of hubs.
+// Append the edges of a filter pass to a worklist, and enter them in the reservations in pass 0.
+// List the pieces of the rows of hubs, which ecl_populate_from_hubs takes.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]; lightest, heaviest: the range of
 //          leading key words, inclusive.
@@ -198,7 +200,8 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 }
 
 #if WG_SIZE > 1 && HYBRID_ROWS
-// The hubs' part of ecl_populate_from_rows: a lane group takes a piece.
+// Do for the rows of hubs what ecl_populate_from_rows does for all other rows: a lane group takes a
+// piece of a row.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], pieces, lightest, heaviest: as there.
 // In-out   parent[n], reservations[n * RESERVATION_WORDS], counts[round]: as there.

@@ -11,7 +11,7 @@
 #define EDGE_CENTRIC 1
 #endif
 
-// 1: take each edge from its upper slot only. 0: from both slots.
+// 1: take each edge only from its slot in the row of its lesser end. 0: take it from both slots.
 #ifndef SINGLE_DIRECTION
 #define SINGLE_DIRECTION 1
 #endif
