@@ -35,7 +35,8 @@
 // Elements of local memory that lane_group_scan needs.
 #define LANE_GROUP_SCRATCH (LANE_GROUP == WG_SIZE ? WG_SIZE : 1)
 
-// Position of this work-item in its lane group, and of the lane group in its work-group.
+// Return the position of this work-item in its lane group, and the position of the lane group in
+// its work-group.
 static inline uint lane_group_item(void) {
   return get_local_id(0) % LANE_GROUP;
 }

@@ -48,7 +48,7 @@ static inline void lock_release(volatile global uint *lock, const lock_wait_t *w
   atomic_cmpxchg(lock, wait->seen, (wait->seen + 1) % LOCK_TURNS);
 }
 
-// Whether the lock is lost, so that trying again is useless.
+// Return whether the lock is lost, so that trying again is useless.
 static inline bool lock_is_lost(const lock_wait_t *wait) {
   return wait->seen == LOCK_LOST;
 }

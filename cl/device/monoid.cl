@@ -94,7 +94,7 @@ static inline void element_store(global element_t *out, size_t i, T element) {
 }
 #endif
 
-// Returns `yes` if the condition holds, else `no`, without a branch. For conditions that a CPU
+// Return `yes` if the condition holds, else `no`, without a branch. For conditions that a CPU
 // cannot predict (quirk: cpu-vector-choices).
 static inline T choose(bool condition, T yes, T no) {
   union {

@@ -58,7 +58,8 @@
 // Words of local memory that wg_rank needs.
 #define RANK_WORDS (RANK_ROWS * RANK_ROW_WORDS)
 
-// The position in the tile of the first item of work-item `me`, and the distance between its items.
+// Return the position in the tile of the first item of work-item `me`, and the distance between its
+// items.
 #define RANK_STRIDE 1
 static inline uint rank_first(uint me) {
   return me * TILE_ITEMS;
@@ -129,7 +130,8 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 // Words of local memory that wg_rank needs: starts of digits, and 16-bit counts of lane groups.
 #define RANK_WORDS (RADIX + 1 + WG_LANE_GROUPS * RADIX / 2)
 
-// The position in the tile of the first item of work-item `me`, and the distance between its items.
+// Return the position in the tile of the first item of work-item `me`, and the distance between its
+// items.
 #define RANK_STRIDE LANES
 static inline uint rank_first(uint me) {
   return me / LANES * LANES * TILE_ITEMS + me % LANES;

@@ -82,7 +82,7 @@ static inline void value_store(global value_chunk_t *to, size_t i, const value_c
 }
 #endif
 
-// Whether two records differ in any bit.
+// Return whether two records differ in any bit.
 static inline bool record_differs(const record_chunk_t *left, const record_chunk_t *right) {
   record_chunk_t bits = 0;
 #pragma unroll

@@ -78,7 +78,7 @@ static inline void wg_barrier(void) {
 #endif
 }
 
-// Exclusive prefix sum over the work-group, in work-item order.
+// Return the exclusive prefix sum over the work-group, in work-item order.
 //
 // Out      *total: the sum of all values.
 // Temp     scratch: WG_SIZE words of local memory, free on return.
@@ -119,7 +119,8 @@ static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scr
 #endif
 }
 
-// The greatest value of all earlier work-items; 0 for the first.
+// Return the greatest value of all earlier work-items of the work-group. The first work-item gets
+// 0.
 //
 // Temp     scratch: WG_SIZE words of local memory, free on return.
 // Scope    the whole work-group; each work-item has its own result. Ends with a barrier where

@@ -11,7 +11,7 @@ typedef struct {
   uint id;    // slot of the edge in the graph's CSR
 } edge_t;
 
-// The words of an edge as one vector, which is also how local memory holds edges.
+// Return the words of an edge as one vector, which is also how local memory holds edges.
 static inline uint4 edge_pack(edge_t edge) {
   return (uint4)(edge.u, edge.v, edge.key, edge.id);
 }

@@ -25,12 +25,12 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// The index of this lane group in its work-group.
+// Return the index of this lane group in its work-group.
 static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// The first record of this lane group's range, which ends at the beginning of the next one.
+// Return the first record of this lane group's range, which ends at the beginning of the next one.
 static inline size_t range_begin(uint n, ulong range) {
   return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }

@@ -38,7 +38,7 @@ typedef struct {
   given_t given;  // arguments of EXPRESSION
 } selection_t;
 
-// Returns 0x80 in each byte of `flags` that is not 0, and 0 in all other bytes.
+// Return 0x80 in each byte of `flags` that is not 0, and 0 in all other bytes.
 static inline uint4 flags_set(uint4 flags) {
   return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
 }
@@ -61,7 +61,7 @@ typedef char
     rule_element_has_the_size_of_its_record[sizeof(T) == RECORD_WORDS * RECORD_UNIT ? 1 : -1];
 #endif
 
-// Returns whether record i is kept. `previous` is the record before it, which is read only with
+// Return whether record i is kept. `previous` is the record before it, which is read only with
 // KEEP_HEADS.
 static inline bool rule_keeps(const selection_t *of, size_t i, const record_chunk_t *record,
                               const record_chunk_t *previous) {

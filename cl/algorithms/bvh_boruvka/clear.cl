@@ -13,7 +13,7 @@
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
 
-// Whether a point of a leaf is within reach of a box and is not in the component `own`.
+// Return whether a point of a leaf is within reach of a box and is not in the component `own`.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
   const global double *at = tree_leaf(tree, leaf);

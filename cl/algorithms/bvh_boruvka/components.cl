@@ -11,7 +11,8 @@ static inline uint component_of(const components_t *components, uint slot) {
   return label == MIXED ? components->component[slot] : label;
 }
 
-// A lower bound of the distance that a key represents, or infinity if the key means "no edge".
+// Return a lower bound of the distance that a key represents, or infinity if the key means "no
+// edge".
 static inline double distance_of_key(ulong key) {
   return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }

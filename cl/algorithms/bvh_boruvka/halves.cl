@@ -27,8 +27,8 @@
 // else points that are equal in all of them would be in different halves again and again.
 #define TILT 0x1p-8
 
-// The key by which points of a segment are divided: the coordinate along its widest side, and a
-// little of the next coordinates, each multiplied by a quarter, so that neither a key nor a
+// Return the key by which points of a segment are divided: the coordinate along its widest side,
+// and a little of the next coordinates, each multiplied by a quarter, so that neither a key nor a
 // difference is infinite.
 static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
                             uint n) {
@@ -79,7 +79,8 @@ static inline void wi_select(global double *keys, global uint *ids, uint size, u
   }
 }
 
-// The dimension in which the points of ids are farthest apart; the first one if several are equal.
+// Return the dimension in which the points of `ids` are farthest apart. If several dimensions are
+// equal, return the first of them.
 static inline uint wi_widest(const global double *planes, const global uint *ids, uint dimensions,
                              uint n, uint size) {
   uint widest = 0;

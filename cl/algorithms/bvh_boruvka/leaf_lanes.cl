@@ -40,9 +40,9 @@ static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
 }
 
-// Whether the box of a leaf is within reach of any of the points. A search around the box of the
-// points' own leaf reaches more leaves than the points do, above all in many dimensions, where they
-// are far apart.
+// Return whether the box of a leaf is within reach of any of the points. A search around the box of
+// the points' own leaf reaches more leaves than the points do, above all in many dimensions, where
+// they are far apart.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   double8 reach) {
   if (DIMENSION_CLASS) return true;

@@ -38,7 +38,7 @@ static inline void list_clear(list_t *list, uint k) {
   }
 }
 
-// Whether entry `j` comes after a point with this plain sum.
+// Return whether entry `j` of the list comes after a point with this plain sum.
 static inline bool list_is_behind(const list_t *list, uint j, double plain) {
   return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
 }

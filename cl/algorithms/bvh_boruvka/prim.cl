@@ -65,7 +65,8 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
   return min(two.x, two.y);
 }
 
-// The index of the lightest among `m` edges. Among edges of equal weight, the least pair counts.
+// Return the index of the lightest among `m` edges. Among edges of equal weight, the least pair
+// counts.
 static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;

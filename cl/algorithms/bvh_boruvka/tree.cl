@@ -71,29 +71,31 @@ static inline void tree_open(tree_t *tree, TREE_PARAMETERS, uint n, uint top) {
   tree->top = top;
 }
 
-// Nodes of a level.
+// Return the number of nodes of a level.
 static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
 }
 
-// Number of entries of a level of `n_nodes` nodes: whole groups of children.
+// Return the number of entries that arrays have for a level of `n_nodes` nodes. It is rounded up to
+// whole groups of children.
 static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
 
-// The first coordinates of a leaf's points. The next coordinates follow LEAF entries later.
+// Return the address of the first coordinates of a leaf's points. The next coordinates follow LEAF
+// entries later.
 static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
 
-// The lower end of a node's box in the first dimension. `index` is the node's index in arrays of
-// nodes. The next row follows FANOUT entries later.
+// Return the address of the lower end of a node's box in the first dimension. `index` is the node's
+// index in arrays of nodes. The next row follows FANOUT entries later.
 static inline const global double *tree_box(const tree_t *tree, uint index) {
   return tree->boxes + (size_t)(index >> FANOUT_SHIFT) * (tree->box_rows * FANOUT) +
          (index & FANOUT_MASK);
 }
 
-// A row of the coordinates of a slot.
+// Return a row of the coordinates of a slot.
 static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
@@ -167,7 +169,7 @@ static inline void search_open(search_t *search, const tree_t *tree, uint slot, 
   search->lesser = search->greater = search->at = NO_SLOT;
 }
 
-// The weight of an edge between the point and the one in `slot`.
+// Return the weight of the edge between the point of the search and the point in `slot`.
 static inline double search_weight(const search_t *search, const tree_t *tree, uint slot,
                                    double plain) {
   double weight = DISTANCE_OF_PLAIN(plain);
@@ -177,7 +179,7 @@ static inline double search_weight(const search_t *search, const tree_t *tree, u
   return weight;
 }
 
-// The plain sum of the point and the one in `slot`.
+// Return the plain sum of the point of the search and the point in `slot`.
 static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
@@ -211,7 +213,7 @@ static inline uint bits_of_mask(long8 mask) {
 }
 #endif
 
-// A mask of the points of a leaf that are within reach, one bit each. With one work-item per
+// Return a mask of the points of a leaf that are within reach, one bit each. With one work-item per
 // work-group, the plain sums of the points are kept. Otherwise the few sums that are needed are
 // computed again, so that no array is needed for them.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,

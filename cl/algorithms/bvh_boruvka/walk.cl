@@ -12,16 +12,18 @@
   DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
 #endif
 
-// Whether a node may have a better edge of weight 0, that is, one with lesser ends than the best so
-// far. Without this test, searches among many equal points would visit all of them.
+// Return whether a node may have a better edge of weight 0, which is an edge with lesser ends than
+// the best edge so far. Without this test, searches among many equal points would visit all of
+// them.
 static inline bool search_may_tie(const search_t *search, uint least) {
   const uint lesser = min(search->id, least), greater = max(search->id, least);
   return lesser < search->lesser ||
          (lesser == search->lesser && (least == search->id || greater < search->greater));
 }
 
-// A mask of the children of a node that are within reach and are not entirely in the component
-// `own`. `level` is the level of the children. Without `labels`, components do not matter.
+// Return a mask of the children of a node that are within reach and are not entirely in the
+// component `own`. `level` is the level of the children. Without `labels`, components do not
+// matter.
 static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
@@ -89,8 +91,8 @@ static inline void walk_open(walk_t *walk, uint leaf) {
   walk->parent = leaf;
 }
 
-// The next leaf that is within reach and is not entirely in the component `own`, or NO_SLOT after
-// the last one.
+// Return the next leaf that is within reach and is not entirely in the component `own`, or NO_SLOT
+// after the last one.
 static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
                              const global uint *labels, uint own) {
   for (;;) {

@@ -39,19 +39,20 @@ static inline ulong pair_key(uint a, uint b, uint bits) {
   return (ulong)min(a, b) << bits | max(a, b);
 }
 
-// The word of an edge: its key, and its position if that has bits there.
+// Return the word of an edge: its key, and its position if the word has bits for positions.
 static inline ulong key_word(ulong key, size_t i, uint number_bits) {
   return number_bits ? key << number_bits | i : key;
 }
 
-// The position of the edge that a word is of; `numbers` is null if words have it.
+// Return the position of the edge to which a word belongs. `numbers` is null if the words contain
+// the positions.
 static inline uint number_at(const global ulong *words, const global uint *numbers, size_t i,
                              uint number_bits) {
   return number_bits ? (uint)(words[i] & (((ulong)1 << number_bits) - 1)) : numbers[i];
 }
 
-// An end of 32 or 64 bits, signed or not. One that is negative or has more than 32 bits becomes
-// NO_VERTEX, which no graph has.
+// Return an end of an edge. In the array, ends have 32 or 64 bits, and may be signed. An end that
+// is negative or has more than 32 bits becomes NO_VERTEX, a number that no vertex of a graph has.
 static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
   return is_wide ? (uint)min(((const global ulong *)ends)[i], (ulong)NO_VERTEX) : ends[i];
 }

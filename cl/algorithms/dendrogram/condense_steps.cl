@@ -45,7 +45,7 @@ typedef struct {
   uint n, m, least;
 } condense_t;
 
-// Whether a merge has enough points for a cluster. The top always counts as large.
+// Return whether a merge has enough points for a cluster. The top always counts as large.
 static inline bool wi_condense_is_large(const condense_t *run, uint place) {
   return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }

@@ -68,7 +68,7 @@ typedef struct {
   double scale, slack, error, absolute, least;
 } filter_t;
 
-// The power of two by which coordinates are multiplied, so that none exceeds 1.
+// Return the power of two by which coordinates are multiplied, so that none exceeds 1.
 static inline double filter_scale(const global uint *scaling) {
   return ldexp(1.0, min(1022 - (int)scaling[SCALING_EXPONENT], 1000));
 }
@@ -82,13 +82,13 @@ static inline void filter_open(filter_t *filter, const global uint *scaling, uin
   filter->least = 4e-162 * sqrt((double)d);
 }
 
-// A float that is not less than the double.
+// Return a float that is not less than the given double.
 static inline float filter_above(double value) {
   return (float)(value * (1 + 0x1p-22));
 }
 
-// The maximum filter value of a pair whose distance is at most `distance`. The distance is in terms
-// of the metric, before any rounding of the metric.
+// Return the maximum filter value of a pair whose distance is at most `distance`. The distance is
+// in terms of the metric, before any rounding of the metric.
 static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
 #if METRIC == METRIC_COSINE  // of points of length 1: half the square between them
   distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
@@ -99,8 +99,8 @@ static inline float filter_of_distance(const filter_t *filter, double distance, 
   return filter_above(value + filter->absolute);
 }
 
-// The maximum filter value of a pair that may be at most as far apart as a pair with filter value
-// `least`.
+// Return the maximum filter value of a pair that may be at most as far apart as a pair with filter
+// value `least`.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const double plain = least * (1 + filter->error) + filter->absolute;
   double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
@@ -115,7 +115,8 @@ static inline float filter_of_nearest(const filter_t *filter, float least, uint 
 #endif
 }
 
-// A lower bound of the filter values of pairs that are at least as far apart as this core distance.
+// Return a lower bound of the filter values of pairs that are at least as far apart as this core
+// distance.
 static inline float filter_of_core(const filter_t *filter, double core) {
 #if METRIC == METRIC_COSINE
   core = sqrt(2 * core);
@@ -125,8 +126,8 @@ static inline float filter_of_core(const filter_t *filter, double core) {
   return value > 1e30 ? 1e30f : (float)value;
 }
 
-// The plain sum of two points, which are rows of `d` coordinates, added in the stated order. Blocks
-// of four keep Intel's CPU runtime from vectorising the sum, which would change the order.
+// Return the plain sum of two points, which are rows of `d` coordinates, added in the stated order.
+// Blocks of four keep Intel's CPU runtime from vectorising the sum, which would change the order.
 static inline double rows_plain(const global double *rows, uint d, uint u, uint v) {
   const global double *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
   double sum = 0;

@@ -8,7 +8,8 @@ typedef struct {
   uint to;
 } lightest_t;
 
-// The measure of a pair that the filter let through, or of its core distances if one is greater.
+// Return the measure of a pair that the filter let through, or of its core distances if one is
+// greater.
 static inline double lightest_measure(const points_t *of, const global double *core, uint u,
                                       uint v) {
   const double measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));

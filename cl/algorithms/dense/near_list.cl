@@ -41,7 +41,7 @@ static inline void list_take(list_t *list, double plain) {
   }
 }
 
-// The filter value that pairs must not exceed to get into the list.
+// Return the filter value that pairs must not exceed to get into the list.
 static inline float list_reach(const list_t *list, const filter_t *filter, uint d) {
   if (list->filled < list->k) return INFINITY;
   return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);

@@ -19,8 +19,8 @@ static inline void group_open(group_t *group, global ulong *scratch, uint n, uin
   group->components = group->list + n_entries;
 }
 
-// The components of the vertices in a round. The components of the next round are the parents of
-// this one (quirk: intel-swapped-pointers).
+// Return the components of the vertices in a round. The components of the next round are the
+// parents of this one (quirk: intel-swapped-pointers).
 static inline global uint *group_components(const group_t *group, uint n, uint round) {
   return group->components + round % 2 * (size_t)n;
 }

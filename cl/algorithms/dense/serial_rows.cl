@@ -25,7 +25,7 @@ typedef uint16 measure16_t;
 #define WEIGHTS_AS(type) as_##type##long16
 #endif
 
-// The measures of consecutive cells. For stored weights they equal weight_key of
+// Return the measures of consecutive cells. For stored weights they equal weight_key of
 // cl/device/weight_key.cl.
 static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
@@ -59,7 +59,7 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #endif
 }
 
-// The measures of consecutive cells, where cells inside the component `own` get the greatest
+// Return the measures of consecutive cells, where cells inside the component `own` get the greatest
 // measure. Without `component`, no cell is left out.
 static inline measure16_t row_leaving(const row_t *row, uint v, const global uint *component,
                                       uint own) {

@@ -9,7 +9,7 @@
 // Jumps of a vertex in one launch of pointer jumping.
 #define DENSE_JUMPS 32
 
-// The index of a block's entry: entries that are read together are neighbours.
+// Return the index of a block's entry. Entries that are read together are neighbours.
 static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }

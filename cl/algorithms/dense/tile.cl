@@ -45,7 +45,7 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
   for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
 }
 
-// The least of 16 values: by an array (quirk: oclgrind-vector-halves).
+// Return the least of 16 values. They are stored in an array first (quirk: oclgrind-vector-halves).
 static inline float least_of(float16 values) {
   float value[PACK], least = INFINITY;
   vstore16(values, 0, value);
@@ -69,7 +69,7 @@ static inline float least_of(float16 values) {
 #define QUEUE 256
 #define QUEUE_END 0xffffffffu
 
-// The rows of a work-item in a tile, and its 8 columns.
+// Return the rows of a work-item in a tile, and its 8 columns.
 static inline uint own_row(uint i) {
   return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (WG_SIZE / 4);
 }

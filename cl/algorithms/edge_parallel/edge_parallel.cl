@@ -70,7 +70,7 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 #else
 
-// The root of a vertex. `lock` is for SETS_LOCKED.
+// Return the root of a vertex. `lock` is for SETS_LOCKED.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
 #if SETS == SETS_COMPRESSING

@@ -3,7 +3,7 @@
 // before the first contraction, and no atomic is needed to choose.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
-// The lightest of some slots, or NO_POSITION if there are none. Slots rise, so of equal
+// Return the lightest of some slots, or NO_POSITION if there are none. Slots rise, so of equal
 // weights the first stays. Keys and slots are compared as whole words where they fit: a branch
 // would be predicted wrongly half of the time.
 static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,

@@ -32,26 +32,27 @@ typedef struct {
   global weight_t *weights;
 } list_t;
 
-// The first of this work-item's contiguous range of the items 0 .. n - 1.
+// Return the first item of this work-item's range. The items 0 to n - 1 are divided into contiguous
+// ranges.
 static inline uint range_begin(uint n) {
   return (uint)((ulong)n * get_group_id(0) / get_num_groups(0));
 }
 
-// The item behind the last of that range.
+// Return the index after the last item of this work-item's range.
 static inline uint range_end(uint n) {
   return (uint)((ulong)n * (get_group_id(0) + 1) / get_num_groups(0));
 }
 
-// The edge at a position, which is its id.
+// Return the edge at a position, which is its id.
 static inline edge_t list_edge(const list_t *list, uint position) {
   const uint4 words = list->edges[position];
   const edge_t edge = {words.x, words.y, words.z, position};
   return edge;
 }
 
-// Whether an edge lowers the reservation of a supervertex, by its first word. The read races with
-// atomics of other work-items. Words only fall, so an edge that does not lower a word now never
-// will.
+// Return whether an edge lowers the reservation of a supervertex, by its first word. The read races
+// with atomics of other work-items. Words only fall, so an edge that does not lower a word now
+// never will.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;

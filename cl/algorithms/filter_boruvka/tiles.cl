@@ -67,12 +67,14 @@ static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
         t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
 }
 
-// The lightest slots of the parts of rows that began in an earlier tile, one word for each tile.
+// Return the array of the lightest slots of those parts of rows that began in an earlier tile. It
+// has one word for each tile.
 static inline global uint *tile_later_parts(const solve_t *solve) {
   return solve->tiles + tile_count(solve) + 1;
 }
 
-// The lightest slots of the parts of rows that go on in the next tile, one word for each tile.
+// Return the array of the lightest slots of those parts of rows that go on in the next tile. It has
+// one word for each tile.
 static inline global uint *tile_first_parts(const solve_t *solve) {
   return tile_later_parts(solve) + tile_count(solve);
 }
@@ -186,7 +188,7 @@ static inline bool block_begins_row(const tile_t *tile, const block_t *block, ui
 #endif
 }
 
-// The row of the slot before a block's first.
+// Return the row of the slot before a block's first.
 static inline uint block_row_before(const tile_t *tile, const block_t *block) {
   return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }

@@ -46,7 +46,7 @@
 #if HAS_FEW
 typedef ulong few_word_t;
 
-// Whether many edges are to be contracted to few supervertices.
+// Return whether many edges are to be contracted to few supervertices.
 static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }

@@ -2,8 +2,8 @@
 // of many work-items. serial.cl is the same for single work-items.
 #include "algorithms/k_core/state.cl"
 
-// The item that a slot of a tile belongs to: the last item whose slots begin at or before it. An
-// item without slots begins where the next one does.
+// Return the item to which a slot of a tile belongs. It is the last item whose slots begin at or
+// before the slot. An item without slots begins at the same slot as the next item.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {

@@ -22,7 +22,7 @@ static inline volatile global uint *round_words(volatile global uint *state, uin
   return state + ROUND_WORDS * (round % ROUNDS_KEPT);
 }
 
-// The first of this work-group's n / W items; with `next` = 1, the first item of the next
+// Return the first of this work-group's n / W items; with `next` = 1, the first item of the next
 // work-group.
 static inline uint range_begin(uint n, uint next) {
   return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
@@ -40,9 +40,9 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
   if (get_local_id(0) == 0 && *least < UINT_MAX) atomic_min(word, *least);
 }
 
-// Whether a vertex is above the level. The read races with work-items that lower the degree. That
-// is benign: the degree only falls while it is above, so a vertex that is not above never will be,
-// and degree_lower detects a stale value.
+// Return whether a vertex is above the level. The read races with work-items that lower the degree.
+// That is benign: the degree only falls while it is above, so a vertex that is not above never will
+// be, and degree_lower detects a stale value.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }

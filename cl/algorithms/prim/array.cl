@@ -26,7 +26,7 @@ static inline void array_begin(const prim_t *prim, const global uint *vertices, 
   wg_barrier();
 }
 
-// The position in [begin, n) of the vertex with the lightest edge.
+// Return the position in [begin, n) of the vertex with the lightest edge.
 //
 // Temp     best_keys, best_positions: WG_SIZE each, in local memory, free after another barrier.
 // Scope    the whole work-group; the result is the same in all work-items.
@@ -79,7 +79,7 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
   wg_barrier();
 }
 
-// Whether to offer the slot of a row that ends at `end`, and with which key. Where several
+// Return whether to offer the slot of a row that ends at `end`, and with which key. Where several
 // work-items read a row, the one at the first of parallel edges offers the lightest of them, so
 // that every vertex has one writer.
 static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uint end,

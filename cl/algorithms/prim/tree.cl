@@ -74,7 +74,8 @@ static inline bool prim_offer(const prim_t *prim, uint vertex, prim_key_t key, u
   return true;
 }
 
-// Whether vertex a's recorded edge comes before vertex b's; a vertex without one is last.
+// Return whether the stored edge of vertex a comes before that of vertex b. A vertex without an
+// edge comes last.
 static inline bool prim_precedes(const prim_t *prim, prim_key_t key_a, uint a, prim_key_t key_b,
                                  uint b) {
   if (key_a != key_b) return key_a < key_b;

@@ -42,7 +42,7 @@ static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t 
 #endif
 }
 
-// A measure above which all measures have greater keys.
+// Return a measure above which all measures have greater keys.
 static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_t key) {
 #if METRIC == 0
   return (measure_t)key;

@@ -2,7 +2,7 @@
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 
-// Whether a claimed slot is not an edge, or does not come after the slot before it.
+// Return whether a claimed slot is not an edge, or does not come after the slot before it.
 static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
                                   const global uint *slots, const global uint2 *ends, uint i,
                                   uint n, uint n_slots) {

@@ -39,7 +39,8 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 #endif
 }
 
-// Whether the paths of two vertices to the top show that an edge between them is rightly left out.
+// Return whether the paths of two vertices to the top show that an edge between them is rightly
+// left out.
 static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
 #if WEIGHT_BITS == 64

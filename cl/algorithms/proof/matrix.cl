@@ -53,7 +53,7 @@ typedef struct {
   const global uint2 *ends;
 } tree_t;
 
-// Whether the pair (u, v) comes before a forest edge, given by its rank.
+// Return whether the pair (u, v) comes before a forest edge, given by its rank.
 static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, uint v, uint rank) {
   if (rank == 0) return false;
   const cell_key_t other = tree->keys[rank - 1];
@@ -62,9 +62,9 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Whether a pair comes after all edges on the paths of its ends to the top, by its measure and the
-// greater of their limits. `ties_last`: all forest edges are in rows before it, so it also comes
-// after the edges of its own key.
+// Return whether a pair comes after all edges on the paths from its ends to the top. This is
+// decided by its measure and the greater limit of its ends. `ties_last`: all forest edges are in
+// rows before the pair, so it also comes after forest edges with the same key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;

@@ -19,7 +19,7 @@ static inline void least_reset(global uint *least, uint stride, size_t node) {
 #endif
 }
 
-// Whether an edge may be less than the least so far. The read races with atomics of other
+// Return whether an edge may be less than the least so far. The read races with atomics of other
 // work-items. That is benign: words only fall, so an edge that is not less now never will be.
 static inline bool least_is_lowered(const volatile global uint *least, uint node, uint first,
                                     uint index) {

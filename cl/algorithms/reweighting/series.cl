@@ -17,7 +17,7 @@
 
 #define NO_EDGE 0xffffffffu
 
-// Whether an edge between two vertices lies in the 2-core.
+// Return whether an edge between two vertices lies in the 2-core.
 static inline bool in_two_core(const global uint *cores, uint u, uint v) {
   return cores[u] >= 2 && cores[v] >= 2;
 }
@@ -67,7 +67,7 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// The inner vertex by which an edge's path is found: the first of its ends that is one, else
+// Return the inner vertex by which an edge's path is found: the first of its ends that is one, else
 // NO_EDGE.
 static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;

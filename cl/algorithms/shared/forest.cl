@@ -4,8 +4,8 @@
 #include "device/work_group.cl"
 
 #if WG_SIZE == 1
-// The row of a slot, as wi_find_row has it, from a row on that is not behind it: by strides that
-// double.
+// Return the row of a slot like wi_find_row. The search begins at a row that is not after it, and
+// goes on by strides that double.
 static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint slot) {
   uint high = row + 1, stride = 1;
   while (high < n && indptr[high] <= slot) {

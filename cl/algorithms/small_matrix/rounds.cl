@@ -79,7 +79,7 @@ static inline void wi_hook(components_t parts, edges_t edges, uint n, global uch
   }
 }
 
-// Number the trees; return how many there are.
+// Number the trees. Return the number of trees.
 //
 // Out      parts.best: the number of each component's tree.
 //
