@@ -4,11 +4,12 @@
 // the deterministic reservations of ECL-MST (Fallin et al. 2023). Segments that are compacted in
 // place, and hooking by the edge that a supervertex reserved, are clmst's own.
 //
-// Work-groups are of one work-item. Vertices of the graph are at depth 0 of the first phase, the
-// components that a phase leaves at depth 0 of the next. The supervertices of a depth are
-// contracted to the supervertices of the next depth, at most half as many. The host knows how many
-// there are, and says where in links[] and state[] a depth begins (`here`, `there`: links of a
-// depth and of the next; `counts`).
+// Work-groups have one work-item. Depth 0 of the first phase has the vertices of the graph. Depth 0
+// of a later phase has the components at the end of the phase before. The supervertices of a depth
+// are contracted to the supervertices of the next depth, of which there are at most half as many.
+// The host knows these numbers. It passes the positions at which a depth begins: `here` and `there`
+// are where the links of a depth and of the next depth begin in links[], and `counts` is where the
+// counts of the depth begin in state[].
 #include "algorithms/filter_boruvka/cpu_list.cl"
 #include "device/rows.cl"
 
@@ -33,8 +34,9 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
   GRID_FOR(i, n_words) in_forest[i] = 0;
 }
 
-// List the edges of a window that join two components, and reserve both for each of them. Edges of
-// earlier windows lie within one component, so a window's lower end is not looked at.
+// List the edges of a window that join two components, and enter each edge in the reservations of
+// both components. Edges of earlier windows lie within one component, so the lower end of the
+// window need not be checked.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]; links[n]: the components of vertices,
 //          read if `contracted`; in_largest, read if `marked`: bits of mark_largest; the window's upper end, (high_key, high_slot), read if `limited`.
@@ -106,9 +108,9 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 }
 #endif
 
-// Put the edge that each supervertex has reserved into the forest. Of two that reserved the same
-// one the lesser is a root, which gets a number at the next depth. One that reserved none is
-// finished, and gets the number of its component.
+// Put the edge that each supervertex has reserved into the forest. If two supervertices have
+// reserved the same edge, the lesser of them is a root, and gets a number at the next depth. A
+// supervertex that has reserved no edge is finished, and gets the number of its component.
 //
 // In       reserved, edges.
 // In-out   state: the count of vertices of the next depth, and the components; in_forest[n_slots].
@@ -148,9 +150,9 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
 
 // Find the supervertex of every vertex of a depth by its links, with path compression.
 //
-// Work-items follow and store at the same time: a link that is read is the old one or the root's
-// number, and the old one leads to the root. All vertices on the path get the number too, so no
-// work-item follows a path twice, however long it is.
+// Work-items read and store links at the same time. A link that is read is the old link, which
+// leads to the root, or already the number of the supervertex. All vertices on the path get the
+// number, too, so no work-item follows a path twice, however long it is.
 //
 // In-out   links[n_vertices] of this depth; state: STUCK in place of the overflow, if a path has as
 //          many links as there are vertices. That is a cycle: choices were wrong.
@@ -179,7 +181,8 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
   }
 }
 
-// Give the listed edges their new ends, and remove those within one supervertex.
+// Replace the ends of the listed edges by their supervertices, and remove the edges within one
+// supervertex.
 //
 // In       links of this depth.
 // In-out   edges, listed, lengths[segments]: the list; next: reservations of the next depth, empty
@@ -214,8 +217,8 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
   if (at > first) atomic_add(state + counts + COUNT_EDGES, at - first);
 }
 
-// Find the component that the phase leaves every vertex of a depth in, once the components of the
-// next depth are found.
+// Find the component of every vertex of a depth at the end of the phase. The components of the next
+// depth must have been found before.
 //
 // In-out   links: of the next depth, at `there`, all final; of this depth, at `here`, written.
 //          anew: whether this depth is the graph's vertices, whose links are final from the phase
@@ -232,8 +235,8 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
   }
 }
 
-// Mark the vertices of one component. It is the largest if most vertices are in it, and else any
-// component.
+// Mark the vertices of one component. If more than half of the vertices are in the largest
+// component, it is the largest one. Otherwise it may be any component.
 //
 // In       links[n] of the graph's vertices, all final.
 // Out      in_largest[n / 32 words, rounded up]: a bit a vertex, from the least on.

@@ -1,8 +1,8 @@
-// filter-boruvka for CPUs: from a block of slots to the edges that a window lists.
+// filter-boruvka for CPUs: how the edges that a window lists are found in a block of slots.
 //
-// Slots become fewer from step to step. A step goes through what the one before left, and moves it
-// to the front of local arrays. No step has a branch that depends on a single slot, so many loads
-// are under way at once, and none is predicted wrongly.
+// Each step keeps only some of the slots that the step before has kept, and moves them to the front
+// of local arrays. No step has a branch that depends on a single slot. So many loads are under way
+// at once, and no branch is predicted wrongly.
 //
 // Example: a block of slots 64 .. 71 in rows 5 and 6; all are light but slot 65.
 //
@@ -15,12 +15,14 @@
 #include "device/row_fill.cl"
 #include "device/weight_key_vector.cl"
 
-// Edges that are processed together, so that data used twice are still in the nearest cache.
+// Number of edges that are processed together. It is so small that data which are used twice are
+// still in the nearest cache.
 #define BLOCK 1024
 
-// Find the slots of a block in which edges at most (high_key, high_slot) are.
+// Find the slots of a block whose edges are at most (high_key, high_slot) in the order of (key,
+// slot).
 //
-// Out      picked: from the block's begin, rising.
+// Out      picked: the positions of these slots in the block, rising.
 // Scope    one work-item.
 // Ensures  returns how many there are.
 static inline uint wi_pick_light(local uint *picked, const global weight_t *weights, uint begin,
@@ -79,10 +81,11 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
   return n_kept;
 }
 
-// Remove the edges within the largest component, which are most of those within any, by a bit a
-// vertex: the bits stay in a near cache, where the links of all vertices do not.
+// Remove the edges within the largest component, which are most of the edges within any component.
+// One bit for each vertex says whether it is in the largest component. The bits of all vertices fit
+// a near cache, and their links would not.
 //
-// In       in_largest: of vertices.
+// In       in_largest: the bits of the vertices.
 // In-out   picked, rows, columns [n_picked].
 // Scope    one work-item.
 // Ensures  returns how many there are.
@@ -101,7 +104,7 @@ static inline uint wi_leave_largest(local uint *picked, local uint *rows, local 
   return n_kept;
 }
 
-// Put components in place of rows and columns, and keep the edges that join two of them.
+// Replace rows and columns by their components, and keep the edges that join two components.
 //
 // In       links: of vertices, all final.
 // In-out   picked, rows, columns [n_picked].

@@ -1,6 +1,6 @@
-// filter-boruvka for CPUs: the first round of a graph whose incident slots are known,
-// such as a graph that is solved repeatedly. Every vertex looks at its own edges: nothing is listed
-// before the first contraction, and no atomic is needed to choose.
+// filter-boruvka for CPUs: the first round of a graph for which the slots of each vertex's edges
+// are known, such as a graph that is solved repeatedly. Every vertex reads its own edges. So no
+// edges are listed before the first contraction, and the choice needs no atomic operations.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
 // Return the lightest of some slots, or NO_POSITION if there are none. Slots rise, so of equal
@@ -26,7 +26,7 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 #endif
 }
 
-// Let every vertex choose its lightest edge.
+// Find the lightest edge of every vertex.
 //
 // In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
 //          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, rising;
@@ -46,7 +46,8 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
   }
 }
 
-// Put the chosen edges into the forest; in all else as filter_boruvka_cpu_hook does at depth 0.
+// Put the chosen edges into the forest, and do everything else that filter_boruvka_cpu_hook does at
+// depth 0.
 //
 // In       chosen[n].
 // In-out   state: the count of vertices of depth 1, and the components; in_forest[n_slots].

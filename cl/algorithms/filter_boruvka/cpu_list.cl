@@ -1,25 +1,27 @@
 // filter-boruvka for CPUs: segments of the edge list, and reservations.
 //
-// Every work-item has a segment of the list to itself, of `stride` edges, of which the first
-// lengths[segment] are in use. Edges keep their order, and segments follow one another, so
-// positions in the list order edges as their slots do. The position therefore stands for the edge's
-// id in reservations, and leads from a supervertex straight to the edge that it has reserved.
+// Every work-item has its own segment of the list. A segment has a capacity of `stride` edges, of
+// which the first lengths[segment] are in use. Edges are listed in the order of their slots and
+// keep their order, so the positions in the list order edges in the same way as their slots.
+// Therefore reservations have the position of an edge in place of its id. The position leads from a
+// supervertex straight to the edge that it has reserved.
 #include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The link of a root until it has a number: while supervertices of a tile are counted.
+// The link of a root that has no number yet, while the supervertices of a tile are counted.
 #define LINK_ROOT 0xfffffffeu
 
 // Vertices that tell which component is the largest.
 #define VOTERS 256
 
-// No position: reservation_id of a supervertex that has reserved no edge.
+// Stands for "no position". It is the reservation_id of a supervertex that has reserved no edge.
 #define NO_POSITION 0xffffffffu
 
-// state[]: whether a segment overflowed, or links led round; the components that each phase leaves;
-// the counts of each depth of each phase: its vertices, its edges.
+// state[]: first a word that says whether a segment has overflowed, or whether links formed a
+// cycle. Then the number of components at the end of each phase. Then, for each depth of each
+// phase, its number of vertices and its number of edges.
 #define STATE_OVERFLOW 0
 #define STATE_STUCK 2
 #define COUNT_VERTICES 0
@@ -58,8 +60,8 @@ static inline uint reservation_is_lowered(const volatile global uint *reserved, 
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
 }
 
-// Put the edge in a slot into the forest. Two supervertices that chose one edge store the same
-// byte.
+// Put the edge in a slot into the forest. If two supervertices chose the same edge, they store the
+// same byte.
 static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
@@ -83,10 +85,12 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
   }
 }
 
-// Reserve both ends of the edges at the positions [from, to), at most BLOCK.
+// Enter the edges at the positions [from, to), at most BLOCK, in the reservations of both of their
+// ends.
 //
-// First the ends are found whose reservation an edge lowers, which are few: these are loads alone,
-// without branches, so many are under way at once. An atomic would wait for all of them.
+// First, find the ends whose reservation an edge lowers, which are few. This needs only loads and
+// no branches, so many loads are under way at once. An atomic operation in between would wait for
+// all of them.
 static inline void list_reserve(const list_t *list, uint from, uint to,
                                 volatile global uint *reserved, local uint *lowering) {
   uint n_lowering = 0;

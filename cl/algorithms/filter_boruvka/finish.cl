@@ -1,14 +1,16 @@
 // filter-boruvka: the end of a phase in one launch of work-groups that wait for one another.
 #include "algorithms/filter_boruvka/waiting.cl"
 
-// The remaining rounds of a phase in one launch and, if another phase follows, the step to it.
+// Do the remaining rounds of a phase in one launch. If another phase follows, find the components
+// of all vertices for it.
 //
-// In       first_depth: the phase's first; settles: whether another phase follows.
+// In       first_depth: the first depth of the phase; settles: whether another phase follows.
 // In-out   the worklist, the links and the reservations of `depth`; marks; state: counts, arrivals.
-// Out      if it settles: links of depth 0, final; supervertices of depth 1 for the next phase.
+// Out      if `settles`: links of depth 0, final; supervertices of depth 1 for the next phase.
 // Launch   WG_SIZE; as many work-groups as can be resident at once.
 // Needs    the reservations of pass 0 at `depth`; arrivals zero.
-// Ensures  arrivals are zero again, unless it gave up: then nothing else is valid.
+// Ensures  arrivals are zero again. If work-groups waited too long and gave up, they are not, and
+//          no result is valid.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth, uint first_depth,
                                         uint settles) {

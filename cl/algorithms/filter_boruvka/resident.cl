@@ -1,20 +1,20 @@
 // filter-boruvka: the whole solve in one launch of work-groups that wait for one another.
 //
-// Each step is called from one place: compilers inline all of them, and take seconds for it.
+// Each step is called from one place only, since compilers inline every call, which takes seconds.
 #include "algorithms/filter_boruvka/first.cl"
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 #include "algorithms/filter_boruvka/waiting.cl"
 #include "device/verdict.cl"
 
-// 1: the solve has one window of edges. Compilers leave out the steps between windows then, and take
-// less time. 0: as many windows as the launch says.
+// 1: the solve has one window of edges. Compilers then leave out the steps between windows, and
+// take less time. 0: the arguments of the launch say how many windows there are.
 #ifndef ONE_WINDOW
 #define ONE_WINDOW 0
 #endif
 
-// Choose the first edge of every vertex from its row, and follow the choices. Return whether all
-// work-groups have come.
+// The first round: choose the lightest edge of every vertex from its row, and follow the choices.
+// Return whether all work-groups have arrived at the barriers.
 static inline bool resident_choose(const solve_t *solve, uint n_phases, workspace_t *workspace) {
 #if SYMMETRIC
   minima_take(solve, n_phases > 1, &workspace->tile, workspace->base);
@@ -30,7 +30,8 @@ static inline bool resident_choose(const solve_t *solve, uint n_phases, workspac
 #endif
 }
 
-// Begin a phase: from the graph to its first worklist. Return whether all work-groups have come.
+// Begin a phase: make its first worklist from the graph. Return whether all work-groups have
+// arrived at the barriers.
 static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n_phases,
                                         workspace_t *workspace) {
   if (phase == 0) {

@@ -4,16 +4,18 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// If a depth has at most this many vertices, paths to supervertices are not compressed before edges
-// follow them, which saves a step, since no path is long.
+// If a depth has at most this number of vertices, no path to a supervertex is long. Then paths are
+// not compressed before edges follow them, which saves a step.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
 #endif
 
-// Maximum number of paths that may stay long, so that edges follow them step by step.
+// Maximum number of paths that may remain long when paths are compressed. Edges follow these paths
+// step by step.
 #define FEW_PENDING 64
 
-// If a graph has at most this many vertices, each finds its component by itself after a window.
+// If a graph has at most this number of vertices, each vertex follows its whole path to its
+// component after a window.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
 #endif
@@ -24,18 +26,19 @@
 // supervertices, all atomics would meet at the same few addresses. Here a work-group first finds
 // the minima of its own edges in local memory, and enters only these.
 
-// The number of supervertices that count as few: a work-group has 8 bytes of local memory for each;
-// at least 1.
+// The maximum number of supervertices that count as few, at least 1. A work-group has 8 bytes of
+// local memory for each of them.
 #ifndef FEW_SUPERVERTICES
 #define FEW_SUPERVERTICES 512
 #endif
 
-// Edges per supervertex from which on this pays. Fewer edges are entered faster one by one.
+// Number of edges per supervertex from which on this saves time. Fewer edges are entered faster one
+// by one.
 #ifndef FEW_CROWD
 #define FEW_CROWD 128
 #endif
 
-// Edges that a work-item holds at once: 1 to 8, in registers.
+// Number of edges that a work-item keeps in registers at once: 1 to 8.
 #ifndef FEW_EDGES_PER_ITEM
 #define FEW_EDGES_PER_ITEM 4
 #endif
@@ -51,8 +54,9 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }
 
-// Contract the worklist of a depth to the worklist of the next, which has so many supervertices, as
-// round_contract does. least[FEW_SUPERVERTICES] is scratch. Must be reached by the whole work-group.
+// Contract the worklist of a depth to the worklist of the next depth like round_contract, if the
+// next depth has few supervertices. least[FEW_SUPERVERTICES] is scratch memory. Must be reached by
+// the whole work-group.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
@@ -119,9 +123,9 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
-// Compress paths to supervertices that are still long, until few of them are. Return whether all
-// work-groups have come. A path of the graph along which weights fall is one long path of links,
-// which edges would follow step by step.
+// Compress long paths to supervertices, until only few paths are long. Return whether all
+// work-groups have arrived at the barriers. A long path comes from a path of the graph along which
+// the weights fall. Without compression, edges would follow it step by step.
 //
 // Needs    a barrier before; the count of pending paths is that from the last call.
 static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth, uint n_vertices,
@@ -138,8 +142,9 @@ static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth
   return true;
 }
 
-// Do the rounds of a phase from `depth` on, until no edge can remain: once all supervertices with
-// edges have become one, no round follows. Return whether all work-groups have come.
+// Do the rounds of a phase from `depth` on, until no edge remains. After a round that joins all
+// supervertices with edges to one, no further round is needed. Return whether all work-groups have
+// arrived at the barriers.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
@@ -168,8 +173,8 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
   return true;
 }
 
-// Find the component that a phase left every vertex in, and reset the components' reservations.
-// Return whether all work-groups have come.
+// Find the component of every vertex at the end of a phase, and reset the reservations of the
+// components. Return whether all work-groups have arrived at the barriers.
 //
 // Needs    a barrier, then filter_begin_links.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,

@@ -5,16 +5,17 @@
 // Numerische Mathematik 1 (1959), Problem 1.
 //
 // The positions 0 .. taken - 1 of a patch are free. All other positions hold the vertices outside
-// the trees. A vertex without an edge to a tree has the greatest key, and comes after those with
-// one. If it is the least, the tree is complete, and the vertex becomes the root of another tree:
+// the trees. A vertex without an edge to a tree has the greatest key, and comes after all vertices
+// with such an edge. If the least vertex has no edge, the tree is complete, and this vertex becomes
+// the root of another tree:
 //
 //     position   0     1     2     3     4        taken = 2
 //     vertex     -     -     c     a     b
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
 #include "algorithms/prim/tree.cl"
 
-// How many steps it counts to choose a vertex, in addition to the positions and slots that a
-// work-item reads.
+// The number of steps that the choice of a vertex counts, in addition to one step for each position
+// and slot that a work-item reads.
 #define ARRAY_CHOOSE_STEPS 8
 
 // Begin a patch of n vertices, none of which is taken.
@@ -79,9 +80,9 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
   wg_barrier();
 }
 
-// Return whether to offer the slot of a row that ends at `end`, and with which key. Where several
-// work-items read a row, the one at the first of parallel edges offers the lightest of them, so
-// that every vertex has one writer.
+// Return whether the edge in a slot of a row that ends at `end` is to be offered, and with which
+// key. If several work-items read a row, only the work-item at the first of parallel edges offers
+// an edge, the lightest of them. So each vertex has one writer.
 static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uint end,
                                   prim_key_t *key) {
 #if WG_SIZE > 1
@@ -93,7 +94,7 @@ static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uin
   return true;
 }
 
-// Offer the edges of a row, whose vertex is in the tree.
+// Offer the edges of a row, whose vertex is in the tree, to the vertices at their other ends.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_offer(const prim_t *prim, uint from, uint begin, uint end) {

@@ -4,8 +4,9 @@
 // minimum spanning trees", Information Processing Letters 4 (1975): four children a node, so a
 // cache line of keys, and half the levels of a binary heap.
 //
-// The heap is addressable: positions[] has every vertex's index in it, so a lighter edge raises the
-// vertex from there. A vertex is in it at most once, so its capacity is the number of vertices.
+// The heap is addressable: positions[] has the index of every vertex in the heap. If a vertex gets
+// a lighter edge, it rises in the heap from this index. A vertex is in the heap at most once, so
+// the capacity of the heap is the number of vertices.
 #include "algorithms/prim/tree.cl"
 
 #define HEAP_ARITY 4
@@ -22,7 +23,8 @@ typedef struct {
 
 #define HEAP_CURSOR_WORDS 6
 
-// How many steps it counts to take a vertex out of the heap. Looking at a slot counts as one step.
+// The number of steps that the removal of a vertex from the heap counts. Reading a slot counts as
+// one step.
 #define HEAP_TAKE_STEPS 16
 
 // Raise (key, vertex) from a free position until the heap is in order.
@@ -77,8 +79,8 @@ static inline uint heap_take(const prim_t *prim, uint *size) {
   return vertex;
 }
 
-// Grow the trees of the cursor's patch, of n vertices, by at most *steps, which is counted down;
-// return whether they are complete.
+// Grow the trees of the cursor's patch, which has n vertices, in at most *steps steps. *steps is
+// counted down. Return whether the trees are complete.
 static inline bool heap_grow(const prim_t *prim, const global uint *vertices, uint n,
                              heap_cursor_t *cursor, uint *steps) {
   while (*steps > 0) {

@@ -11,7 +11,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// A mirror slot (image): the vertex that it leads to, and its weight, which saves a lookup.
+// A mirror slot (image): the vertex to which it leads, and its weight, so that the weight need not
+// be looked up.
 #if WEIGHT_BITS == 64
 typedef ulong2 image_t;
 #define IMAGE(target, weight) ((image_t)(target, weight))

@@ -8,9 +8,9 @@
 #include "algorithms/prim/tree.cl"
 #include "device/rows.cl"
 
-// Make one patch of all vertices, with nothing in a tree.
+// Make one patch of all vertices. No vertex is in a tree.
 //
-// Out      vertices[n]: of patches, one after the other; offsets[1]: where patches begin in it;
+// Out      vertices[n]: the vertices of the patches; offsets[1]: where each patch begins in it;
 //          parents[n], positions[n], lightest[n]; unfinished[1].
 // Launch   any. O(n).
 // Needs    nothing.

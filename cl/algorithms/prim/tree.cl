@@ -62,8 +62,9 @@ static inline void prim_take(const prim_t *prim, uint vertex) {
   prim->lightest[vertex] = 0;
 }
 
-// Offer a vertex an edge from `from`, a vertex in a tree; return whether the vertex is in no tree
-// and records the edge now. keys[] at its position is not changed.
+// Offer a vertex an edge from `from`, a vertex in a tree. If the vertex is in no tree and the edge
+// comes before its stored edge in the total order, store the edge and return true. keys[] at its
+// position is not changed.
 static inline bool prim_offer(const prim_t *prim, uint vertex, prim_key_t key, uint from) {
   const prim_key_t known = prim->lightest[vertex];
   if (key > known) return false;
