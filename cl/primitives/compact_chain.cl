@@ -138,7 +138,7 @@ static inline void section_write(const selection_t *of, size_t begin, size_t end
 //          0 only; bound: capacity of `out`.
 // In-out   states[LOOK_WORDS + 2 * number of tiles]: all 0 before.
 // Out      out[bound], values_out[bound]: not the arrays that are read; count[1].
-// Launch   one work-group a tile; n > 0.
+// Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; not for WRITE_ALL.
 // Ensures  out, values_out, count: as compact_select_one_group.
 LANES_ATTRIBUTE

@@ -87,7 +87,7 @@ static inline T look_back_prefix(const global element_t *in, const global uchar 
 // In       in[n]; flags[n]: SEGMENTS_FLAGS only.
 // In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: all 0 before.
 // Out      out[n]: not `in`; total[1]: unless it is null.
-// Launch   one work-group a tile; n > 0.
+// Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; COMBINE is exact.
 // Ensures  out as scan_write_ranges; total[0] = the combination of all elements since the last
 //          head.

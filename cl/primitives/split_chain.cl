@@ -201,7 +201,7 @@ kernel void split_chain_start(volatile global uint *states, ulong stride) {
 // In       in[n]; values[n]: VALUE_WORDS > 0 only; shift, mask: as of split_count_digits.
 // In-out   states: of this pass, [LOOK_WORDS + RADIX * (1 + number of tiles)].
 // Out      out[n], values_out[n]: not the arrays that are read.
-// Launch   one work-group a tile.
+// Launch   one work-group for each tile.
 // Needs    split_chain_start; n < 2**30.
 // Ensures  out: `in` sorted by the digit, equal digits in their order in `in`.
 LANES_ATTRIBUTE

@@ -7,7 +7,7 @@
 // keeps what it has found:
 //
 //   candidate[p]  another point, and keys[p], the key of the edge to it; NO_SLOT if there is none
-//   lower[p]      no edge that leaves p's component is lighter, the candidate's aside
+//   lower[p]      a lower bound of all edges from p to other components, except the candidate's
 //
 // First, the lists of a few nearest points are computed. While a point in p's list is in another
 // component, p need not search. After that, p searches only if its component's best edge is not
@@ -110,8 +110,8 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
-// Let every old root point to its new root if at most MOST_JUMPS jumps lead there, else to the last
-// parent reached. List the new roots.
+// Make every old root point to its new root, if at most MOST_JUMPS jumps along parents lead there.
+// Otherwise make it point to the last parent that was reached. List the new roots.
 //
 // In       roots[n_roots].
 // In-out   parents: work-items shorten paths to the same root at the same time; state[count]: the

@@ -9,7 +9,7 @@
 // moved to its first 2**(h - 1) leaves. If it has no further leaves, it is halved already.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// The greatest height of segments that a work-group of several work-items halves in local memory.
+// The maximum height of a segment that a work-group of several work-items halves in local memory.
 #define LOCAL_HEIGHT 8u
 #define LOCAL_POINTS (LEAF << LOCAL_HEIGHT)
 
@@ -23,8 +23,9 @@
 // The number of points of a segment of height `height`, except the last segment.
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
-// How far planes are tilted, so that points with equal coordinates are divided by their next ones:
-// else points that are equal in all of them would be in different halves again and again.
+// How far the dividing planes are tilted, so that points with equal coordinates along the widest
+// side are divided by their next coordinates. Otherwise points that are equal in all coordinates
+// would be in different halves again and again.
 #define TILT 0x1p-8
 
 // Return the key by which points of a segment are divided: the coordinate along its widest side,

@@ -32,7 +32,8 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 
 #if WG_SIZE == 1
 
-// The minimum number of points of a leaf for which one common search is faster than one for each.
+// The minimum number of points of a leaf for which one common search is faster than a search for
+// each point.
 #define LEAST_LANES 4
 
 // A common search of the listed points of a leaf, one per vector lane.
@@ -146,7 +147,7 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 
 #endif
 
-// Let the listed points search for their lightest edges, and enter them.
+// Search for the lightest edge of each listed point, and enter these edges in the reservations.
 //
 // In       the tree (tree.cl); component[n], labels; list[state[count]].
 // In-out   candidate[n], keys[n], cursor[n], lower[n]: of listed points; winners[n * words];

@@ -8,7 +8,8 @@
 //     level 1           0           1         2
 //     level 0        0 1 2 3     4 5 6 7    8 9 10         leaves
 //
-// Coordinates lie by leaf:  points[leaf][row][lane], a row a dimension, then the core distances.
+// Coordinates lie by leaf:  points[leaf][row][lane], one row for each dimension, then a row of core
+//                           distances.
 // Boxes lie by parent:      boxes[group][row][child], rows lower and upper end of each dimension in
 //                           turns, then the least core distance; group bases[level] / FANOUT + p has
 //                           the children of node p, which are on `level`.
@@ -28,7 +29,7 @@
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
 
-// No slot, and no point, has this number.
+// Stands for "no slot" and for "no point".
 #define NO_SLOT 0xffffffffu
 // The label of a node with points of several components.
 #define MIXED 0xffffffffu
@@ -134,7 +135,7 @@ typedef struct {
 #endif
 #define SEARCH_OWN SEARCH_LOWER
 
-// Let a search be around corners whose coordinates are `stride` entries apart.
+// Set the corners of the box around which to search. Their coordinates are `stride` entries apart.
 static inline void search_place(search_t *search, const global double *lower,
                                 const global double *upper, uint stride) {
 #if DIMENSION_CLASS
@@ -188,7 +189,7 @@ static inline double search_plain(const search_t *search, const tree_t *tree, ui
   return DISTANCE_PLAIN(sum);
 }
 
-// Update the best edge with the one to `slot`, of weight `weight`.
+// Make the edge to the point in `slot`, which has weight `weight`, the best edge if it is better.
 static inline void search_take(search_t *search, const tree_t *tree, uint slot, double weight) {
   const uint other = tree->ids[slot];
   const uint lesser = min(search->id, other), greater = max(search->id, other);

@@ -136,7 +136,7 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 // In       worklist: counts[round] edges; winners[n * RESERVATION_WORDS]: this round's
 //          reservations; counts[n_counts]; is_first: 1 in a filter pass's first round, when `next`
 //          is clear.
-// In-out   parent[n]; in_forest[n_slots]: a byte a slot.
+// In-out   parent[n]; in_forest[n_slots]: a byte for each slot.
 // Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist, which
 //          include those that the next round has.
 // Launch   any.

@@ -109,7 +109,7 @@ kernel void edge_parallel_list_edges(const global uint *indptr, global uint *row
 
 // Make every vertex a set of its own, with no edge in the forest and the lock free.
 //
-// Out      parent[n]; state[n_state]; in_forest[4 * n_flag_words]: a byte a slot.
+// Out      parent[n]; state[n_state]; in_forest[4 * n_flag_words]: a byte for each slot.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; state and flags are 0.

@@ -44,7 +44,7 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
 //          before.
 // Out      edges[segments * stride], listed: the list; lengths[segments]; state: whether a segment
 //          overflowed.
-// Launch   a work-group a segment.
+// Launch   one work-group for each segment.
 // Needs    every edge is stored with column > row; slots with column <= row are skipped.
 // Ensures  the reservations of pass 0 are made; edges are in the order of their slots.
 kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const global uint *indices,
@@ -92,7 +92,7 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
 //
 // In       lengths[segments].
 // In-out   reserved; edges, listed: the list, which stays as it is.
-// Launch   a work-group a segment.
+// Launch   one work-group for each segment.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
 // Ensures  after the last pass every supervertex has reserved its lightest edge.
 kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uint4 *edges,
@@ -187,7 +187,7 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
 // In       links of this depth.
 // In-out   edges, listed, lengths[segments]: the list; next: reservations of the next depth, empty
 //          before; state: the count of edges of the next depth, zero before.
-// Launch   a work-group a segment.
+// Launch   one work-group for each segment.
 // Needs    follow of this depth: all links are known.
 // Ensures  the reservations of pass 0 are made; edges keep their order.
 kernel void filter_boruvka_cpu_contract(const global uint *links, volatile global uint *next,
@@ -239,7 +239,7 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
 // component, it is the largest one. Otherwise it may be any component.
 //
 // In       links[n] of the graph's vertices, all final.
-// Out      in_largest[n / 32 words, rounded up]: a bit a vertex, from the least on.
+// Out      in_largest[n / 32 words, rounded up]: a bit for each vertex, from the least bit on.
 // Launch   any. O(n).
 // Needs    settle of depth 0.
 // Ensures  bits are set for the vertices of one component.

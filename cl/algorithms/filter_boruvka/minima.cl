@@ -49,11 +49,12 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 #define PART_WORDS (WEIGHT_BITS == 64 ? 3 : 2)
 #endif
 
-// Find the lightest slot of every row in a tile; tile_least_positions get its position. What a row
-// has in one block is compared in registers; only where it has several do they meet in local
-// memory. light[] gets a bit a slot of the block: whether it is to be listed, being of the first of
-// several windows. Must be reached by the whole work-group; ends with a barrier, before which all
-// stores of the work-group come.
+// Find the lightest slot of every row in a tile, and store its position in tile_least_positions.
+// The slots that a row has in one block are compared in registers. Only if a row has slots in
+// several blocks are their results compared in local memory. light[] gets a bit for each slot of
+// the block, which says whether the slot is to be listed, because it belongs to the first of
+// several windows. Must be reached by the whole work-group. Ends with a barrier, which all stores
+// of the work-group precede.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, uint *light) {
@@ -148,8 +149,8 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
   }
 }
 
-// List the slots of a block that light[] has, if they are upper ones. Must be reached by the whole
-// work-group.
+// List those slots of a block whose bits in light[] are set, if they are above the diagonal. Must
+// be reached by the whole work-group.
 static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
                                    const weight_t *weights, uint *light, local uint *base) {
   const uint first = tile->first + block->first, row_before = block_row_before(tile, block);
@@ -176,9 +177,9 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
   }
 }
 
-// Where every vertex's lightest edge leads, except for rows that tiles part. `lists`: whether there
-// are several windows, and the first one's edges are listed; the compiler knows it in kernels for
-// devices that miscompile barriers under a condition.
+// Find the other end of every vertex's lightest edge, except for rows that are divided between
+// tiles. `lists`: whether there are several windows, so that the edges of the first window are
+// listed. It is a constant in each kernel, for devices that miscompile barriers under a condition.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
