@@ -179,7 +179,8 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 
 // Find the other end of every vertex's lightest edge, except for rows that are divided between
 // tiles. `lists`: whether there are several windows, so that the edges of the first window are
-// listed. It is a constant in each kernel, for devices that miscompile barriers under a condition.
+// listed. Some devices miscompile barriers under a condition. In the kernels for these devices, the
+// compiler knows the value of `lists`.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
