@@ -40,11 +40,11 @@ def small(record: Record) -> str:
             found.setdefault(name, []).append((row["vertices"], ratio))
         sizes = [f"{row['vertices']:,}", shape.rpartition(" x ")[2], form, f"{row['entries']:,}"]
         rows.append([*sizes, *(digits(ratio, 2) for ratio in ratios.values())])
-    said = "; ".join(
-        f"{title} is {span([ratio for n, ratio in found[name] if n <= 30], 2)} times as fast up to "
-        f"30 vertices, {span([ratio for n, ratio in found[name] if 30 < n <= 300], 2)} times from "
-        "100 to 300"
+    said = " ".join(
+        f"{title} is {span([ratio for n, ratio in found[name] if n <= 30], 2)} times as fast as "
+        f"SciPy up to 30 vertices, and "
+        f"{span([ratio for n, ratio in found[name] if 30 < n <= 300], 2)} times from 100 to 300."
         for name, title in ways.items()
     )
     headings = ["vertices", "degree", "form", "entries", *ways.values()]
-    return f"{table(headings, rows, texts=0)}\n\n{wrapped(f'Beside SciPy {said}.')}"
+    return f"{table(headings, rows, texts=0)}\n\n{wrapped(said)}"
