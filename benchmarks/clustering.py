@@ -72,7 +72,11 @@ def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def tree_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the steps after the spanning tree, for a random tree with n vertices."""
+    """Return the calls that compute dendrograms, cuts and labels from a spanning tree, by name.
+
+    They get a random tree with `n` vertices. `axes` is not used: it is the number of dimensions in
+    functions that take points.
+    """
     random = np.random.default_rng(4)
     children = np.arange(1, n)
     parents = (random.random(n - 1) ** 0.2 * children).astype(np.int64)

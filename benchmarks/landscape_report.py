@@ -29,7 +29,8 @@ _MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5  # where a peer is compared, and a find
 _ENDS = 5  # of edges, a vertex: the others' rows are read, and hardly anything is gathered for them
 _FITS = 30  # of least squares whose weights make them least deviations
 _BYTES_OF_WEIGHT = {name: np.dtype(word).itemsize for name, (word, _, _) in WEIGHTS.items()}
-# The maps: what a cell's colour says, and its limits.
+# What the colour of a cell shows on each kind of map: a title, and the ratio x at which the colour
+# scale ends. The scale begins at 1 / x.
 _COLOURS = {"model": ("time to the model", 4.0), "best": ("default to the best of ten", 2.0)}
 
 

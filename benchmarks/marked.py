@@ -30,7 +30,7 @@ def filled(text: str, kind: str, make: Callable[[str], str]) -> str:
 
 
 def without(text: str, kind: str) -> str:
-    """Return the text of a page without its parts of a kind: the text that people have written."""
+    """Return the text of a page without the parts of this kind, which a command has written."""
     return _pattern(kind).sub("", text)
 
 

@@ -160,7 +160,7 @@ def record(name: str) -> dict[str, Any]:
 
 
 def _recorded(device: str, name: str) -> dict[str, Any]:
-    """Record one of CALLS in a process of its own, with empty caches; see :func:`record`."""
+    """Run :func:`record` for one of CALLS in a new process with empty caches; return its result."""
     with tempfile.TemporaryDirectory() as cache:
         settings = {
             "CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0",

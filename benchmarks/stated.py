@@ -141,7 +141,10 @@ LOOK: Mapping[str, Any] = {
 def mark(
     panel: Any, where: float, values: Mapping[str, float], whose: str, color: str = "#000000"
 ) -> None:
-    """Draw stated values of some machines at one x, each with a hollow marker of its own."""
+    """Draw values that a paper states, all at x = `where`, with a hollow marker per machine.
+
+    `values` has a value for each machine, by its name. `whose` begins the labels in the legend.
+    """
     for marker, (name, value) in zip("*pd", values.items(), strict=False):
         look = {**LOOK, "marker": marker, "markeredgecolor": color}
         panel.plot([where], [value], label=f"{whose}, {name}", **look)

@@ -156,7 +156,10 @@ def draw_density(rows: Sequence[Row], file: Path, device: str) -> None:
 
 @click.group(cls=Cases)
 def main() -> None:
-    """Time MP and CU beside clmst's own algorithms."""
+    """Time the strategies MP and CU of Ma and Wan beside clmst's own algorithms.
+
+    MP goes over a list of edges, and CU goes over an adjacency matrix.
+    """
 
 
 @main.add_command

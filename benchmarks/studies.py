@@ -185,7 +185,10 @@ def _numbers(name: str, default: tuple[float, ...], kind: Any, text: str) -> Any
 
 
 def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
-    """Draw times by the heading `over`, with a panel for each family."""
+    """Draw the times of all algorithms, with a panel for each family of graphs.
+
+    The x axis is the column `over` of the rows, for example the number of vertices.
+    """
     families = list(dict.fromkeys(row["family"] for row in rows))
     size, title = (3.3 * len(families) + 1, 4.4), f"Time by {over}, {device}"
     with panels(path, len(families), size, title=title, share_y=True) as axes:

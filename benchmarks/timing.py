@@ -1,4 +1,4 @@
-"""Times of single calls, and of contestants by name."""
+"""Time single calls, and list the times of compared programs (contestants) by name."""
 
 from __future__ import annotations
 

@@ -26,7 +26,10 @@ PICTURE = structure.HERE / "docs/images/way_of_a_solve.svg"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of the way: its name, its purpose, and patterns of the files that belong to it."""
+    """A stage of a solve on its way through the source code.
+
+    It has a name, a purpose, and patterns of the files that belong to it.
+    """
 
     name: str
     purpose: str

@@ -82,7 +82,11 @@ def row_of(names: tuple[str, str, str], ours: Solves, random: Solves, harness: H
 
 @dataclass(kw_only=True)
 class Comparison:
-    """Families on a device, each beside a random graph with as many edges and vertices."""
+    """A comparison of the times of structured graphs on one device with times of random graphs.
+
+    Each graph of a family is timed in turns with a random graph that has as many edges and
+    vertices.
+    """
 
     device: clmst.Device
     harness: Harness

@@ -287,7 +287,8 @@ def _entries(matrix: Any, slots: Array) -> Parts:
 def _as_double(data: Array) -> Array:
     """Convert weights to float64, or return them unchanged if float64 cannot hold each one exactly.
 
-    The result may be `data` itself, so `data` must be an array that belongs to the tree.
+    The result may be `data` itself, and becomes part of the tree that is returned to the caller. So
+    `data` must not be an array of the caller or of a graph.
     """
     doubles = data.astype(np.float64, copy=False)
     if data.dtype.kind in "iu" and data.dtype.itemsize == 8:

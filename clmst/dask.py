@@ -144,7 +144,7 @@ def minimum_spanning_forest(
         return None if last is None else last.compute()
 
     def count() -> Sequence[PartitionEnds]:
-        """Read the ends of all partitions, on the workers."""
+        """Find the vertices of each partition: the workers read the endpoints of all edges."""
         found: Sequence[PartitionEnds] = dask.compute(
             *(ends(part, k, job) for k, part in enumerate(parts))
         )

@@ -109,7 +109,10 @@ class Record:
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
     def link(self, page: Path) -> str:
-        """Return the link to the record in Markdown, with its devices, relative to a page."""
+        """Return a Markdown link to the record, relative to `page`.
+
+        The devices of the record, and a note on its times, follow in parentheses.
+        """
         target = Path(os.path.relpath(self.path, page.parent)).as_posix()
         facts = "; ".join(filter(None, [self.devices, self.times]))
         return f"[{self.name}]({target}) ({facts})"

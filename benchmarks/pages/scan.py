@@ -81,7 +81,11 @@ def transfers(record: Record) -> str:
 
 @part("buffers", "primitives_scans")
 def buffers(record: Record) -> str:
-    """Make the table of totals with one buffer or two, kept or allocated."""
+    """Make the table of total times of scans, by the number of buffers and by who allocates them.
+
+    A scan works in place in one buffer, or from one buffer to another. The buffers are kept for all
+    calls, or allocated in each call. A sentence about the differences follows the table.
+    """
     kept = {
         "kept: reduce-then-scan, one": IN_PLACE, "reduce-then-scan, two": SCANNING,
         "scan-then-propagate, two": PROPAGATING, "one pass, two": AUTO,

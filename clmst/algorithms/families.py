@@ -148,10 +148,11 @@ FAMILIES = (
 
 @lru_cache(maxsize=256)
 def tested_options(options: Hashable) -> tuple[str, object]:
-    """Return the options with which a self-test runs, as text and as an object.
+    """Return the options with which a device is tested before a solve with `options`.
 
-    They are the options that :func:`as_tested` returns. The text is empty and the object is None if
-    they are the defaults. The given options must be valid.
+    Only options that change the compiled programs are kept, and all others get their defaults
+    (:func:`as_tested`). The result is the options as text, and as an object. It is ("", None) if
+    all of them are the defaults. The given options must be valid.
     """
     tested = None if options is None else as_tested(options)
     usual = tested is None or tested == type(tested)()

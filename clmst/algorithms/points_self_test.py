@@ -45,7 +45,11 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield trees of known points or distances to near points, whichever the case is about."""
+    """Compute trees of known points, or distances to near points, and yield answers to check.
+
+    `case` says which of the two is tested. An answer consists of a title, the result of the device,
+    and the right result.
+    """
     for n in VERTICES:
         points = _known_points(n, case)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)

@@ -115,9 +115,10 @@ class Grid:
         return np.array([[one.median if one else np.nan for one in row] for row in rows])
 
     def rates(self, count: str = "n_slots") -> Array:
-        """Return slots per second, or edges per second if `count` is "n_edges".
+        """Return the throughput of each contestant (column) on each graph (row).
 
-        Graphs without any get NaN.
+        It is in slots (CSR entries) per second, or in edges per second if `count` is "n_edges". It
+        is NaN for a graph without edges.
         """
         counts = self.facts(count)
         return np.where(counts, counts, np.nan)[:, None] / self.seconds

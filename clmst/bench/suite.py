@@ -275,7 +275,7 @@ class Suite:
 
 
 def _facts(each: Input, graph: Graph, reference: Reference) -> dict[str, Any]:
-    """Return the facts of a graph that results keep, as a value for JSON."""
+    """Return the facts about a graph that are stored with the results, as a value for JSON."""
     weight = reference.total_weight
     return {
         **each.facts, "n_vertices": graph.n_vertices, "n_slots": graph.n_slots,

@@ -52,7 +52,11 @@ clmst includes two peers: --peer scipy and --peer networkx.
 
 
 def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Peer, ...]:
-    """Parse outside programs, or names of those that clmst includes. Raises a usage error."""
+    """Parse the values of an option that names outside programs (peers) to compare with.
+
+    A value is NAME=COMMAND, or the name of a peer that clmst includes. Raises a usage error for any
+    other value.
+    """
     from clmst.bench.peers import Peer
 
     try:

@@ -60,9 +60,10 @@ def check_columns(columns: object) -> tuple[Hashable, ...] | None:
 
 
 def check_names(columns: object) -> tuple[Hashable, ...] | None:
-    """Return the names of coordinate columns that a caller gives as a tuple, or None for None.
+    """Check a caller's names of coordinate columns, and return them as a tuple.
 
-    Raise InvalidArgumentError unless they are a list or tuple of at least one name.
+    Returns None if `columns` is None. Raises InvalidArgumentError unless `columns` is None, or a
+    list or tuple of at least one name.
     """
     if columns is None:
         return None

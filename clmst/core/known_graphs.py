@@ -185,6 +185,6 @@ def _grid(side: int) -> _Part:
 
 
 def _clique(rng: np.random.Generator, n: int) -> _Part:
-    """Return a complete graph with only six different ranks."""
+    """Return a complete graph whose edges have only six different ranks, so many are equal."""
     u, v = np.triu_indices(n, 1)
     return n, u, v, rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size)

@@ -82,7 +82,12 @@ def exponent_of(greatest: float, least: float, dimensions: int) -> int:
 
 
 def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
-    """Return whether an exponent also suits other coordinates, which have these magnitudes."""
+    """Return whether other coordinates can be divided by ``2**exponent``, too.
+
+    They can if no squared difference of them overflows or loses bits after the division. `greatest`
+    and `least` are their magnitudes, as :func:`magnitudes` returns them. A few more bits are
+    allowed than in :func:`exponent_of`, which chooses the exponent.
+    """
     top = _top(dimensions) + _SPARE
     return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
 

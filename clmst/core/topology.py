@@ -13,9 +13,9 @@ from clmst.core.threads import in_threads
 from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array
 
-# The number of slots that a thread processes at a time. Temporaries should fit into the caches, and
-# calls of NumPy should be few. On two cores, 51 million slots in rows of 1039 took 387 ms with
-# 2**14, 149 ms with 2**17, and 130 ms with 2**18.
+# The number of slots (CSR entries) that a thread processes at a time. Temporaries should fit into
+# the caches, and calls of NumPy should be few. On two cores, 51 million slots in rows of 1039 took
+# 387 ms with 2**14, 149 ms with 2**17, and 130 ms with 2**18.
 _SLOTS_A_RUN = 1 << 18
 
 
@@ -123,9 +123,10 @@ def endpoints(edges: Graph) -> Array:
 
 
 def named_ends(edges: Graph, weight: int) -> str:
-    """Return the names of the ends of a weight's edge for an error message, with a leading space.
+    """Return the names of the vertices that an edge joins, with a leading space, for a message.
 
-    Return "" if the vertices do not have names, or if the weight does not belong to an edge.
+    `weight` is the position of the edge's weight in the caller's input. Return "" if the vertices
+    do not have names, or if the weight at this position does not belong to an edge.
     """
     labels = edges.vertex_labels
     if labels is None:

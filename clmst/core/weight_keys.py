@@ -180,7 +180,7 @@ class Encoding:
 
     @property
     def kind(self) -> WeightKind:
-        """The kind of the words, which determines how a word becomes a key."""
+        """The kind of number that a word stores, which determines its sort key."""
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
@@ -230,7 +230,11 @@ class EncodedWeights:
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
-        """Return the words of the given slots, or of all slots."""
+        """Return the words of the given slots, or of all slots.
+
+        A word has the bits of a weight as it is stored, before it is converted to a sort key. A
+        slot is a CSR entry.
+        """
         if callable(self.source):
             return self.source(at)
         words: Array = self.source if at is None else self.source[at]
@@ -238,7 +242,7 @@ class EncodedWeights:
 
     @property
     def kind(self) -> WeightKind:
-        """The kind of the words, which determines how a word becomes a key."""
+        """The kind of number that a word stores, which determines its sort key."""
         return self.encoding.kind
 
     @property

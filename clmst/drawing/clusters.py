@@ -114,7 +114,8 @@ def without_place(has_place: Array) -> str:
 def edges_of(forest: Forest | None, has_place: Array) -> Array:
     """Return the edges of a forest whose two points are drawn, shape (m, 2).
 
-    The vertices of the forest must be all points, or all that are drawn, else
+    `has_place` has True for each point that is drawn. The forest must have one vertex for each
+    point, or one for each drawn point, in the order of the points. Otherwise
     :class:`InvalidArgumentError` is raised. If `forest` is None, no edges are returned.
     """
     if forest is None:

@@ -57,7 +57,7 @@ class EdgeStore:
         return sum(getattr(self, name).nbytes for name in _NAMES)
 
     def copied(self, capacity: int, rows: Any) -> EdgeStore:
-        """Return columns of another capacity that begin with a copy of the given rows."""
+        """Return a new store with space for `capacity` edges that begins with a copy of `rows`."""
         made = EdgeStore.empty(capacity, self.weights.dtype)
         for name in _NAMES:
             values = getattr(self, name)[rows]

@@ -74,9 +74,9 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     min_samples bytes for each point.
 
     The host compares all pairs in these cases: the device lacks arithmetic on doubles, the metric
-    is "great-circle", "haversine" or "rounded-euclidean", or `min_samples` is above 257 and the
-    device is trusted with hierarchies only. The host also computes the core distances of matrices
-    and graphs.
+    is "great-circle", "haversine" or "rounded-euclidean", or `min_samples` is above 257 and only
+    the kernels for hierarchies have passed their self-test on the device. The host also computes
+    the core distances of matrices and graphs.
 
     References
     ----------

@@ -81,10 +81,10 @@ def compact(
 
     Notes
     -----
-    On devices whose work-groups have lanes, it takes one launch, a single pass with decoupled
-    look-back and fallback (Merrill, Garland 2016; Smith, Levien, Owens 2025). It reads the flags
-    once, or the records if there is a predicate, and reads the selected records again while they
-    are in the cache.
+    On devices whose work-groups have lanes (work-items of a sub-group, such as a warp), it takes
+    one launch, a single pass with decoupled look-back and fallback (Merrill, Garland 2016; Smith,
+    Levien, Owens 2025). It reads the flags once, or the records if there is a predicate, and reads
+    the selected records again while they are in the cache.
 
     On other devices it is reduce-then-scan (Merrill, Grimshaw 2009), in three launches for any
     length, or one for short arrays. It reads the flags, or the records, twice.

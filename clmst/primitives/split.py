@@ -90,18 +90,19 @@ def split(
 
     Notes
     -----
-    The sort is a sequence of passes over digits of up to 8 bits, or 4 bits on GPUs that do not have
-    NVIDIA's lanes. All digits are about equally wide.
+    The sort is a sequence of passes over digits of up to 8 bits, or 4 bits on GPUs without
+    NVIDIA's warp instructions. All digits are about equally wide.
 
-    On devices whose work-groups have lanes, and for fewer than 2**30 records, two launches count
-    all digits, and then each digit takes one launch that reads and writes all records and values
-    once. Otherwise each digit takes three launches, which read records twice, or one launch if a
+    On devices whose work-groups have lanes (work-items of a sub-group, such as a warp), and for
+    fewer than 2**30 records, two launches count all digits, and then each digit takes one launch
+    that reads and writes all records and values once. Otherwise each digit takes three launches, which read records twice, or one launch if a
     work-group can hold all records.
 
     The extra memory is a copy of records and values, unless a single pass writes to other arrays,
-    and O(work-groups x 2**digit bits), or as many words for each tile and digit. In place, an odd
-    number of passes takes one more copy. Records and values whose size is not a multiple of 4 bytes
-    are widened before the first pass, and narrowed after the last.
+    and counters of 4 bytes. For digits of b bits, there are O(2**b) counters for each work-group,
+    or, if a digit takes one launch, for each tile and digit. In place, an odd number of passes
+    takes one more copy. Records and values whose size is not a multiple of 4 bytes are widened
+    before the first pass, and narrowed after the last.
 
     Source: Patidar, Narayanan 2009. Reduce-then-scan follows Merrill, Grimshaw 2010, 2011. A single
     launch per digit follows Adinets, Merrill 2022; Smith, Levien, Owens 2025.

@@ -53,6 +53,6 @@ def _widened(launch: Launcher, move: Move) -> Move:
 
 
 def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray) -> None:
-    """Copy the records that :func:`_widened` has widened back to `out`."""
+    """Copy records from `wide` to `out`, without the bytes that :func:`_widened` has added."""
     program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
     launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size)

@@ -1,4 +1,7 @@
-"""Changes of a dynamic forest: whether its remaining trees are used, or all edges solved anew."""
+"""Choose how a dynamic forest is updated after it has lost edges.
+
+Either the trees that remain are joined again, or all present edges are solved anew.
+"""
 
 from __future__ import annotations
 

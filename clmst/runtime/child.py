@@ -297,7 +297,10 @@ def start_helpers(n: int) -> None:
 
 
 def open_in_helpers(device: Device, n: int) -> None:
-    """Let up to `n` helpers open a device, counting those that run already."""
+    """Start helper processes until `n` of them run, and let them open a device.
+
+    The call does not wait for them.
+    """
     _helpers.start(n)
     for _ in range(n):
         _helpers.ask(encoded(DeviceSpec.of(device), BUILD_NAME, None))

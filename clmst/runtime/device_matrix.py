@@ -76,7 +76,8 @@ class DeviceMatrix:
         The device that has the matrix or the points.
     panels : tuple of Panel
         The rows of the matrix. For points it is one panel with the coordinates, which is uploaded
-        when it is first read. Points of many dimensions that are compared by rows do not read it.
+        when it is first read. Algorithms that compare the coordinates of points row by row, as in
+        many dimensions, do not read it.
     bits, kind : int, str
         The width of a weight in bits, and the kind of number from which its sort key is computed.
     plans : dict
@@ -85,8 +86,9 @@ class DeviceMatrix:
         What algorithms have made of the coordinates of points alone. It is shared with the same
         points under other core distances.
     core : DeviceArray, optional
-        Core distances that the device has computed and the host has not read, divided by the same
-        power of two as :attr:`Points.planes`.
+        Core distances that the device has computed and the host has not read. Like the coordinates
+        in :attr:`Points.planes`, they are divided by a power of two that keeps squares of very
+        large or very small coordinates in the range of doubles. It is 1 for all other coordinates.
     """
 
     graph: CompleteGraph

@@ -161,9 +161,10 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
 
 
 def is_shared(device: Any) -> bool:
-    """Return whether other processes of the user load a program that a process has built.
+    """Return whether a program that one process has built need not be built again by others.
 
-    Its binary is then in a cache on disk, of the driver or of clmst.
+    This is the case if its binary is stored in a cache on disk, by the driver or by clmst. All
+    processes of the user then load it from there.
     """
     from pyopencl.characterize import has_src_build_cache
 

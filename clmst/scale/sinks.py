@@ -143,7 +143,10 @@ class StreamSink:
 
     @property
     def is_open(self) -> bool:
-        """Whether new edges are passed to kernels on the device."""
+        """Whether the sink has memory for blocks of edges, and passes new edges to kernels.
+
+        Before that, the edges are kept on the host.
+        """
         return self._rows > 0
 
     def _behind(self, before: Position, edges: EdgePart | StreamPiece) -> Position:

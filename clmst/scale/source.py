@@ -167,9 +167,10 @@ def _are_paths(chunks: Any) -> bool:
 
 
 def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
-    """Return an iterator over the pieces of a caller's chunks, with the vertices as they are.
+    """Return an iterator over the pieces of a caller's chunks.
 
-    Threads read the files of a path ahead.
+    The ends of edges are neither checked nor numbered: they are as the caller gives them. If
+    `chunks` is a path, threads read the next files while a piece is in use.
     """
     if isinstance(chunks, GeneratedEdges):
         return iter([GeneratedPiece(edges=chunks, first=0, size=chunks.n_edges)])

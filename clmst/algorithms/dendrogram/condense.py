@@ -206,7 +206,10 @@ def _steps_of(n: int) -> int:
 
 
 class _Result:
-    """The memory to which a device writes a condensed tree; memory of the host if it can."""
+    """The memory to which a device writes a condensed tree.
+
+    It is memory of the host if the device can write there directly.
+    """
 
     def __init__(self, n: int, least: int, device: Device) -> None:
         self.n = n

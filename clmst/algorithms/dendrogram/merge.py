@@ -166,8 +166,8 @@ class ParallelMerge:
     def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
         """Contract the chosen edges of a level, and return the tree of the next level.
 
-        The call waits for the size of that tree. For each contracted edge, `inside` gets the vertex
-        of the next level that contains the edge.
+        The call waits for the device, to read the size of the next tree. For each contracted edge
+        e, ``self.inside[e]`` becomes the vertex of the next level into which e has been contracted.
         """
         n, k, m = level.n, level.n_edges, self.m
         ends = (level.u, level.v, level.rank)
@@ -192,9 +192,10 @@ class ParallelMerge:
         return later
 
     def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
-        """Return the numbers of the set flags, counted from 0, and how many flags are set.
+        """Compute the numbers of the set flags, and return them and how many flags are set.
 
-        The call waits for the device.
+        The number of a set flag is the number of set flags before it. The call waits for the
+        device.
         """
         total = self._new(1)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)

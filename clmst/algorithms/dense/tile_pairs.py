@@ -124,11 +124,14 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
     wait for the result. The points must be kept until it is computed.
 
     The work is O(n**2 d) for d dimensions, nearly all of it in float32. About k log(n / k) pairs
-    per point get exact distances. If work-groups have several work-items, a sample of the columns
-    bounds the distances that matter, so these pairs are only k log(n / 1024) or about 2 k.
+    per point get exact distances. If work-groups have several work-items, a sample of the points
+    first gives an upper bound of each k-th distance. Then only k log(n / 1024) or about 2 k pairs
+    per point get exact distances.
 
-    Device memory per point: 16 d bytes, 8 k bytes for each part of the columns, and 512 bytes for
-    the sample. There is one part for many points, and up to about ten for few.
+    For each point, the device memory is 16 d bytes for the coordinates, 512 bytes for the sample,
+    and 8 k bytes for each part of the columns. A column is the other point of a pair. Work-groups
+    that share a row each take a part of its columns. There is one part if there are many points,
+    and up to about ten parts if there are few.
     """
     n, device = packed.n, packed.device
     program = device.program(NEAREST_SOURCE, **packed.defines)

@@ -252,10 +252,11 @@ class GpuRun(FilterBoruvkaRun):
         self._step(name, self.workspace.n_slots, *arguments, tile=self.tile)
 
     def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a kernel of `groups` work-groups with the arguments of all kernels, then its own.
+        """Enqueue a kernel of `groups` work-groups.
 
-        From the third solve on, kernels are reused whose arguments stay set, if a solve consists of
-        so few launches that setting the arguments would take a notable part of its time.
+        Its arguments begin with the arguments that all kernels of a solve share, and `arguments`
+        follow. If a solve has only a few launches, setting arguments takes a notable part of its
+        time. From the third such solve on, kernels are reused whose arguments are still set.
         """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None

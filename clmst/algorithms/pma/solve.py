@@ -126,11 +126,12 @@ class _PmaRun:
         }
 
     def first_level(self) -> Level | None:
-        """Make the first level, without parallel edges if there are many anywhere.
+        """Make the first level, and return it, or None if the graph does not have any edges.
 
-        If a tree contains both ends of many parallel edges, one worker goes through all of them
-        alone. If there are fewer than _MANY_PARALLEL, a row has at most that many for each of the
-        gamma vertices of a tree. Returns None if the graph is without edges.
+        Parallel edges are removed first if any two vertices are joined by _MANY_PARALLEL edges or
+        more. Otherwise a tree might contain both ends of many parallel edges, which a single worker
+        would have to skip one by one. With fewer parallel edges, a worker skips less than gamma *
+        _MANY_PARALLEL edges in a row, where gamma is the maximum number of vertices of a tree.
         """
         if not self.options.remove_parallel:
             return self.steps.first_level()
@@ -140,7 +141,7 @@ class _PmaRun:
         return self.steps.sort_rows(self.steps.remove_duplicates(level), by_rank=True)
 
     def next_level(self, level: Level) -> Level | None:
-        """Grow trees and contract them; return None if no edge remains."""
+        """Grow trees and contract them. Return the next level, or None if no edge remains."""
         growth = self._plan(level)
         self.history.append(growth)
         following = self.steps.contract(level, grow_trees(self.steps, level, growth)[1])

@@ -173,9 +173,10 @@ class MatrixClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """The result of a proof: whether the claimed forest is right, and the levels of its tree.
+    """The result of a proof.
 
-    The number of levels is 0 if no tree was needed.
+    `ok` is whether the claimed forest is right. `levels` is the number of levels on which the
+    proof has contracted the claimed forest, or 0 if it ended before the contraction was complete.
     """
 
     ok: bool

@@ -260,11 +260,11 @@ class Contraction:
     def number_supervertices(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Compute numbers of the supervertices by a prefix sum (lines 8 and 9).
+        """Compute the numbers of the supervertices (lines 8 and 9 of the paper's Algorithm 1).
 
-        The call waits for the device. It returns the supervertex of every vertex, and the number of
-        supervertices that have edges. Vertices that have chosen no edge and are joined to none get
-        meaningless numbers, which is harmless because no edge leads to them.
+        They come from a prefix sum. The call waits for the device. It returns the supervertex of
+        every vertex, and the number of supervertices that have edges. The number of an isolated vertex is meaningless, which is
+        harmless because no edge leads to it.
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)

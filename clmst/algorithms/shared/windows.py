@@ -92,9 +92,9 @@ class Ends:
 
     @property
     def largest_share(self) -> float:
-        """The share of all edges in the largest window, estimated from the sample.
+        """The share of all edges in the largest window before the last, estimated from the sample.
 
-        The last window does not count.
+        The last window has all edges that remain, so its share does not count.
         """
         above = 1 - np.array([0, *self.ranks]) / self.samples
         return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))

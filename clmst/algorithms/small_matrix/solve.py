@@ -135,10 +135,11 @@ def solved_list(
 def _launched(
     kernel: str, arrays: tuple[Array, ...], n: int, device: Device, case: Case, *how: np.uint32
 ) -> tuple[Array, Array, dict[str, Any]] | None:
-    """Run a kernel and return slots, ends and statistics of a forest of n vertices.
+    """Run a kernel that solves a graph of n vertices, and wait for it.
 
-    The call waits for the device. The last of the `arrays` contains the weights; `how` are further
-    arguments of the kernel. Returns None if the kernel finds a fault.
+    Returns the slots (CSR positions) of the forest's edges, the vertices that they join, and the
+    statistics of the forest. Returns None if the kernel refuses the graph because it is invalid or
+    not sorted. The last of the `arrays` contains the weights. `how` are further arguments of the kernel.
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)

@@ -5,12 +5,13 @@ name stands for the same graph on every machine, byte for byte, and measurements
 Weights are 1 + hash(u, v) mod n, as int32. The numbers of vertices and slots and the weight of the
 forest are on record.
 
-=================  =============================================================================
-this module        surrogates of one paper's inputs, and families with parameters, by name
-`surrogate`        one surrogate graph: how it is built and cached `rows`             a symmetric
-CSR from edges in any order, in parallel `lattice`          grids and road maps, written row by row
-`drawn`, ...       one kind of graph each =================
-=============================================================================
+=============  =============================================================================
+this module    surrogates of one paper's inputs, and families with parameters, by name
+`surrogate`    one surrogate graph: how it is built and cached
+`rows`         a symmetric CSR from edges in any order, in parallel
+`lattice`      grids and road maps, written row by row
+`drawn`, ...   one kind of graph each
+=============  =============================================================================
 
 >>> from clmst.generators import surrogates
 >>> surrogates.find("2d-2e20.sym").name
@@ -136,7 +137,12 @@ _RECIPES |= {
 
 
 def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
-    """Yield the surrogate graphs of a record, with their descriptions and recipes."""
+    """Yield the surrogate graphs that `record` lists.
+
+    A line of `record` has the name, the graph that it stands for, and three sizes. A line of
+    `described` has the name and its description. The function that generates the graph comes from
+    _RECIPES.
+    """
     descriptions = dict(line.split(maxsplit=1) for line in described.splitlines())
     for name, stands_for, *sizes in map(str.split, record.splitlines()):
         n_vertices, n_slots, total_weight = map(int, sizes)

@@ -106,7 +106,10 @@ def _split(u: Array, v: Array, shift: int) -> _Split:
 
 
 def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
-    """Finish all buckets, then empty `splits`, whose words are half of all memory in use."""
+    """Sort the edges of each bucket, and return the finished rows of all buckets in order.
+
+    At the end `splits` is emptied, because its arrays take half of all memory in use.
+    """
 
     def finish(first: int) -> _Rows:
         return _rows_of(splits, first, min(first + (1 << shift), n), shift, n)
