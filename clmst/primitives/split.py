@@ -95,8 +95,8 @@ def split(
 
     On devices whose work-groups have lanes (work-items of a sub-group, such as a warp), and for
     fewer than 2**30 records, two launches count all digits, and then each digit takes one launch
-    that reads and writes all records and values once. Otherwise each digit takes three launches, which read records twice, or one launch if a
-    work-group can hold all records.
+    that reads and writes all records and values once. Otherwise each digit takes three launches,
+    which read records twice, or one launch if a work-group can hold all records.
 
     The extra memory is a copy of records and values, unless a single pass writes to other arrays,
     and counters of 4 bytes. For digits of b bits, there are O(2**b) counters for each work-group,

@@ -56,12 +56,16 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int
 
     Notes
     -----
-    It takes at most O(n_slots + n * levels) work, since the lists of remaining vertices shrink from
-    level to level. A level takes a round or two, and one more each time that a cascade of removals
-    is divided anew among the work-groups. A round has two launches, and several rounds have one
-    read-back. The rows are not read if all vertices have the same degree. Otherwise, if edges are
-    stored once, both directions are made first, without weights. The device memory is 16 bytes for
-    each vertex. If edges are stored once, it is 8 more for each vertex, and 8 for each edge.
+    Vertices are removed level by level. A level k has the vertices with k neighbours left, which is
+    the least number that occurs, and the vertices that then fall to k neighbours or fewer. The work
+    is at most O(n_slots + n * levels), since the lists of remaining vertices shrink from level to
+    level. A level takes a round or two, and one more each time that a cascade of removals is
+    divided anew among the work-groups. A round has two launches, and the host reads a count back
+    after several rounds. The rows are not read if all vertices have the same degree. Otherwise, if
+    the graph stores each edge once, both directions are made first, without weights.
+
+    The device memory is 16 bytes for each vertex. If edges are stored once, 8 bytes for each vertex
+    and 8 bytes for each edge are added.
     """
     if graph.n_vertices == 0:
         return DeviceArray.empty(0, np.uint32, graph.device), 0
@@ -114,9 +118,10 @@ class _Peeling:
     def _count_columns(self) -> DeviceArray:
         """Enqueue the count of how often each vertex occurs as a column.
 
-        Long runs of consecutive columns are counted apart. `degree` gets the number of occurrences
-        outside these runs. The returned array has, for each vertex, the number of runs that contain
-        it. The sum of both is the number of all occurrences.
+        Long ranges of consecutive columns are not counted one by one. ``self.degree`` gets the
+        number of times that a vertex occurs outside these ranges. The returned array has, for each
+        vertex, the number of these ranges that contain it. The sum of both is the number of all
+        occurrences.
         """
         graph, runs = self.graph, self.list  # the list is not in use yet
         for array in (self.degree, runs):
@@ -130,7 +135,7 @@ class _Peeling:
     def rows(self) -> tuple[Memory, Memory]:
         """Return row offsets and columns that have both directions of all edges.
 
-        They are made, without waiting, if the graph stores its edges once.
+        If the graph stores each edge once, kernels that make them are enqueued, without waiting.
         """
         graph, device = self.graph, self.graph.device
         if graph.graph.is_symmetric:
@@ -187,7 +192,8 @@ class _Peeling:
     def read_remaining(self, number: int) -> int:
         """Read how many vertices have a degree above the level that round `number` peels.
 
-        The call waits for the device. The count is from the beginning of the round.
+        The call waits for the device. The device counts these vertices at the beginning of the
+        round.
         """
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

@@ -1,1 +1,1 @@
-"""Proofs on the device that a forest is the minimum one."""
+"""Proofs, computed on a device, that a forest is the minimum spanning forest of its graph."""

@@ -44,9 +44,10 @@ MAX_VERTICES = (1 << 31) - 1
 
 
 class Claim:
-    """The claim of a forest of a DeviceGraph.
+    """The claim that certain edges are the forest of a DeviceGraph, and its checks on the device.
 
-    If weights have 64 bits, `keys` are the sorted keys of the claimed edges once these are listed.
+    `keys` is None until the claimed edges are listed, and stays None if weights have 32 bits. If
+    they have 64 bits, it then has the sort keys of the claimed edges in ascending order.
     """
 
     def __init__(self, forest: DeviceForest) -> None:
@@ -56,7 +57,10 @@ class Claim:
         self.keys: Any = None
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Enqueue the check of the claim and the listing of its edges."""
+        """Enqueue a check that the graph has the claimed edges, and the listing of these edges.
+
+        The list is written to the memory of `builder`.
+        """
         forest, graph, launch, own = self.forest, self.graph, builder.launch, self.forest.weights
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
         ranks = self._ranks(builder) if self.weights["WEIGHT_BITS"] == 64 else builder.state
@@ -68,7 +72,11 @@ class Claim:
         )  # fmt: skip
 
     def _ranks(self, builder: TreeBuilder) -> DeviceArray:
-        """Compute the ranks of the claimed edges by (key, slot), from 1 on, without waiting."""
+        """Enqueue the computation of the ranks of the claimed edges, and return the ranks.
+
+        The rank of an edge is its position, from 1 on, in the order by sort key and, among equal
+        keys, by slot (CSR entry).
+        """
         launch, k = builder.launch, builder.k
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
         keys = DeviceArray.empty(k, np.uint64, launch.device)
@@ -82,9 +90,10 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with the forest's edges that it competes with.
+        """Compare every edge of the graph with the edges of the forest on the path between its ends.
 
-        The call waits for the device. Returns whether the claim is confirmed.
+        Returns True if the claimed forest is right. It is wrong if an edge of the graph is lighter
+        than an edge on that path, or joins two trees of the forest. The call waits for the device.
         """
         graph, device = self.graph, launch.device
         program = device.program(EDGES_SOURCE, **self.weights)
@@ -111,7 +120,7 @@ class Claim:
 
 
 class MatrixClaim:
-    """The claim of a forest with n - 1 edges of a complete graph with n >= 2 vertices."""
+    """The claim that n - 1 edges are the spanning tree of a complete graph of n >= 2 vertices."""
 
     def __init__(self, forest: DeviceForest) -> None:
         assert isinstance(forest.graph, DeviceMatrix)
@@ -147,9 +156,10 @@ class MatrixClaim:
         )  # fmt: skip
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every pair of vertices with the edges of the forest.
+        """Compare every pair of vertices with the edges of the tree on the path between them.
 
-        The call waits for the device. Returns whether the claim is confirmed.
+        Returns True if the claimed tree is right. It is wrong if the edge of a pair is lighter than
+        an edge on that path. The call waits for the device.
         """
         device, n = launch.device, self.matrix.n_vertices
         limits = device.allocate(self.measure_bytes * n)
@@ -220,8 +230,8 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
     """Prove a forest, and return it with figures about the proof in ``stats["proof"]``.
 
-    The call waits for the device. The caller must have the lock of the device. If the device
-    refutes the forest or cannot prove it, the host decides.
+    The call waits for the device. The caller must hold the lock of the device. If the device
+    refutes the forest or cannot prove it, the host proves or refutes it.
 
     Raises
     ------
@@ -252,9 +262,9 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
 
 
 def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
-    """Prove on the host that a forest is the one of `graph`, and return it as :func:`checked` does.
+    """Prove a forest of `graph` on the host, and return it with figures as :func:`checked` does.
 
-    `reason` says why the host proves it. Raises InvalidForestError if the forest is wrong.
+    `reason` says why the host proves it, and not the device. Raises InvalidForestError if the forest is wrong.
     """
     began = time.perf_counter()
     _prove_on_host(forest, graph)
@@ -262,7 +272,7 @@ def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceFo
 
 
 def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> None:
-    """Raise :class:`InvalidForestError` unless the host proves a forest of a graph."""
+    """Raise :class:`InvalidForestError` unless the host proves that a forest of `graph` is right."""
     from clmst.core.verify import verify  # SciPy's graph routines, which most solves do not need
 
     outcome = verify(graph, forest.to_host(look_up=True))
@@ -275,7 +285,7 @@ def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> 
 
 
 def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
-    """Return the host's graph of a forest, with the weights that the device has now."""
+    """Return the graph of a forest on the host, with the weights that the device has now."""
     graph = forest.graph
     if not isinstance(graph, DeviceGraph):
         return graph.graph

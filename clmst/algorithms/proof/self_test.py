@@ -1,4 +1,4 @@
-"""The self-tests of proofs: right claims must be proved, and wrong ones must not."""
+"""Self-tests of proofs: a device must prove right forests, and must refute wrong forests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from clmst.runtime.launcher import Launcher
 def claim_of(
     graph: DeviceGraph | DeviceMatrix, ends: Array, slots: Array | None = None, *, maximum: bool
 ) -> DeviceForest:
-    """Make the claim that certain edges are the forest of a graph.
+    """Make a DeviceForest of certain edges, which claims that they are the forest of `graph`.
 
     `ends` has shape (k, 2). `slots` is None for a complete graph, which does not have slots.
     """
@@ -45,9 +45,11 @@ def claim_of(
 def of_graph(
     graph: DeviceGraph, right: Array, *, maximum: bool, exchanges: int = 3
 ) -> Iterator[Answer]:
-    """Yield claims about a graph: name, whether the device proves it, and whether it is right.
+    """Let the device prove the right forest of a graph, and try to prove several wrong ones.
 
-    `right` contains the slots of the graph's forest.
+    `right` contains the slots of the right forest, and `exchanges` is the number of wrong forests
+    in which one edge is replaced. For each claimed forest, yields its name, whether the device
+    proves it, and whether it is right.
     """
     host = graph.graph
     others = np.setdiff1d(host.edge_slots, right)
@@ -63,9 +65,10 @@ def of_graph(
 def of_matrix(
     matrix: DeviceMatrix, right: Array, *, maximum: bool, exchanges: int = 3
 ) -> Iterator[Answer]:
-    """Yield claims about a complete graph: name, whether it is proved, and whether it is right.
+    """Let the device prove the right tree of a complete graph, and try to prove wrong ones.
 
-    `right` contains the ends of the edges of the graph's forest.
+    `right` contains the ends of the edges of the right tree. `exchanges` and the results are as in
+    :func:`of_graph`.
     """
     n = matrix.n_vertices
 
@@ -85,7 +88,7 @@ def _claims(
 ) -> Iterator[tuple[str, Array]]:
     """Yield `right` itself, then wrong claims, each with another kind of fault.
 
-    Where an edge replaces another, both are on one cycle, so the claimed edges still span the
+    If an edge replaces another edge, both are on one cycle, so the claimed edges still span the
     graph.
     """
     yield "the forest", right

@@ -36,7 +36,11 @@ _HOPS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """The tree of a forest's contraction, on the device."""
+    """The tree by which a claimed forest is proved, in the memory of a device.
+
+    Its leaves are the vertices. Its other nodes are sets of vertices that the contraction of the
+    forest has merged, level by level.
+    """
 
     parents: Memory  # an entry for each node, as in the next three arrays; see ``tree.cl``
     orders: Memory
@@ -48,7 +52,7 @@ class Tree:
     n_nodes: int
 
     def is_confirmed(self, launch: Launcher) -> bool:
-        """Return whether no edge of the graph has refuted the forest.
+        """Return True if the device has not found an edge of the graph that refutes the forest.
 
         The call waits for the device.
         """
@@ -56,7 +60,7 @@ class Tree:
 
 
 class TreeBuilder:
-    """Memory for a tree, and for the list of the `k` edges of a forest of `n` vertices.
+    """Builds the tree of a forest with `n` vertices and `k` edges, and holds the memory for it.
 
     `least` (an entry for each vertex), `records`, `lengths` and `state` are described in
     ``records.cl`` and ``state.cl``. The list has `segments` segments, each with a capacity of
@@ -82,9 +86,10 @@ class TreeBuilder:
     def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
         """Build the tree of a claimed forest.
 
-        The call waits for the device. `list_edges` enqueues the check of the claim and the listing
-        of its edges, and offers each edge to `least`. Returns None if the claim has a cycle, or
-        contains edges that the graph does not have.
+        `list_edges` is called with this object. It enqueues the check and the listing of the
+        claimed edges, and enters each edge into `least`, which finds the lightest edge of each
+        vertex. The call waits for the device. It returns None if the claimed edges contain a cycle,
+        or edges that the graph does not have.
         """
         self.counts[[_CLAIM, _SLOT]] = _NO_FAULT
         self.launch.write(self.state, self.counts)
@@ -118,9 +123,9 @@ class TreeBuilder:
         )
 
     def ranks_of(self, numbers: DeviceArray) -> DeviceArray:
-        """Compute the rank of each edge, from 1 on, given the edges' numbers in order of rank.
+        """Enqueue the computation of the rank of each edge, from 1 on, and return the ranks.
 
-        It does not wait.
+        `numbers` has the numbers of the edges in order of rank.
         """
         ranks = DeviceArray.empty(self.k, np.uint32, self.launch.device)
         self._each("list_ranks", self.k, numbers, ranks, self.k)
@@ -137,9 +142,9 @@ class TreeBuilder:
     def _contract(self) -> list[int] | None:
         """Contract the forest level by level.
 
-        The call waits for the device. Returns the number of the first node of each level, and at
-        last the number of all nodes. Returns None if a level has more nodes than is possible, or if
-        parents form a ring, since then the device is at fault.
+        The call waits for the device. It returns the number of the first node of each level,
+        followed by the number of all nodes. It returns None if a level has more nodes than is
+        possible, or if parents form a ring. Both are faults of the device.
         """
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
@@ -168,8 +173,8 @@ class TreeBuilder:
     def _follow(self, base: int, n: int) -> bool:
         """Find the parents of all nodes of a level, and read the counts.
 
-        The call waits for the device. Returns False if the search does not end. A faulty device may
-        have linked nodes into a ring.
+        The call waits for the device. It returns False if the search does not end, because a faulty
+        device has linked nodes into a ring.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

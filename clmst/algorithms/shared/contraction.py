@@ -263,8 +263,8 @@ class Contraction:
         """Compute the numbers of the supervertices (lines 8 and 9 of the paper's Algorithm 1).
 
         They come from a prefix sum. The call waits for the device. It returns the supervertex of
-        every vertex, and the number of supervertices that have edges. The number of an isolated vertex is meaningless, which is
-        harmless because no edge leads to it.
+        every vertex, and the number of supervertices that have edges. The number of an isolated
+        vertex is meaningless, which is harmless because no edge leads to it.
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)

@@ -139,7 +139,8 @@ def _launched(
 
     Returns the slots (CSR positions) of the forest's edges, the vertices that they join, and the
     statistics of the forest. Returns None if the kernel refuses the graph because it is invalid or
-    not sorted. The last of the `arrays` contains the weights. `how` are further arguments of the kernel.
+    not sorted. The last of the `arrays` contains the weights. `how` are further arguments of the
+    kernel.
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
