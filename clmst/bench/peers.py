@@ -46,7 +46,7 @@ OWN_PEERS = ("scipy", "networkx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerOutcome:
-    """The result of a peer on a graph: its times, or why there are none."""
+    """The result of a peer on a graph: its times, or the reason why it has no times."""
 
     status: Status
     remark: str = ""  # the reason if it is not "ok"
@@ -150,7 +150,7 @@ def duplicates(peers: Sequence[Peer]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The output of a program, or why it did not end normally."""
+    """The output of a program, or the reason why it did not end normally."""
 
     output: str = ""  # the text on its standard output
     status: int | None = None  # exit status; None if it did not start or was killed
@@ -224,7 +224,10 @@ def _end_of(status: int, complaint: str) -> str:
 
 
 def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
-    """Return two functions: one solves the upper triangle with a library, one weighs the result."""
+    """Return a function that solves a graph with a library, and one that sums the weights.
+
+    The library gets the upper triangle of the matrix, so each edge occurs once.
+    """
     import numpy as np
     from scipy import sparse
 

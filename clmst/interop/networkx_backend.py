@@ -1,4 +1,4 @@
-"""The functions that NetworkX calls for ``backend="clmst"``, under NetworkX's names.
+"""The functions that NetworkX calls if a caller chooses ``backend="clmst"``.
 
 NetworkX finds this module through the entry point ``networkx.backends``. It first calls `can_run`
 and `should_run`, then converts graphs with `convert_from_nx`. docs/networkx.md is the page for
@@ -108,7 +108,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the NetworkX graph of a call, which may be inside a converted graph already."""
+    """Return the NetworkX graph of a call, also if the call has a ConvertedGraph."""
     G = _argument("G", 0, args, kwargs, None)
     return G.graph if isinstance(G, ConvertedGraph) else G
 
@@ -121,7 +121,10 @@ def _argument(
 
 
 def _device(device: Any) -> Any:
-    """Return the device of the call, or else the one in NetworkX's settings, or else None."""
+    """Return the device of the call, or the device in NetworkX's settings if the call has none.
+
+    Returns None if neither names a device.
+    """
     if device is not None or not hasattr(nx, "config"):  # NetworkX 3.2 does not have settings
         return device
     settings = nx.config.backends
@@ -132,7 +135,7 @@ def _device(device: Any) -> Any:
 
 
 def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
-    """Create the function for trees that NetworkX calls by the given name."""
+    """Create the function `name` of NetworkX, which returns a spanning tree as a graph."""
 
     def tree(
         G: Any,
@@ -161,10 +164,10 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
 
 
 def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...]]]:
-    """Create the function for edges that NetworkX calls by the given name.
+    """Create the function `name` of NetworkX, which yields the edges of a spanning tree.
 
-    The function solves when it is called. Only the error for a NaN is raised later, when the first
-    edge is requested, as in NetworkX.
+    The function computes the whole tree when it is called. Only the error for a NaN is raised
+    later, when the first edge is requested, as in NetworkX.
     """
 
     def edges(  # noqa: PLR0917 - NetworkX's signature
@@ -218,7 +221,7 @@ def _check_algorithm(algorithm: str) -> None:
 
 
 def _is_unique(weighted: WeightedEdges) -> bool:
-    """Return whether all algorithms would find the same forest, and treat all weights alike.
+    """Return whether all of NetworkX's algorithms would find the same forest.
 
     This is the case if all weights are different finite numbers.
     """
@@ -229,10 +232,10 @@ def _is_unique(weighted: WeightedEdges) -> bool:
 def _positions(
     graph: GraphReading, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
 ) -> Any:
-    """Return the positions of the forest's edges.
+    """Solve a graph, and return the positions of the forest's edges.
 
-    Raise InvalidGraphError for the first weight that is NaN, unless `ignore_nan`, which leaves
-    these edges out.
+    If `ignore_nan` is True, edges whose weight is NaN are left out. Otherwise InvalidGraphError is
+    raised, and names the first of these edges.
     """
     if weighted.array is None:
         _check_numbers(graph, weighted)

@@ -1,4 +1,4 @@
-"""NetworkX graphs as the backend reads them, and spanning trees as NetworkX graphs."""
+"""Read the edges of NetworkX graphs for the backend, and build NetworkX graphs of trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from clmst.core.weight_keys import Array, first_nan
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedEdges:
-    """Edges with one attribute as their weight, for forests in which ties are as in NetworkX.
+    """Edges and their weights, solved with the order that NetworkX gives to equal weights.
 
     NetworkX sorts edges stably by weight, starting from the order of ``G.edges``. clmst orders
     edges of equal weight by their ends, which may be another order. The solve therefore uses the
@@ -47,9 +47,10 @@ class WeightedEdges:
         return cls(edges=edges, values=values if array is None else [], array=array)
 
     def has_weights_of(self, other: WeightedEdges) -> bool:
-        """Return whether both have the same weights in arrays, bit for bit.
+        """Return whether both objects have the weights in arrays, and with the same bits.
 
-        Weights outside arrays never count as the same, because they may be mutable objects.
+        If the weights of either are Python objects, the result is False, because Python objects may
+        be mutable.
         """
         mine, others = self.array, other.array
         return (
@@ -73,7 +74,10 @@ class WeightedEdges:
 
     @cached_property
     def all_differ(self) -> bool:
-        """Whether all edges have different weights. False without an array. O(m log m)."""
+        """Whether all edges have different weights, in O(m log m).
+
+        It is False if the weights are Python objects, which are not compared.
+        """
         if self.array is None:
             return False
         ordered = np.sort(self.array)
@@ -223,9 +227,9 @@ class GraphReading:
         return T
 
     def _fill(self, T: Any, positions: Array) -> bool:
-        """Add nodes and edges to T in bulk.
+        """Add all nodes, and the edges at `positions`, to the empty graph T in bulk.
 
-        Return False, without a change, if that is not possible.
+        Return False, without changing T, if attributes are not in dicts.
         """
         edges, own = self.edges, dict(self.graph.nodes(data=True))
         try:  # all copies are made first, since alternating with the rows would slow both down
@@ -243,7 +247,7 @@ class GraphReading:
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
-        """Return edges in NetworkX's form: the ends, then key and attributes if wanted."""
+        """Return edges as NetworkX's tuples: the ends, then the key and the attributes if wanted."""
         edges = self.edges
         columns = [
             chosen(edges.labels, edges.u[positions]),
@@ -315,9 +319,10 @@ def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
 
 
 def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list[dict[Any, Any]]:
-    """Return a dict of the neighbours of each vertex, which map to the attributes of their edges.
+    """Return a dict for each vertex that maps each neighbour to the attributes of the edge to it.
 
-    Neighbours are in the order of the edges. Both ends of an edge share the same object of `data`.
+    Neighbours are in the order of the edges. The dicts of both ends of an edge contain the same
+    object of `data`.
     """
     rows: list[dict[Any, Any]] = [{} for _ in labels]
     all_rows = np.fromiter(rows, object, len(rows))
@@ -336,5 +341,5 @@ def chosen(values: list[Any], at: Array) -> Any:
 
 
 def _blocks(array: Array) -> Iterator[Array]:
-    """Yield an array in blocks of _BLOCK elements."""
+    """Yield the elements of an array in blocks of _BLOCK elements."""
     return (array[at : at + _BLOCK] for at in range(0, array.size, _BLOCK))

@@ -1,4 +1,8 @@
-"""Metrics that Points does not have: their names, their parameters, and their stored distances."""
+"""Metrics for which :class:`Points` cannot compute distances on a device.
+
+SciPy, or a function of the caller, computes all distances by these metrics on the host. This module
+has the names and the parameters of the metrics, and computes the matrix of distances.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +34,11 @@ _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
-    """Choose a metric for Minkowski's distance, and return its name and the other parameters.
+    """Return the name of the metric for Minkowski's distance, and its remaining parameters.
 
-    The powers 1, 2 and infinity have metrics of Points. For others the name is "minkowski", and the
-    power stays among the parameters. Raises InvalidArgumentError unless the power is above 0.
+    The power 1 is "manhattan", 2 is "euclidean" and infinity is "chebyshev", unless there are
+    parameters besides the power "p". In all other cases the name is "minkowski", and the power
+    stays among the parameters. Raises InvalidArgumentError unless the power is above 0.
     """
     given = dict(metric_params or {})
     power: Any = given.pop("p", 2)
@@ -153,7 +158,11 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
 
 
 def _check_range(rows: Array, distances: Array, metric: str, metric_params: Any) -> None:
-    """Raise InvalidGraphError if a power of a difference overflowed, or lost bits by underflow."""
+    """Raise InvalidGraphError if squares, or other powers, were out of the range of doubles.
+
+    An infinite distance shows that a power of a difference has overflowed. A very small distance
+    shows that a power has lost bits by underflow.
+    """
     lost = np.isinf(distances)
     power = {"sqeuclidean": 1.0, "minkowski": (metric_params or {}).get("p", 2)}.get(metric)
     if power is not None and np.isfinite(power):

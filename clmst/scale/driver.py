@@ -53,7 +53,10 @@ _READ_ONCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings:
-    """The settings of a stream. `limit` is the number of bytes that it may use on the device."""
+    """The settings of a stream.
+
+    `limit` is the number of bytes that the stream may use on the device.
+    """
 
     device: Device
     limit: int
@@ -152,7 +155,11 @@ class _StreamRun:
         self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
-        """Return a sink that reduces the stream or makes passes over it, as the router decides."""
+        """Make the object that takes the edges of the stream, of the kind that the router chooses.
+
+        A ReductionSink reduces the edges in parts, in one pass. A PassSink needs a pass over the
+        stream for each round of Borůvka's algorithm.
+        """
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
             "n_vertices": self._source.n_vertices, "device": settings.device,
@@ -240,9 +247,10 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Give the edges behind the checkpoint to the sink, and yield after each part of `piece`.
+        """Give the edges after the checkpoint to the sink, and yield after each part of `piece`.
 
-        Edges before the checkpoint are only compared with its checksums.
+        Edges before the checkpoint are in its forest already. They are only compared with its
+        checksums.
         """
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
@@ -264,7 +272,7 @@ class _StreamRun:
 
     @property
     def _read_so_far(self) -> Position:
-        """The position behind all edges that have been read, in the present pass."""
+        """The position in the stream after all edges that have been read in the present pass."""
         return self._passed if self._is_resuming else self._sink.read
 
     def _tell(self) -> None:
@@ -290,7 +298,8 @@ class _StreamRun:
     def _check_whole(self) -> None:
         """Raise InvalidGraphError unless the stream has the expected number of edges.
 
-        By passes, the first pass counts the edges, and each later pass must have as many.
+        If the stream is read in several passes, the first pass counts the edges, and each later
+        pass must have as many.
         """
         found, wanted = self._sink.position.n_edges, self._n_edges
         if self.is_by_passes:
@@ -350,7 +359,9 @@ class _StreamRun:
     def _save_if_due(self) -> None:
         """Write a checkpoint after a reduction, or after a time without one.
 
-        Nothing is written without a checkpoint file, or if the stream is read by passes.
+        Nothing is written if there is no checkpoint file, or if the stream is read by passes. A
+        checkpoint is also not written before some time has passed since the last one, so that
+        writing takes a small share of the time.
         """
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
         if self._path is None or isinstance(sink, PassSink):
@@ -363,9 +374,9 @@ class _StreamRun:
             self._write(began)
 
     def _save(self) -> None:
-        """After an error of the stream, write a checkpoint of the rows before it.
+        """Write a checkpoint of the rows before an error of the stream.
 
-        If one of these rows is invalid, raise the error of that row instead.
+        If one of these rows is invalid, the error of that row is raised instead.
         """
         sink = self._sink
         if isinstance(sink, PassSink) or self._is_resuming:
@@ -380,7 +391,8 @@ class _StreamRun:
     def _write(self, began: float | None = None) -> None:
         """Write the checkpoint, if there is a checkpoint file and the stream has had edges.
 
-        All edges must have been reduced, so that the forest covers all edges before the position.
+        All edges must have been reduced, so that the stored forest is the forest of all edges
+        before the stored position.
         """
         began = monotonic() if began is None else began
         sink = self._sink

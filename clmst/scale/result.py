@@ -1,4 +1,4 @@
-"""The progress of a stream, and the Forest that it returns at its end."""
+"""The progress of a stream, and the conversion of its last forest to a Forest."""
 
 from __future__ import annotations
 

@@ -82,9 +82,9 @@ class PmaOptions:
         check_switches(self, "remove_parallel")
 
     def as_tested(self) -> PmaOptions:
-        """Return the options with which a self-test compiles the same programs as these options.
+        """Return simpler options for which the same programs are compiled, for the self-test.
 
-        `gamma` is only an argument of the kernels, so it is reset.
+        `gamma` is only an argument of the kernels, so it gets its default.
         """
         return replace(self, gamma=None)
 

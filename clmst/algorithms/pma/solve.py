@@ -77,13 +77,17 @@ def chosen_gamma(n: int, entries: int, device: Device) -> int:
 
 
 def lanes_for(capabilities: Capabilities, tuning: Policy) -> int:
-    """Return the maximum number of lanes of a worker, which is 1 if lanes cannot work together."""
+    """Return the maximum number of work-items that can grow one tree together.
+
+    They are the lanes of a sub-group. The number is 1 if clmst does not use sub-groups on the
+    device, or if its work-groups have one work-item.
+    """
     combine = capabilities.lanes != "local" and tuning.work_group_size > 1
     return capabilities.lane_width if combine else 1
 
 
 def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
-    """Return the macros of `SOURCE`."""
+    """Return the macros with which the kernels in `SOURCE` are compiled."""
     return {"WORKER_LANES": lanes, "ROWS_RISE": int(rows_rise)}
 
 
@@ -91,8 +95,9 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 class Growth:
     """Parameters of how the trees of a level were grown.
 
-    A tree has at most `gamma` vertices. A worker has `lanes` lanes, which is 1 for a single
-    work-item. `rows_rise` is whether rows are sorted by weight.
+    A tree has at most `gamma` vertices. A worker, which grows one tree after another, consists of
+    `lanes` work-items of a sub-group, or of a single work-item if `lanes` is 1. `rows_rise` is
+    whether rows are sorted by weight.
     """
 
     n: int

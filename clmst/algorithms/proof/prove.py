@@ -90,7 +90,7 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with the edges of the forest on the path between its ends.
+        """Compare every edge of the graph with the forest's edges on the path between its ends.
 
         Returns True if the claimed forest is right. It is wrong if an edge of the graph is lighter
         than an edge on that path, or joins two trees of the forest. The call waits for the device.
@@ -264,7 +264,8 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
 def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
     """Prove a forest of `graph` on the host, and return it with figures as :func:`checked` does.
 
-    `reason` says why the host proves it, and not the device. Raises InvalidForestError if the forest is wrong.
+    `reason` says why the host proves it, and not the device. Raises InvalidForestError if the
+    forest is wrong.
     """
     began = time.perf_counter()
     _prove_on_host(forest, graph)
@@ -272,7 +273,7 @@ def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceFo
 
 
 def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> None:
-    """Raise :class:`InvalidForestError` unless the host proves that a forest of `graph` is right."""
+    """Prove a forest of `graph` on the host. Raise InvalidForestError if the forest is wrong."""
     from clmst.core.verify import verify  # SciPy's graph routines, which most solves do not need
 
     outcome = verify(graph, forest.to_host(look_up=True))

@@ -25,9 +25,9 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """Consecutive vertices, and whether each has a left, an upper and a right neighbour.
+    """Consecutive vertices of a lattice, and which of three neighbours each of them has.
 
-    The first row is the top row.
+    The neighbours are to the left, above and to the right. The first row is the top row.
     """
 
     vertices: npt.NDArray[np.int64]
@@ -47,9 +47,9 @@ class _Span:
         )
 
     def hashes(self, offset: int = 0) -> Words:
-        """Return the hash of each vertex minus `offset`.
+        """Return the hash of the vertex x - `offset` for each vertex x of the span.
 
-        Meaningless if the difference is negative.
+        The hash is meaningless if x - `offset` is negative.
         """
         return next_words((self.vertices - offset).astype(np.uint64))
 
@@ -107,10 +107,11 @@ def _bit(words: Words, bit: int) -> Flags:
 
 
 def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward) -> Graph:
-    """Make the graph of all edges from x to x - offset that `backward` reports.
+    """Make a graph from the edges that `backward` reports, in O(n).
 
-    `offsets` must fall, so that neighbours rise. O(n). Takes one byte per vertex in addition to the
-    graph.
+    For each of the `offsets`, `backward` says which vertices x have an edge to x - offset. The
+    offsets must be in descending order, so that neighbours are in ascending order. One byte per
+    vertex is allocated in addition to the graph.
     """
     padded = np.zeros(n + offsets[0], np.uint8)  # zeros: no edge leads back from below the last row
 
@@ -147,9 +148,10 @@ def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward)
 
 
 def _neighbours(padded: Array, block: slice, offsets: tuple[int, ...]) -> list[Array]:
-    """Return 1 for each vertex that has an edge and else 0, for each offset.
+    """Return which edges the vertices of a block have, as arrays of 1 (the edge exists) and 0.
 
-    The offsets are in rising order of neighbours.
+    There is an array for the edges to x - offset for each offset, and then one for the edges to x +
+    offset. The arrays are in ascending order of the neighbours.
     """
     back = [padded[block] >> bit & 1 for bit in range(len(offsets))]
     following = [
