@@ -1,4 +1,4 @@
-"""A check that all contestants find one forest."""
+"""Check that all contestants of a benchmark find the same forest."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
 
 
 class CopyLimit:
-    """A copy of a buffer by the OpenCL driver, whose bandwidth is the measure for all traffic."""
+    """A copy of a buffer by the OpenCL driver, whose bandwidth is the limit for all methods."""
 
     def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
@@ -159,7 +159,7 @@ class CopyLimit:
         space.overwrite([self._source, self._target])
 
     def contestant(self, space: Workspace) -> Contestant[None]:
-        """Return the contestant whose timed call enqueues the copy."""
+        """Return the copy as a contestant, which is timed in turns with others."""
         return Contestant(name="copy", call=self._enqueue, wait=space.finish)
 
     def _enqueue(self) -> None:

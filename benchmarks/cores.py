@@ -38,7 +38,11 @@ def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
 
 
 def timed(run: Run, name: str, ways: dict[str, clmst.Graph], expected: np.ndarray) -> Row:
-    """Time a graph, stored in each way, and return a row. `expected` has its core numbers."""
+    """Time a graph in each of the given forms, and return a row of the table.
+
+    `ways` has the same graph with each edge stored once, or in both directions. `expected` has its
+    core numbers.
+    """
     times: dict[str, list[float]] = {}
     for way, graph in ways.items():
         resident = clmst.to_device(graph, run.device)

@@ -1,4 +1,4 @@
-"""The cost of making a graph from a data frame, by the kind of its ids.
+"""Time the conversion of a data frame to a graph, for several kinds of vertex ids.
 
 python -m benchmarks data_frames [--edges 2000000]
 """

@@ -149,7 +149,7 @@ def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return functions that solve a complete graph as a list of edges and as a matrix, by name."""
+    """Return two functions, by name, that solve a complete graph given as edges and as a matrix."""
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -159,7 +159,7 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, W
 
 
 def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return functions that solve a graph, by name.
+    """Return three functions, by name, that solve a graph on the device.
 
     They solve it by `dense` with the matrix of an earlier solve, by `dense` with a new matrix in
     each call, and by `filter-boruvka`, which takes no matrix.

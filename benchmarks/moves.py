@@ -27,7 +27,7 @@ _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
 
 
 class Pair:
-    """Two devices with a buffer on each."""
+    """Two devices with a buffer on each, and the ways to copy from the first to the second."""
 
     def __init__(self, devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> None:
         self.source, self.target = devices

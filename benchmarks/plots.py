@@ -132,7 +132,7 @@ def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:
-    """Return the contestants of rows: the headings of cells that hold lists of times."""
+    """Return the names of the contestants: the headings of the cells that hold lists of times."""
     return [name for name, cell in rows[0].items() if isinstance(cell, list)]
 
 

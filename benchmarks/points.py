@@ -53,7 +53,7 @@ _CHECKED_BY_HOST = 1_000_000  # points
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A random set of points."""
+    """The parameters of a random set of points: number, dimensions and kind."""
 
     n: int
     dimensions: int
@@ -101,7 +101,7 @@ SAMPLES = click.argument("samples", nargs=-1, required=True, callback=parsed)
 
 
 class Resident:
-    """Points on a device, and their solve."""
+    """Points on a device, and a function that computes their spanning tree."""
 
     def __init__(self, sample: Sample, device: Device) -> None:
         self.device, self.n = device, sample.n
@@ -140,7 +140,7 @@ def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
 
 
 def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the calls that users make for a tree, from coordinates to edges, with their names."""
+    """Yield the name and the call of each library that computes a tree from coordinates."""
     coordinates = sample.draw()
     yield "clmst", lambda: clmst.minimum_spanning_forest(Points(coordinates)).weights
     if (peer := installed("quitefastmst")) is not None:

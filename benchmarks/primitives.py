@@ -61,7 +61,7 @@ with "#" are remarks; exit status {peers.NOT_OFFERED} says that it does not offe
 
 
 def _elements(_: click.Context, __: click.Parameter, given: Any) -> Any:
-    """Return numbers of elements, which are digits or powers of two."""
+    """Parse numbers of elements, which are written as digits or as powers of two (2**20)."""
     if isinstance(given, tuple):
         return tuple(_elements(_, __, one) for one in given)
     text = str(given).strip()
@@ -75,7 +75,7 @@ def _elements(_: click.Context, __: click.Parameter, given: Any) -> Any:
 
 
 def _parsed(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> list[Peer]:
-    """Return outside peers."""
+    """Parse the outside programs (peers) of the command line, each given as NAME=COMMAND."""
     try:
         pairs = [named_command(text) for text in texts]
     except ValueError as error:
@@ -84,7 +84,7 @@ def _parsed(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> li
 
 
 def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequence[Entry]:
-    """Return the entries that a list of names of cases and families means."""
+    """Return the benchmark cases that are named in a list, or whose family is named in it."""
     if value is None:
         return ENTRIES
     names = {name.strip() for name in value.split(",")}
@@ -119,7 +119,7 @@ def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
 
 
 def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield how kinds of segments compare, and why contestants were not timed."""
+    """Yield a remark on the kinds of segments, and a remark for each contestant without times."""
     times = [o.median for o in outcomes if o.case == _SEGMENT_KINDS and o.status == "ok"]
     if times:
         ratio = max(times) / min(times)
@@ -140,7 +140,7 @@ def _run(
     space: Workspace, entry: Entry, size: int, limit: CopyLimit, repetitions: int, *,
     with_numpy: bool,
 ) -> list[Outcome]:  # fmt: skip
-    """Build a case and run it; a case that cannot be built is an outcome, too."""
+    """Build a case and run it. If it cannot be built, the error is the only outcome."""
     try:
         built = entry.build(space, size)
         if not with_numpy:

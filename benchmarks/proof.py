@@ -1,4 +1,4 @@
-"""The cost of a proof beside the solve.
+"""Time the proof that a forest is minimal, beside the solve that has found the forest.
 
     python -m benchmarks proof [NAME ...]
 
@@ -27,7 +27,7 @@ NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
 
 
 def graph_of(name: str) -> Graph:
-    """Return a graph by its name."""
+    """Generate or load the graph with a name, as the module describes the names."""
     rng = np.random.default_rng(0)
     if name == "path":
         n = 1 << 21

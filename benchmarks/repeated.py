@@ -41,12 +41,15 @@ _SLOTS = 1 << 20  # slots whose weights a thread copies at a time
 
 
 def load(name: str) -> clmst.Graph:
-    """Return a symmetric graph: by name, of a family as in ``clustered:n=5000``, or from a file."""
+    """Load or generate a graph, and return it with both directions of each edge stored.
+
+    `name` is the name of a graph, a family with parameters such as ``clustered:n=5000``, or a file.
+    """
     return as_it_comes(name).symmetrised()
 
 
 def as_it_comes(name: str) -> clmst.Graph:
-    """Return a graph as :func:`load` does, but with its edges stored once or twice."""
+    """Load or generate a graph by its name, as in :func:`load`, and return it unchanged."""
     if (file := real_file(name)) is not None:
         return clmst.Graph.read(file)
     if Path(name).is_file():
@@ -94,17 +97,17 @@ class Reweighted:
         return as_matrix(self.graph.replace_unchecked(weights=self._by_slot(weights)))
 
     def permuted(self, number: int) -> np.ndarray:
-        """Return the permutation with a number of the graph's own weights.
+        """Return one of many permutations of the graph's own weights, chosen by `number`.
 
-        All are rotations of one random permutation, by a random distance.
+        Each permutation is one fixed random permutation, rotated by a random distance.
         """
         turned = np.random.default_rng(number).integers(max(self.own.size, 1))
         return np.roll(self._permuted, turned)
 
     def near(self, share: float, number: int) -> np.ndarray:
-        """Return weights that differ from the graph's own by up to a fraction `share` of them.
+        """Return the graph's own weights, each changed at random by at most the fraction `share`.
 
-        `number` is the seed.
+        `number` is the seed of the random numbers.
         """
         by = np.random.default_rng(number).uniform(-share, share, self.own.size)
         return (self.own * (1 + by)).astype(self.own.dtype)

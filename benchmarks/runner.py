@@ -52,7 +52,7 @@ class Run:
 
     @property
     def device(self) -> clmst.Device:
-        """The first device."""
+        """The first device of the run."""
         return self.devices[0]
 
     def harness(self, **how: Any) -> Harness:
@@ -263,24 +263,27 @@ def case(
 
 
 def installed(name: str) -> Any:
-    """Return a module, or None if its package is not installed."""
+    """Import and return a module, or return None if its package is not installed."""
     return import_module(name) if find_spec(name.partition(".")[0]) else None
 
 
 def graphs_argument(**more: Any) -> Callable[[Any], Any]:
-    """Return a decorator that adds the argument with the names of graphs."""
+    """Return a decorator that adds the argument ``graphs``, any number of names, to a command.
+
+    `more` are further options of ``click.argument``.
+    """
     return click.argument("graphs", nargs=-1, **more)
 
 
 def solving(graph: clmst.DeviceGraph, algorithm: str, options: Any = None) -> Way:
-    """Return the solve of a graph on the device, where its forest stays."""
+    """Return a function that solves a graph on a device, and leaves the forest there."""
     return lambda: clmst.minimum_spanning_forest(
         graph, algorithm=algorithm, options=options, keep_on_device=True
     )
 
 
 def sizes_up_to(largest: int, least: int = 512) -> list[int]:
-    """Return sizes that double, from the least one to the largest."""
+    """Return `least`, 2 * `least`, 4 * `least` and so on, up to `largest`."""
     return [least << k for k in range((largest // least).bit_length())]
 
 

@@ -21,14 +21,14 @@ _SOURCE = Path(__file__).with_name("several_graphs.cl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """A graph of 2**bits vertices, each with about `degree` neighbours."""
+    """The parameters of a random graph of 2**bits vertices, each with about `degree` neighbours."""
 
     bits: int
     degree: int
 
     @classmethod
     def of(cls, degree: int, n_edges: int) -> Recipe:
-        """Return the smallest graph of a degree that has so many edges at least."""
+        """Return the smallest graph of this degree with at least `n_edges` edges."""
         bits = max((2 * n_edges // degree - 1).bit_length(), degree.bit_length())
         while cls(bits=bits, degree=degree).n_edges < n_edges:
             bits += 1
@@ -45,11 +45,14 @@ class Recipe:
         return self.edges_before(self.n_vertices)
 
     def edges_before(self, row: int) -> int:
-        """Return the number of edges in all rows before one."""
+        """Return the number of edges in all rows before `row`."""
         return self.degree * row * (2 * (self.n_vertices - 1) - row + 1) >> (self.bits + 1)
 
     def bounds(self, devices: Sequence[clmst.Device]) -> list[int]:
-        """Return bounds of ranges of rows for which devices take about the same time."""
+        """Divide the rows into a range for each device, so that all take about equally long.
+
+        Returns the bounds of the ranges, which begin with 0 and end with the number of vertices.
+        """
         rows = [0]
         for end in ends_of_parts(devices):
             low, high = 0, self.n_vertices
@@ -63,7 +66,10 @@ class Recipe:
         return [*rows, self.n_vertices]
 
     def made_on(self, device: clmst.Device, first_row: int, end_row: int) -> clmst.DeviceGraph:
-        """Return some rows, made and checked by a device."""
+        """Return the graph of the rows from `first_row` to before `end_row`, generated on a device.
+
+        The device also checks the graph.
+        """
         import pyopencl as cl
 
         n, size = self.n_vertices, self.edges_before(end_row) - self.edges_before(first_row)
@@ -82,7 +88,7 @@ class Recipe:
         return clmst.DeviceGraph.from_arrays(indptr, indices, weights, device)
 
     def parts_on(self, devices: Sequence[clmst.Device]) -> clmst.DeviceParts:
-        """Return the graph in parts, each made by its device."""
+        """Return the whole graph in parts, one on each device, which has generated it."""
         rows = self.bounds(devices)
         return clmst.DeviceParts.of_graphs([
             self.made_on(device, *ends)
@@ -91,7 +97,10 @@ class Recipe:
 
 
 def mirrored(graph: clmst.DeviceGraph) -> clmst.DeviceGraph:
-    """Return a graph that stores each edge once with both directions, made by the device."""
+    """Return a copy, made by the device, that stores both directions of each edge of `graph`.
+
+    `graph` stores each edge once.
+    """
     try:
         rows_of(graph, Launcher(graph.device, graph.device.queue), maximum=False)
         ((indptr, indices, weights),) = graph.derived.values()

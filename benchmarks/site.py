@@ -1,6 +1,7 @@
-"""What the site has beside its pages: where the project lives, the names of the reference.
+"""Extensions for building the site of the documentation with MkDocs.
 
-MkDocs runs the functions ``on_...``, and mkdocstrings takes ``Names`` (``mkdocs.yml`` names both).
+MkDocs calls the functions ``on_...`` for the whole site and for each page. The plugin mkdocstrings
+uses ``Names`` to change what the reference shows. ``mkdocs.yml`` names both.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ GROUP = re.compile(
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Take the project's addresses from ``[project.urls]``; without one, leave out what needs it.
+    """Set the addresses of the site and of the repository from ``[project.urls]``.
 
-    ``Documentation`` is the site, which has one folder a version then; ``Repository`` is what the
-    links to a page's source lead to.
+    ``Documentation`` is the address of the site. If it is given, the site has a folder for each
+    version. ``Repository`` is the address to which the links to a page's source lead. Without it,
+    there are no such links.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     urls = project.get("urls", {})
@@ -50,10 +52,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put a table of all names on the first page of the reference, and mend links of other pages.
+    """Put a table of all names on the first page of the reference, and change links of other pages.
 
     A link to the log of experiments leads to the repository, because the log is not on the site.
-    Without a repository, only the words of the link stay.
+    If the repository does not have an address, the text of the link stays, without a link.
     """
     if page.file.src_uri != "reference/index.md":
         at = f"{config.repo_url}/blob/main/" if config.repo_url else None
@@ -73,12 +75,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 class Names(griffe.Extension):
     """Give the reference the names, links and defaults that a caller of clmst sees.
 
-    Roles of docstrings, as :func:`clmst.verify`, and pages that these name become links; a name
-    that the reference lacks stays code. Parameters that share a description get their own defaults.
+    Roles in docstrings, such as :func:`clmst.verify`, and names of pages become links. A name that
+    is not in the reference stays code. Parameters that share a description are listed one by one,
+    each with its own default.
     """
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Change what was read of a package, before pages ask for it."""
+        """Change the objects that were read from a package, before they are written to pages."""
         for obj in list(_objects(pkg)):
             _mend_docstring(obj)
             if isinstance(obj, griffe.Function):
@@ -92,7 +95,7 @@ class Names(griffe.Extension):
 
 
 def _objects(owner: griffe.Object) -> Iterator[griffe.Object]:
-    """Yield an object and all that is defined in it."""
+    """Yield an object, and all objects that are defined in it, at any depth."""
     yield owner
     for member in owner.members.values():
         if not isinstance(member, griffe.Alias):
@@ -100,7 +103,7 @@ def _objects(owner: griffe.Object) -> Iterator[griffe.Object]:
 
 
 def _mend_docstring(obj: griffe.Object) -> None:
-    """Turn roles and pages into links, and give each name of a group its own entry."""
+    """Turn roles and pages of a docstring into links, and list grouped parameters one by one."""
     if obj.docstring is not None:
         text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
         text = PAGE.sub(r'<a href="../../\1/">docs/\1.md</a>', text)
@@ -108,14 +111,17 @@ def _mend_docstring(obj: griffe.Object) -> None:
 
 
 def _hide_laziness(field: griffe.Attribute) -> None:
-    """Show a field that is computed when it is first asked for as any other."""
+    """Show a field that is computed on first use (LazyField) in the way of an ordinary field."""
     lazy, value = field.annotation, field.value
     if isinstance(lazy, griffe.ExprSubscript) and str(lazy.left) == "LazyField" and value:
         field.annotation, field.value = lazy.slice, None
 
 
 def _uncover_functions(package: griffe.Module) -> None:
-    """Let ``primitives.compact`` be the function: its module has the same name, and covers it."""
+    """Let a name such as ``primitives.compact`` mean the function, not the module.
+
+    The function is in a module of the same name, which would otherwise be shown in its place.
+    """
     functions = {
         name: module.functions[name]
         for name, module in package.modules.items()
@@ -130,7 +136,10 @@ def _uncover_functions(package: griffe.Module) -> None:
 
 
 def _take_borrowed_methods(owner: griffe.Class) -> None:
-    """Make methods of functions that a class takes from elsewhere: ``f = classmethod(other.f)``."""
+    """Show a function that a class takes from elsewhere as a method of the class.
+
+    An example is ``f = classmethod(other.f)``.
+    """
     for name, attribute in list(owner.attributes.items()):
         value, labels = attribute.value, set()
         if isinstance(value, griffe.ExprCall) and value.canonical_path == "classmethod":
@@ -150,7 +159,10 @@ def _take_borrowed_methods(owner: griffe.Class) -> None:
 
 
 def _link(obj: griffe.Object, short: str, name: str) -> str:
-    """Return a link to what a docstring of an object names, by its last part if `short`."""
+    """Return a link to the object `name`, which the docstring of `obj` mentions.
+
+    If `short` is not empty, the text of the link is the last part of the name.
+    """
     path = name
     if not name.startswith("clmst"):
         owner = obj if obj.is_class else obj.parent
@@ -164,13 +176,16 @@ def _link(obj: griffe.Object, short: str, name: str) -> str:
 
 
 def _apart(found: re.Match[str]) -> str:
-    """Return one entry for each of several names that share one."""
+    """Return an entry for each of several parameters that share an entry."""
     indent, names, rest = found.groups()
     return "".join(f"{indent}{name}{rest}" for name in names.split(", "))
 
 
 def _show_defaults(function: griffe.Function) -> None:
-    """Replace constants by their values, and leave out what callers do not pass."""
+    """Show the values of defaults that are constants, and remove private parameters.
+
+    A private parameter has a name that begins with an underscore. Callers do not pass it.
+    """
     for parameter in list(function.parameters):
         if parameter.name.startswith("_"):
             del function.parameters[parameter.name]

@@ -86,7 +86,10 @@ def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
-    """Return functions that solve a graph by MP, one for each union-find, by its name."""
+    """Return functions that solve a graph by MP with each of some union-finds.
+
+    The keys are the names of the union-finds.
+    """
     return {
         name: solving(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
         for name in union_finds

@@ -92,7 +92,7 @@ class _Edges:
         )
 
     def part(self) -> EdgePart:
-        """Return the first chunk after its check."""
+        """Return the first chunk of edges, checked on the host."""
         u, v, w = next(self.chunks(pinned=True))
         return EdgePart.checked(u, v, w, 0, n_vertices=self.n, row=str)
 
@@ -122,7 +122,7 @@ def check_some(edges: _Edges, count: int) -> None:
 
 
 def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
-    """Return the steps that the host does if the device does not: the check and the filter."""
+    """Return two steps that the host can do in place of the device: the check and the filter."""
     first = edges.part()
     forest = reduce([first], n_vertices=edges.n, device=edges.device)
     known = CycleFilter(forest, edges.n, maximum=False)
@@ -133,7 +133,7 @@ def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
 
 
 def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[str, Way]:
-    """Write files, and return streams from them, and reading alone."""
+    """Write files, and return functions that stream them, and that only read them."""
     npy, parquet, rows = folder / "npy", folder / "parquet", edges.rows
     edges.write_npy(npy)
     check(edges.stream(npy), right, "from .npy files")

@@ -1,4 +1,4 @@
-"""The cost of a stream beside a solve of the whole graph, and the cost of a lost worker.
+"""Time streams beside solves of whole graphs, and streams in which a worker process is killed.
 
     python -m benchmarks streaming chunks [--graph patents] [--chunks 8]
     python -m benchmarks streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def pair_of(seconds: Times) -> Row:
-    """Return the cells of wall time and of processor time."""
+    """Return two cells of a row: the wall time and the processor time."""
     return {"elapsed s": seconds[0], "processor s": seconds[1]}
 
 
@@ -172,10 +172,10 @@ def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
 
 
 def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.Forest, Times]:
-    """Solve with two workers, and return the forest and the times.
+    """Solve with two worker processes of Dask, and return the forest and the times.
 
-    One worker is killed after `kill_after` seconds, unless that is None. The processor time is that
-    of the cluster's processes, without a killed one.
+    One worker is killed after `kill_after` seconds, unless that is None. The processor time is
+    summed over the processes of the cluster, without a killed worker.
     """
     dask: Any = import_module("dask")
     distributed: Any = import_module("distributed")

@@ -275,7 +275,7 @@ def weighted(u: np.ndarray, v: np.ndarray, n: int, rng: np.random.Generator) -> 
 
 
 def small_graphs(most: int, seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
-    """Yield the kinds and graphs with at most `most` vertices."""
+    """Yield random graphs of several kinds with at most `most` vertices, each with its kind."""
     rng = np.random.default_rng(seed)
 
     def sizes(*every: int) -> Iterator[int]:

@@ -32,13 +32,16 @@ DEVICE = os.environ.get("CLMST_DEVICE")
 
 
 def _ends(n: int, m: int) -> tuple[Any, Any, Any]:
-    """Return random ends of `m` edges between `n` vertices, int64, and their generator."""
+    """Return the ends of `m` random edges between `n` vertices, and the random generator.
+
+    The ends are int64.
+    """
     rng = np.random.default_rng(n + m)
     return rng.integers(0, n, m), rng.integers(0, n, m), rng
 
 
 def _symmetric(n: int, degree: int, dtype: Any = np.float64) -> Any:
-    """Return a symmetric CSR matrix of `n` rows with some `degree` entries a row."""
+    """Return a symmetric CSR matrix of `n` rows with about `degree` entries per row."""
     u, v, rng = _ends(n, n * degree // 2)
     apart = u != v
     u, v = u[apart], v[apart]

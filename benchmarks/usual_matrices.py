@@ -34,7 +34,7 @@ def _points(n: int, dimensions: int) -> Any:
 def neighbours(n: int, k: int, mode: str, dimensions: int = 3) -> Any:
     """Return scikit-learn's graph of the k nearest neighbours.
 
-    It is directed, with rows by distance.
+    It is directed. The entries of a row are in order of distance.
     """
     from sklearn.neighbors import kneighbors_graph
 
@@ -102,9 +102,10 @@ def random(n: int, entries: int, kind: str = "csr") -> Any:
 
 
 def edge_arrays(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield random edges as titles and COO arrays: int64 ends and doubles in any order.
+    """Yield random graphs as arrays of edges in random order (COO), each with a title.
 
-    No pair occurs twice. `words` selects titles as in :func:`usual`.
+    The ends are int64, and the weights are doubles. No pair occurs twice. `words` selects titles as
+    in :func:`usual`.
     """
     for m, degree in product(EDGES, (5, 16)):
         title = f"{m:,} edges, {degree} a vertex"
@@ -157,7 +158,7 @@ FILES = ("USA-road-d.NY.gr.gz", "astro-ph.graph.gz", "wiki-Vote.txt.gz", "rome99
 
 
 def usual(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield titles and matrices.
+    """Yield all matrices of this module except small ones, each with a title.
 
     If `words` are given, a title must contain at least one of them.
     """
@@ -192,7 +193,7 @@ def small(n: int, degree: int, weights: str, form: str) -> Any:
 def every_small(
     weights: Sequence[str], forms: Sequence[str], words: Sequence[str] = ()
 ) -> Iterator[tuple[str, Any]]:
-    """Yield titles and small matrices. `words` selects titles as in :func:`usual`."""
+    """Yield small matrices, each with a title. `words` selects titles as in :func:`usual`."""
     for kind, form, n, degree in product(weights, forms, SIZES, DEGREES):
         title = f"{n:,} x {degree}, {form}, {kind}"
         if degree < n and (not words or any(word in title for word in words)):

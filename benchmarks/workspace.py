@@ -30,7 +30,7 @@ class Workspace:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A new generator with an equal seed each time, so that cases are independent."""
+        """A new random generator with the seed, so that no case depends on the cases before it."""
         return np.random.default_rng(self.seed)
 
     # -------------------------------------------------------------------- memory
@@ -74,7 +74,10 @@ class Workspace:
 
     @property
     def reads(self) -> int:
-        """How often a scan or a selection reads its input: once in one pass, else twice."""
+        """How often a scan or a selection on this device reads its input: once or twice.
+
+        It is once if the device does them in a single pass.
+        """
         return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:

@@ -123,7 +123,7 @@ def two_hubs(m: int) -> Edges:
 
 
 def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
-    """Return chains that begin at one hub, as many as each has edges."""
+    """Return k paths of k edges each that begin at one vertex, the hub, where k**2 is about `m`."""
     k = isqrt(m)
     v = np.arange(1, k * k + 1)
     u = np.where((v - 1) % k == 0, 0, v - 1)
@@ -173,7 +173,7 @@ def cliques_joined_by_paths(m: int) -> Edges:
 
 
 def clique_with_tail(m: int) -> Edges:
-    """Return a clique of half the edges, and a path of the other half."""
+    """Return a clique that has half of all edges, and a path of the remaining edges at it."""
     k = isqrt(m)
     a, b = np.triu_indices(k, 1)
     along = np.arange(k - 1, k - 1 + m - a.size)
@@ -215,13 +215,13 @@ def parallel_along_a_path(m: int) -> Edges:
 
 
 def pairs(m: int) -> Edges:
-    """Return a graph with as many components as edges."""
+    """Return `m` edges that are not joined to one another, so that each is a component."""
     u = 2 * np.arange(m)
     return _of(2 * m, u, u + 1)
 
 
 def triangles(m: int) -> Edges:
-    """Return components of three vertices."""
+    """Return triangles that are not joined to one another."""
     first = 3 * np.repeat(np.arange(m // 3), 3)
     k = np.arange(first.size) % 3
     return _of(first.size, first + k, first + (k + 1) % 3)

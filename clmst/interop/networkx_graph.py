@@ -247,7 +247,7 @@ class GraphReading:
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
-        """Return edges as NetworkX's tuples: the ends, then the key and the attributes if wanted."""
+        """Return edges as NetworkX's tuples: the ends, then key and attributes if wanted."""
         edges = self.edges
         columns = [
             chosen(edges.labels, edges.u[positions]),
