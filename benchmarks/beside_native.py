@@ -49,7 +49,10 @@ def matrices(path: Path) -> tuple[Any, Any]:
 
 
 def libraries(upper: Any, names: tuple[str, ...]) -> dict[str, Way]:
-    """Return the solve of each library, with its graph made beforehand."""
+    """Return functions that solve a graph by each library, and that sum the weights, by name.
+
+    Each library's own graph is made here, before anything is timed.
+    """
     edges = upper.tocoo()
     makers = {"rustworkx": _rustworkx, "igraph": _igraph, "NetworKit": _networkit}
     return {name: makers[name](edges) for name in names if edges.nnz <= _LIBRARY_EDGES}

@@ -23,7 +23,11 @@ _NEIGHBOURS = 30
 
 
 def fits(n: int, least: int) -> Iterator[tuple[str, Any, dict[str, Any], dict[str, Any]]]:
-    """Yield (title, input, parameters for both, further parameters for scikit-learn)."""
+    """Yield the fits to compare, each with its title, its input and its parameters.
+
+    The parameters are one dict for both libraries, and a dict of further parameters for
+    scikit-learn.
+    """
     from sklearn.neighbors import kneighbors_graph
 
     X = points_with_noise(n, 2)

@@ -209,14 +209,14 @@ def course(rounds: Sequence[Any]) -> str:
 
 
 def accumulated(row: Row) -> list[float]:
-    """Return the milliseconds that have passed after preparing and after each round."""
+    """Return the milliseconds since the beginning, after preparing and after each round."""
     return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
 def repaid(row: Row, other: Row) -> int | None:
-    """Return after how many rounds a prepared contestant has taken at most as long as another.
+    """Return after how many rounds a contestant has taken no longer in all than another one.
 
-    Returns None if it always takes longer.
+    The times of preparing count. Returns None if the contestant of `row` always takes longer.
     """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)

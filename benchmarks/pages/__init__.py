@@ -130,9 +130,9 @@ _PARTS: dict[str, tuple[tuple[str, ...], Make]] = {}
 
 
 def part(name: str, *records: str) -> Callable[[Make], Make]:
-    """Register a function that makes the part with a name from records.
+    """Return a decorator that registers a function as the maker of the part `name` of a page.
 
-    Records are named without ``.json``.
+    The function gets the `records`, which are named without ``.json``, and returns Markdown.
     """
 
     def register(make: Make) -> Make:
@@ -149,7 +149,7 @@ def names() -> list[str]:
 
 
 def records_used() -> set[str]:
-    """Return the names of all records that a part is made from."""
+    """Return the names of all records from which parts are made."""
     _load()
     return {record for records, _ in _PARTS.values() for record in records}
 
@@ -160,7 +160,11 @@ def _load() -> None:
 
 
 def made(name: str, page: Path, docs: Path = DOCS) -> str:
-    """Return the Markdown of a part."""
+    """Make the part `name` of a page from its records, and return it as Markdown.
+
+    Links to the records and the digests of their files follow the text. Raises ValueError if no
+    part has this name.
+    """
     _load()
     if name not in _PARTS:
         raise ValueError(f"no part is called {name!r}; there are {', '.join(_PARTS)}")

@@ -37,7 +37,7 @@ def _count(value: float) -> str:
 
 
 def _milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
-    """Return medians in ms by graph, then by contestant and scope."""
+    """Return the median times in ms: for each graph, a dict by contestant and scope of the time."""
     found: dict[str, dict[tuple[str, str], float]] = {}
     results = results_of(*records)
     for scope in ("solve", "transfers"):
@@ -92,7 +92,7 @@ def times(*records: Record) -> str:
 
 @part("ecl throughput", "bench/h100", "bench/h100_more")
 def throughput(*records: Record) -> str:
-    """Make the table of Figures 3 and 4: thousand million slots a second."""
+    """Make the table of Figures 3 and 4: throughput in billion slots (CSR entries) per second."""
     results = results_of(*records)
     rows = []
     for place, (machine, number) in enumerate(zip(stated.ECL_MST_MACHINES, (3, 4), strict=True)):

@@ -15,7 +15,7 @@ PREPARE, ROUND = "prepare", "round"
 
 @part("strategies density", "strategies_density")
 def density(record: Record) -> str:
-    """Make Table 5: MP and CU by density."""
+    """Make Table 5: the times of the paper's algorithms MP and CU, with a row for each density."""
     headings = ["p", "paper: MP s (T. 5)", "CU s (T. 5)", "MP / CU (T. 5)"]
     headings += ["2 cores: MP ms", "CU ms", "MP / CU"]
     rows = []
@@ -28,7 +28,11 @@ def density(record: Record) -> str:
 
 
 def repaid_after(row: Row, other: Row) -> float | None:
-    """Return after how many rounds the time of preparing is repaid beside another, or None."""
+    """Return after how many rounds a contestant has made up for its longer preparation.
+
+    `row` is the row of the contestant, and `other` the row of the contestant with which it is
+    compared. Returns None if a round of `row` does not take less time than a round of `other`.
+    """
     gained = of(other, ROUND) - of(row, ROUND)
     return (of(row, PREPARE) - of(other, PREPARE)) / gained if gained > 0 else None
 
@@ -41,7 +45,7 @@ def _rounds(row: Row, other: Row) -> str:
 
 @part("rounds", "rounds")
 def rounds(record: Record) -> str:
-    """Make the table of Figure 9 on two cores: preparing and rounds of each contestant."""
+    """Make the table of Figure 9 on two cores: how long preparing and a round of each one take."""
     first, *_ = record.rows
     headings = ["2 cores", "preparing, ms", "a round, ms", "least to greatest"]
     headings += ["of `one-shot`", "repaid in round", "all rounds, s"]
@@ -55,7 +59,7 @@ def rounds(record: Record) -> str:
 
 
 def _of_sizes(text: str) -> list[str]:
-    """Return vertices, vertices in clusters, and density of a graph of clusters."""
+    """Return three cells for a graph of clusters: vertices, vertices in clusters, and density."""
     found = dict(one.split("=") for one in text.partition(":")[2].split(","))
     clustered = int(found["clusters"]) * int(found["cluster_size"])
     return [f"{int(found['n']):,}", f"{clustered:,}", found["density"]]
@@ -63,7 +67,7 @@ def _of_sizes(text: str) -> list[str]:
 
 @part("rounds hybrid", "rounds_hybrid")
 def hybrid(record: Record) -> str:
-    """Make the table of Figure 9 on a GPU and a CPU, and tell when the Hybrid is repaid."""
+    """Make the table of Figure 9 on a GPU and a CPU, and say when preparing the Hybrid pays."""
     headings = ["n", "in clusters", "density", MP, CU, "`RepeatedSolver` alone", HYBRID]
     headings += ["Hybrid, preparing", "Hybrid / CU", "Hybrid / MP"]
     headings += ["repaid beside CU after", "beside MP after"]

@@ -14,7 +14,7 @@ SOLVER = "clmst filter-boruvka"
 
 @part("devices", *(f"bench/{name}" for name in RECORDS))
 def devices(*records: Record) -> str:
-    """Make the table of the same graphs on all devices."""
+    """Make the table of the times of the same graphs on each device."""
     results = results_of(*records)
     (grid,) = Grid.each(results, "times")
     own = grid.ordered([SOLVER])
@@ -30,7 +30,7 @@ def devices(*records: Record) -> str:
 
 @part("small matrices", "two_cores/beside_scipy_small")
 def small(record: Record) -> str:
-    """Make the table of small matrices: how many times as fast as SciPy both functions are."""
+    """Make the table that compares two functions of clmst with SciPy's, on small matrices."""
     ways = {"clmst": "`minimum_spanning_forest`", "csgraph": "`clmst.csgraph`"}
     rows, found = [], dict[str, list[tuple[int, float]]]()
     for row in record.rows:

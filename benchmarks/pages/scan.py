@@ -49,7 +49,7 @@ def summary(record: Record) -> str:
 
 @part("scans", "primitives_scans")
 def scans(record: Record) -> str:
-    """Make the table of Figures 5 to 8: kernels and totals by size."""
+    """Make the table of Figures 5 to 8: times of the kernels and of whole calls, by size."""
     kernels = {
         "one pass": AUTO, "reduce-then-scan": SCANNING, "in place": IN_PLACE,
         "scan-then-propagate": PROPAGATING, "PyOpenCL": "pyopencl", "NumPy": NUMPY,
@@ -67,7 +67,7 @@ def scans(record: Record) -> str:
 
 @part("transfers", "primitives_scans")
 def transfers(record: Record) -> str:
-    """Make the table of Figure 9: both transfers."""
+    """Make the table of Figure 9: times of transfers to the device and from it."""
     headings = ["MiB", "to the device, ms", "GB/s", "from the device, ms", "GB/s"]
     rows = []
     for mib in SIZES:
