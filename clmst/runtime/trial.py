@@ -1,10 +1,10 @@
 """The trial: a few small kernels with known results, which every process runs on a new device.
 
 It takes a millisecond or two, so its result is not stored. A device whose sub-group operations
-(lanes) or 64-bit atomics are wrong, or whose compiler crashes on them, is used without them (quirk:
-adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored: that a
-driver which is not yet known to be safe has completed a trial in a child process, whatever the
-result. This is the host side of ``trial.cl``.
+(lanes) or 64-bit atomics are wrong, or whose compiler crashes on them, is used without them
+(quirk: adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored:
+that a driver which is not yet known to be safe has completed a trial in a child process, whatever
+the result. This is the host side of ``trial.cl``.
 """
 
 from __future__ import annotations

@@ -49,7 +49,6 @@ def can_do(users: Users, **how: Any) -> list[Any]:
 # ------------------------------------------------------- compilers that die or fail
 
 
-@pytest.mark.exhaustive
 def test_adreno_compiler_that_dies_of_sums_of_lanes(users: Users) -> None:
     """Twice in a child, once and for all; then the device is used without lanes."""
     dies = {"builds": "LANES_IMPL=1", "words": "QGPUPeepholeOptimizer", "how": "SIGSEGV"}
