@@ -13,7 +13,11 @@ from clmst.cli.terminal import display, duration, print_json
 
 
 @click.command()
-@click.argument("what", type=click.Choice(("graphs", "points", "all")), default="all")
+# Versions of click would show the choices of an optional argument in different ways.
+@click.argument(
+    "what", type=click.Choice(("graphs", "points", "all")), default="all",
+    metavar="[graphs|points|all]",
+)  # fmt: skip
 @device_option
 @quiet_option
 @json_option
