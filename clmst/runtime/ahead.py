@@ -97,7 +97,7 @@ def start(device: Device) -> None:
     helpers can build, half a second passes, so they open the device before it is known what to
     build.
     """
-    is_first = device.longest_build > _BUILT_SECONDS and not device.trust.store.folder.exists()
+    is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
         from clmst.runtime import child
 
@@ -112,14 +112,14 @@ def begin(device: Device, family: str, case: Hashable) -> None:
     listed = _listed(device).get(f"{family}: {case}")
     if listed:
         device.expected.update(listed)
-    if device.longest_build < _BUILT_SECONDS or not listed or not (n := n_helpers(device)):
+    if not seems_built(device.longest_build) or not listed or not (n := n_helpers(device)):
         return
     from clmst.runtime import child
 
     child.start_helpers(n)
-    for one in _specialisations(device, listed):
-        if one not in device.builds:
-            device.builds[one] = child.build(device, one)
+    new = [one for one in dict.fromkeys(_specialisations(device, listed))
+           if one not in device.builds]  # fmt: skip
+    device.builds.update(zip(new, child.build(device, new), strict=True))
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:

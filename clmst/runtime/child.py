@@ -26,7 +26,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -302,13 +302,15 @@ def open_in_helpers(device: Device, n: int) -> None:
     The call does not wait for them.
     """
     _helpers.start(n)
+    request = encoded(DeviceSpec.of(device), BUILD_NAME, None)
     for _ in range(n):
-        _helpers.ask(encoded(DeviceSpec.of(device), BUILD_NAME, None))
+        _helpers.ask(request)
 
 
-def build(device: Device, program: Specialisation) -> Future[object]:
-    """Build a program in the next helper that is idle; see :meth:`Helpers.ask`."""
-    return _helpers.ask(encoded(DeviceSpec.of(device), BUILD_NAME, program))
+def build(device: Device, programs: Iterable[Specialisation]) -> list[Future[object]]:
+    """Let helpers build programs, each in the next one that is idle; see :meth:`Helpers.ask`."""
+    spec = DeviceSpec.of(device)  # it looks through all devices
+    return [_helpers.ask(encoded(spec, BUILD_NAME, one)) for one in programs]
 
 
 def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:
