@@ -6,10 +6,10 @@
 // and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised
 // (quirk: intel-order-of-sums).
 //
-// The measure of a pair rises with its distance. For METRIC_EUCLIDEAN, METRIC_ROUNDED and
-// METRIC_GREAT_CIRCLE the measure is the square of the distance, so that most pairs need no root.
-// For other metrics, and if points have core distances, the measure is the distance itself.
-// points have core distances, it is the distance itself.
+// The measure of a pair of points increases with their distance. For METRIC_EUCLIDEAN,
+// METRIC_ROUNDED and METRIC_GREAT_CIRCLE the measure is the square of the distance, so that most
+// pairs need no square root. For all other metrics, and if points have core distances, the measure
+// is the distance itself.
 #include "device/weight_key.cl"
 
 #define METRIC_EUCLIDEAN 1
@@ -24,20 +24,22 @@
 #define METRIC 0
 #endif
 
-// Coordinates of a point: 2 or 3, or 0 for any number from 2 on, which is then a kernel argument.
+// Number of coordinates of a point, if it is 2 or 3. The value 0 means any number from 2 on, which
+// is then a kernel argument.
 #ifndef DIMENSION_CLASS
 #define DIMENSION_CLASS 2
 #endif
-// The number of coordinates: a constant if possible, else the kernel argument `given`. Loops use
-// it, too, because otherwise some compilers keep coordinates in memory instead of registers.
+// The number of coordinates: a constant if possible, else the kernel argument `given`. Loops over
+// coordinates use the constant, too, because otherwise some compilers keep coordinates in memory
+// instead of registers.
 #if DIMENSION_CLASS
 #define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
 #else
 #define DIMENSIONS(given) (given)
 #endif
 
-// 1: the weight of a pair is the maximum of its distance and the core distances of its points. The
-// core distances are stored after the coordinates.
+// 1: the weight of a pair is the maximum of its distance and the core distances of its two points.
+// The core distances are stored after the coordinates. 0: the weight is the distance.
 #ifndef CORE_DISTANCES
 #define CORE_DISTANCES 0
 #endif
@@ -68,21 +70,23 @@ typedef uint distance_key_t;
 #define DISTANCE_ADD(sum, a, b) ((sum) + ((a) - (b)) * ((a) - (b)))
 #endif
 
-// Convert a sum over all dimensions to a value that rises with the distance, before any root.
+// Convert the sum over all dimensions to the plain value of a pair, which increases with the
+// distance. It is the value before any square root is taken.
 #if METRIC == METRIC_COSINE
 #define DISTANCE_PLAIN(sum) fmax(1.0 - (sum), 0.0)
 #else
 #define DISTANCE_PLAIN(sum) (sum)
 #endif
 
-// Convert this value to the distance, if the distance is not rounded.
+// Convert the plain value to the distance. This does not apply to METRIC_ROUNDED and
+// METRIC_GREAT_CIRCLE, whose distances are rounded.
 #if METRIC == METRIC_EUCLIDEAN
 #define DISTANCE_OF_PLAIN(plain) sqrt(plain)
 #else
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
-// Convert a sum over all dimensions to the measure, without core distances.
+// Convert the sum over all dimensions to the measure of a pair without core distances.
 #if MEASURE_IS_SQUARE
 #define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
 #else
@@ -93,8 +97,9 @@ typedef uint distance_key_t;
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-// A point, and the array of coordinates: `points` has all first coordinates, then all second ones
-// and so on, then all core distances if there are any.
+// A point, and the array of coordinates that contains it. `points` holds the first coordinates of
+// all points, then the second coordinates of all points, and so on. If there are core distances,
+// they follow.
 typedef struct {
   const global double *points;
   uint n, vertex, dimensions;
@@ -130,7 +135,7 @@ static inline double point_at(const point_t *point, uint d) {
 #endif
 }
 
-// Return the measure of the pair of a point and vertex `v`.
+// Return the measure of the pair that consists of a point and vertex `v`.
 static inline double distance_measure(const point_t *point, uint v) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
@@ -144,8 +149,8 @@ static inline double distance_measure(const point_t *point, uint v) {
   return measure;
 }
 
-// Return the weight key of a measure. For METRIC_GREAT_CIRCLE, the squares at which the rounded
-// distance increases are stored after the `n` points, in rising order.
+// Return the weight key of a measure. For METRIC_GREAT_CIRCLE, a table of the squares at which the
+// rounded distance increases by 1 is stored after the `n` points, in ascending order.
 static inline distance_key_t distance_key(double measure, const global double *points, uint n) {
 #if !MEASURE_IS_SQUARE
   return weight_key(as_ulong(measure));

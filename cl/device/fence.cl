@@ -1,10 +1,10 @@
-// Memory fences that order accesses across the device.
+// Memory fences, which order the accesses of a work-item as seen by all others on the device.
 #include "device/lanes.cl"
 
-// Make this work-item's earlier writes visible to the device, and other work-items' writes visible
-// to this work-item.
+// Make this work-item's earlier writes visible to all work-items of the device, and their writes
+// visible to this work-item.
 //
-// Scope    one work-item; orders its own accesses to global memory.
+// Scope    one work-item; orders only its own accesses to global memory.
 static inline void device_fence(void) {
 #if LANES_IMPL == LANES_PTX
   __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
@@ -13,7 +13,7 @@ static inline void device_fence(void) {
 #endif
 }
 
-// Add to a word, after this work-item's earlier writes have become visible to the device.
+// Add `value` to a word, after this work-item's earlier writes have become visible to the device.
 //
 // Scope    one work-item.
 static inline void device_add_release(volatile global uint *word, uint value) {
@@ -25,7 +25,8 @@ static inline void device_add_release(volatile global uint *word, uint value) {
 #endif
 }
 
-// Load a word. Writes that its last writer made before releasing it are visible afterwards.
+// Load a word. If another work-item wrote it by device_add_release, the writes that this work-item
+// made before are visible after the load.
 //
 // Scope    one work-item.
 static inline uint device_load_acquire(volatile global uint *word) {

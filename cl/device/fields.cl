@@ -1,13 +1,13 @@
-// Records with named fields: structs with the layout of a NumPy dtype. Expressions of a caller take
-// and return them. The structs are defined before the caller's own functions.
+// Records with named fields: structs with the layout of a NumPy dtype. A caller's expressions take
+// and return these structs, which are defined before the caller's own functions.
 //
 // The host defines each struct by macros. For example, for an int8 with a float32 four bytes later:
 //
 //     #define Record_FIELDS(FIELD) FIELD(char, kind_) FIELD(uchar, Gap1) ... FIELD(float, weight_)
 //     RECORD_TYPE(Record, 8, 4, uint, uint2)
 //
-// More macros convert between three forms of a record: the struct, its held form (a vector of words,
-// of type Record_held_t, for registers and local memory), and its form in global memory.
+// More macros convert between three forms of a record: the struct; its held form, which is a vector
+// of words of type Record_held_t, for registers and local memory; and its form in global memory.
 //
 //     Record_OF(value_0, value_1)     the struct with these values in its fields
 //     Record_FROM(held)               the struct of a held record
@@ -18,14 +18,14 @@
 //     Record_PUT(array, at, record)   a statement that writes a struct to such an element
 //
 // In global memory a record is an array of integers of type Record_unit_t, the longest type that
-// the alignment of the record allows. Kernels read and write it only so
+// the alignment of the record allows. Kernels read and write records there only as these integers
 // (quirk: nvidia-packed-doubles).
 
 #define RECORD_FIELD(type, name) type name;
 
-// Defines a struct of `bytes` bytes, which stands in memory at multiples of `alignment` bytes. The
-// struct is packed, and every byte of a gap between two fields is a member. With a compiler that
-// gives it another size, the last line fails to compile.
+// Define a struct of `bytes` bytes, which stands in memory at multiples of `alignment` bytes. The
+// struct is packed, and every byte of a gap between two fields is a member. The last line fails to
+// compile if the compiler gives the struct another size.
 #define RECORD_TYPE(name, bytes, alignment, unit, held)                                  \
   typedef struct __attribute__((packed, aligned(alignment))) {                           \
     name##_FIELDS(RECORD_FIELD)                                                          \

@@ -1,10 +1,10 @@
-// Fill large buffers, for devices whose drivers fail to do it (quirk: nvidia-large-fill).
+// Fill large buffers, on devices whose drivers fail to do it (quirk: nvidia-large-fill).
 #include "device/work_group.cl"
 
-// Repeat eight bytes over a buffer.
+// Fill a buffer with copies of a pattern of eight bytes.
 //
 // In       pattern: the eight bytes, the first one lowest.
-// Out      words[ceil(n_bytes / 8)]: the first n_bytes bytes.
+// Out      words[ceil(n_bytes / 8)]: the buffer, of which the first n_bytes bytes are written.
 // Launch   any.
 // Needs    `words` is aligned to 8 bytes.
 // Ensures  byte i = byte i % 8 of the pattern, for i < n_bytes; later bytes are unchanged.

@@ -1,7 +1,7 @@
-// The function of a primitive: an EXPRESSION of an element, with arguments given at run time.
+// The function of a primitive: an EXPRESSION in one element, with arguments given at run time.
 //
-// The caller of a primitive defines these macros. The defaults define the identity on 32-bit
-// integers, without arguments.
+// The caller of a primitive defines these macros. By default the function is the identity on 32-bit
+// integers and takes no arguments.
 
 // The type of an element: a scalar of 8 to 64 bits, a vector of 2, 4, 8 or 16 scalars, or a record
 // (fields.cl).
@@ -9,30 +9,31 @@
 #define T uint
 #endif
 
-// The type of the function's value, which may be any of these, too.
+// The type of the function's value: any of the types that T may be.
 #ifndef R
 #define R uint
 #endif
 
-// Element number `at` of an array of T. For records it is a macro of fields.cl.
+// The element with index `at` of an array of T. For records it is a macro of fields.cl.
 #ifndef T_AT
 #define T_AT(array, at) ((array)[at])
 #endif
 
-// The statement that makes a value element number `at` of an array of R. For records it is a macro of
-// fields.cl.
+// The statement that stores `value` in the element with index `at` of an array of R. For records it
+// is a macro of fields.cl.
 #ifndef R_PUT
 #define R_PUT(array, at, value) (array)[at] = (value)
 #endif
 
-// An expression in the element `x`, which is a T, its index `i`, and the arguments by their names.
+// The caller's expression. It may use the element `x` of type T, its index `i`, and the arguments,
+// by their names.
 #ifndef EXPRESSION
 #define EXPRESSION (x)
 #endif
 
-// The arguments: SCALAR(type, name) or ARRAY(type, name) for each. The host also defines a macro
-// AT_name(at) for each array of records, by which EXPRESSION reads its elements. A kernel with a function has
-// GIVEN_PARAMETERS after its own parameters, and creates a given_t from them by GIVEN.
+// The arguments, each as SCALAR(type, name) or ARRAY(type, name). For each array of records the
+// host also defines a macro AT_name(at), by which EXPRESSION reads the elements. A kernel that calls
+// the function has GIVEN_PARAMETERS after its own parameters, and makes a given_t of them by GIVEN.
 #ifndef ARGUMENTS
 #define ARGUMENTS(SCALAR, ARRAY)
 #endif
@@ -48,11 +49,11 @@
 #define ARRAY_MEMBER(type, name) const global type *name;
 
 typedef struct {
-  uint Nothing;  // C has no empty structs
+  uint Nothing;  // because C has no empty structs
   ARGUMENTS(SCALAR_MEMBER, ARRAY_MEMBER)
 } given_t;
 
-// (void) avoids warnings about arguments that the expression does not use.
+// (void) avoids warnings about arguments that EXPRESSION does not use.
 #define NAMED_SCALAR(type, name) \
   const type name = Given->name; \
   (void)name;
@@ -60,9 +61,9 @@ typedef struct {
   const global type *name = Given->name; \
   (void)name;
 
-// *Value = the function of element x with index i. It is returned by a pointer, because a value may
-// be a struct (quirk: oclgrind-struct-by-value). Names of arguments are lower-case, so none of them
-// is `Given` or `Value`.
+// Compute *Value = the function of element x with index i. The value is returned through a pointer,
+// because it may be a struct (quirk: oclgrind-struct-by-value). Names of arguments are lower-case,
+// so none of them can be `Given` or `Value`.
 static inline void function_of(T x, uint i, const given_t *Given, R *Value) {
   ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
   *Value = EXPRESSION;

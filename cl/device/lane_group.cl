@@ -1,4 +1,4 @@
-// Lane group scope: the smallest group of work-items that can scan together in order.
+// Lane group scope: the smallest group of work-items that can compute a prefix sum in order.
 //
 //     device with lanes               LANES work-items of a sub-group or warp
 //     device without lanes            the whole work-group, through local memory
@@ -6,8 +6,6 @@
 //
 // All work-items of a lane group call a lane_group_ function together. If the lane group is the
 // work-group, all work-items of the work-group call it.
-//
-//
 // Scans are segmented if SEGMENTED is 1. A head flag marks the first element of a segment, and
 // nothing is carried across it. Pairs (sum, head) form a monoid (Blelloch 1990):
 //
@@ -32,7 +30,7 @@
 #endif
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Elements of local memory that lane_group_scan needs.
+// Number of elements of local memory that lane_group_scan needs.
 #define LANE_GROUP_SCRATCH (LANE_GROUP == WG_SIZE ? WG_SIZE : 1)
 
 // Return the position of this work-item in its lane group, and the position of the lane group in
@@ -45,33 +43,34 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// The partial result of consecutive elements: the combination of the elements since the last head,
-// and whether there is a head. It is passed by pointer (quirk: oclgrind-struct-by-value).
+// The partial result of consecutive elements: the combination of all elements from the last head
+// flag on, and whether there is a head flag. It is passed by pointer
+// (quirk: oclgrind-struct-by-value).
 typedef struct {
   T sum;
   bool head;
 } partial_t;
 
-// The empty segment: the identity of partial_append.
+// Set *run to the partial result of no elements, which is the identity of partial_append.
 static inline void partial_clear(partial_t *run) {
   run->sum = IDENTITY;
   run->head = false;
 }
 
-// *run = *run followed by `next`.
+// Append: *run becomes the partial result of its elements followed by the elements of `next`.
 static inline void partial_append(partial_t *run, partial_t next) {
   run->sum = SEGMENTED && next.head ? next.sum : combine(run->sum, next.sum);
   run->head = run->head || next.head;
 }
 
-// *run = `previous` followed by *run.
+// Prepend: *run becomes the partial result of the elements of `previous` followed by its own.
 static inline void partial_prepend(partial_t *run, partial_t previous) {
   if (!SEGMENTED || !run->head) run->sum = combine(previous.sum, run->sum);
   run->head = run->head || previous.head;
 }
 
 #if LANE_GROUP > 1 && LANES_IMPL != LANES_LOCAL
-// Return the element of another lane. It is moved word by word.
+// Return the `value` of another lane, moved word by word.
 //
 // Scope    a whole lane group; every lane gets the value of the lane that it names.
 static inline T lanes_shuffle(T value, uint lane) {
@@ -79,17 +78,18 @@ static inline T lanes_shuffle(T value, uint lane) {
     T value;
     uint words[T_WORDS];
   } moved;
-  moved.words[0] = 0;  // an element shorter than a word fills only a part
+  moved.words[0] = 0;  // because an element shorter than a word sets only part of it
   moved.value = value;
   for (uint w = 0; w < T_WORDS; ++w) moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
   return moved.value;
 }
 #endif
 
-// Exclusive scan over a lane group, in order.
+// Compute the exclusive prefix sums over a lane group, in the order of its work-items.
 //
-// In-out   *run: the partial result of this work-item before, and of all earlier work-items after.
-// Out      *total: the partial result of the whole lane group.
+// In-out   *run: on entry, the partial result of this work-item's elements; on return, that of the
+//          elements of all earlier work-items.
+// Out      *total: the partial result of all elements of the lane group.
 // Temp     sums, heads: LANE_GROUP_SCRATCH elements of local memory, which may be reused on return.
 // Scope    a whole lane group; results in every work-item of it.
 static inline void lane_group_scan(partial_t *run, partial_t *total, local T *sums,
@@ -122,7 +122,7 @@ static inline void lane_group_scan(partial_t *run, partial_t *total, local T *su
 #else
   const uint lane = lanes_id();
   const uint head_mask = SEGMENTED ? lanes_ballot(run->head) : 0;
-  // The nearest lane with a head, at or below this one. Nothing is combined across it.
+  // `first` is the nearest lane with a head flag, at or below this lane. Earlier lanes do not count.
   const uint below = head_mask & (~0u >> (31 - lane));
   const uint first = below == 0 ? 0 : 31 - clz(below);
   T sum = run->sum;

@@ -1,21 +1,21 @@
-// Lane scope: groups of LANES work-items that run in step.
+// Lane scope: groups of LANES work-items that run in lockstep.
 //
 // Three implementations of one contract:
 //     LANES_PTX    NVIDIA warps by inline PTX (the OpenCL driver has no sub-group extension);
 //     LANES_KHR    khr or Intel sub-groups, whose size a compiler attribute fixes;
-//     LANES_LOCAL  neither: a lane group is only a way to divide work, and values are combined by
-//                  atomics on local memory.
+//     LANES_LOCAL  neither: a lane group is only a way to divide work. Its work-items combine
+//                  values by atomics on local memory.
 //
-// In work-groups of one work-item, a lane group is that work-item (LANES 1) and exchanges nothing.
-// All lanes of a group call a lanes_ function together, in the same control flow. Every kernel that
-// calls one, directly or through a wg_ function, has LANES_ATTRIBUTE.
+// In work-groups of one work-item, LANES is 1. The lane group is that work-item and exchanges
+// nothing. All lanes of a group call a lanes_ function together, in the same control flow. Every
+// kernel that calls such a function, directly or through a wg_ function, has LANES_ATTRIBUTE.
 #include "device/quirks.cl"
 
 #define LANES_LOCAL 0
 #define LANES_KHR 1
 #define LANES_PTX 2
 
-// The implementation: LANES_LOCAL (0), LANES_KHR (1) or LANES_PTX (2).
+// How lane groups are implemented: LANES_LOCAL (0), LANES_KHR (1) or LANES_PTX (2).
 #ifndef LANES_IMPL
 #define LANES_IMPL LANES_LOCAL
 #endif
@@ -39,21 +39,21 @@
 
 // Return the position of this work-item in its lane group: 0 to LANES - 1.
 //
-// Scope    one work-item; any may call it at any time.
+// Scope    one work-item, which may call it at any time.
 static inline uint lanes_id(void) {
   return get_local_id(0) % LANES;
 }
 
-// The first work-item of this lane group. It is written as a difference, because Intel's compiler
-// runs out of registers if it sees that all lanes have the same value. An analysis of convergence
-// must see it, and defines this macro itself.
+// The index in the work-group of the first work-item of this lane group. It is written as a
+// difference, because Intel's compiler runs out of registers if it can see that all lanes have the
+// same value. A static analysis of convergence must see that, so it defines this macro itself.
 #ifndef LANES_FIRST
 #define LANES_FIRST ((uint)get_local_id(0) - lanes_id())
 #endif
 
 #if LANES_IMPL == LANES_PTX
 
-// Return a word whose bit l says whether lane l has `flag` set.
+// Return a word in which bit l is 1 if lane l has `flag` set.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_ballot(bool flag) {
@@ -75,7 +75,7 @@ static inline uint lanes_broadcast_u32(uint value, uint lane) {
   return result;
 }
 
-// Return the value of another lane. Each lane may name a different one.
+// Return the value of lane number `lane`. Each lane may name a different one.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_shuffle_u32(uint value, uint lane) {
@@ -143,7 +143,7 @@ static inline ulong lanes_min_u64(ulong value) {
   return value;
 }
 
-// Return the number of lower lanes with `flag` set. *total is the number of all lanes with it set.
+// Return the number of lower lanes that have `flag` set. *total is the number of all lanes that do.
 //
 // Scope    a whole lane group; each lane has its own result, *total is the same in all.
 static inline uint lanes_rank(bool flag, uint *total) {
@@ -154,7 +154,7 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #elif LANES_IMPL == LANES_KHR
 
-// One bit per lane: the sum of distinct powers of two has no carries.
+// Each lane adds its own power of two. No two lanes add the same bit, so the sum has no carries.
 static inline uint lanes_ballot(bool flag) {
   return sub_group_reduce_add((uint)flag << lanes_id());
 }
@@ -191,20 +191,22 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// Append to a list: *count grows by the number of lanes with `keep` set. It takes one atomic per
-// lane group if there are lanes, else one per work-item.
+// Functions that append to a list. *count grows by the number of lanes that have `keep` set. If the
+// device has lanes, the lane group makes one atomic addition together. Otherwise each work-item
+// makes its own.
 #if LANES_IMPL == LANES_LOCAL
 
-// Reserve the next free index of a list, whose length *count is in local memory.
+// Reserve the next free index of a list and return it. The list's length *count is in local memory.
 //
-// Scope    a whole lane group; valid in lanes with `keep` set, undefined in others.
+// Scope    a whole lane group; the result is valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_local(volatile local uint *count, bool keep) {
   return keep ? atomic_inc(count) : 0;
 }
 
-// Reserve the next free index of a list, whose length *count is in global memory.
+// Reserve the next free index of a list and return it. The list's length *count is in global
+// memory.
 //
-// Scope    a whole lane group; valid in lanes with `keep` set, undefined in others.
+// Scope    a whole lane group; the result is valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_global(volatile global uint *count, bool keep) {
   return keep ? atomic_inc(count) : 0;
 }

@@ -1,8 +1,8 @@
-// Stores of whole cache lines by a single work-item on a CPU.
+// Stores of whole cache lines by one work-item on a CPU.
 //
-// A store to a line that is not in the cache first reads the line. For an array that is larger than
-// the caches and is written from end to end, these useless reads are a third of all traffic. So
-// full lines are stored past the caches, if the compiler can do that.
+// When a CPU stores to a line that is not in the cache, it first reads the line from memory. If an
+// array is larger than the caches and is written from end to end, these useless reads are a third
+// of the memory traffic. So full lines are stored past the caches, if the compiler supports that.
 
 #define LINE_BYTES 64
 #define LINE_WORDS 16
@@ -13,11 +13,12 @@
 #endif
 #endif
 
-// Store one line, past the caches if the compiler can do that and `to` is the start of a line.
+// Store one line. The store goes past the caches if the compiler supports that and `to` is aligned
+// to a line.
 //
 // Scope    one work-item.
 // Needs    `line` is aligned to LINE_BYTES.
-// Ensures  the end of the kernel, a locked instruction, makes the line visible.
+// Ensures  the line is visible after the kernel, whose end is a locked instruction.
 static inline void wi_store_line(global uint *to, const uint *line) {
 #ifdef LINE_PAST_CACHES
   if ((size_t)to % LINE_BYTES == 0) {
@@ -26,6 +27,6 @@ static inline void wi_store_line(global uint *to, const uint *line) {
     return;
   }
 #endif
-  // Also by vectors, since aliasing rules let a vector read elements of any type.
+  // This branch uses vectors, too: aliasing rules let a vector read elements of any type.
   for (uint w = 0; w < LINE_WORDS; w += 8) vstore8(*(const uint8 *)(line + w), 0, to + w);
 }

@@ -1,8 +1,9 @@
 // A lock for the whole device. A work-item that waits too long gives up, so that no kernel hangs.
 //
-// The caller tries in a loop whose body also does the work: lock_try, work, lock_release, all in
-// one branch. If lanes run in step, the other lanes wait at the end of that branch, after the
-// release. A loop that only waited for the lock would keep the lane that has it from continuing.
+// The caller loops until it has done its work. The loop's body contains all three steps in one
+// branch: lock_try, the work, lock_release. If lanes run in lockstep, the other lanes wait at the
+// end of that branch, after the release. A loop that only waited for the lock would keep the lane
+// that has the lock from continuing.
 //
 // The device must let the work-item that has the lock continue while others try. OpenCL does not
 // promise that, neither between work-groups nor between lanes. So the lock is a ticket that changes
@@ -13,21 +14,22 @@
 //                 free  taken free  taken free         given up for good
 #include "device/fence.cl"
 
-// How often a work-item sees an unchanged lock before it gives up: 1 to 2**32 - 1.
+// How many times a work-item sees the lock unchanged before it gives up: 1 to 2**32 - 1.
 #ifndef LOCK_PATIENCE
 #define LOCK_PATIENCE (1u << 20)
 #endif
 
-// A lock's word: even if free, odd if taken. It wraps around at LOCK_TURNS.
+// The word of a lock is even if the lock is free and odd if it is taken. It wraps around at
+// LOCK_TURNS.
 #define LOCK_TURNS 0x80000000u
 #define LOCK_LOST 0xffffffffu
 
-// What a waiting work-item has seen of the lock: zeros at first.
+// What a waiting work-item has seen of the lock: the last word, and how often. Both start at 0.
 typedef struct {
   uint seen, looks;
 } lock_wait_t;
 
-// Try once. Return whether this work-item has the lock now.
+// Try once to take the lock, without waiting. Return whether this work-item has the lock now.
 static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   const uint now = *lock;
   if (now % 2 == 0 && atomic_cmpxchg(lock, now, now + 1) == now) {
@@ -37,18 +39,18 @@ static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   }
   wait->looks = now == wait->seen ? wait->looks + 1 : 0;
   wait->seen = now;
-  // Has no effect if the lock has changed after all.
+  // The exchange does nothing if the lock has changed since it was read.
   if (wait->looks == LOCK_PATIENCE) atomic_cmpxchg(lock, now, LOCK_LOST);
   return false;
 }
 
-// Release the lock. A lost lock stays lost.
+// Release the lock. A lock that is marked as lost stays lost.
 static inline void lock_release(volatile global uint *lock, const lock_wait_t *wait) {
   device_fence();
   atomic_cmpxchg(lock, wait->seen, (wait->seen + 1) % LOCK_TURNS);
 }
 
-// Return whether the lock is lost, so that trying again is useless.
+// Return whether this work-item has seen that the lock is lost, so that trying again is useless.
 static inline bool lock_is_lost(const lock_wait_t *wait) {
   return wait->seen == LOCK_LOST;
 }

@@ -13,12 +13,11 @@
 // 10, which ends the search. If a state is not published in time, the caller computes the total of
 // that tile itself (tile_state.cl).
 //
-// states: the first word is the number of tiles that work-groups have taken. From word LOOK_WORDS
-// on there are STATE_WORDS words for each tile. Each of these words has 16 bits of a sum.
-//
+// The array `states` holds one word with the number of tiles that work-groups have taken. From word
+// LOOK_WORDS on it holds STATE_WORDS words for each tile. Each of these words has 16 bits of a sum.
 #include "device/tile_state.cl"
 
-// The sums: their type, size (4, 8 or 16 bytes), identity and exact operator.
+// The sums: their type, their size (4, 8 or 16 bytes), their identity and their exact operator.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -26,16 +25,16 @@
 #define LOOK_COMBINE(a, b) ((a) + (b))
 #endif
 
-// Words in the state of a tile: 2, 4 or 8.
+// Number of words in the state of a tile: 2, 4 or 8.
 #define STATE_WORDS (LOOK_BYTES / 2)
-// Consecutive states that one lane reads together.
+// Number of consecutive states that one lane reads together.
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
-// Lanes that look back for their work-group: the first ones, or one work-item if there are no lanes
-// (quirk: pocl-grid-barrier).
+// Number of lanes that look back for their work-group. They are its first lanes, or one work-item
+// if the device does not have lanes (quirk: pocl-grid-barrier).
 #define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
-// Return whether a work-item is one of the look-back lanes. It is written as a quotient, from which
-// the compiler sees that all lanes of a lane group have the same result.
+// Return whether this work-item is one of the look-back lanes. The condition is written as a
+// quotient, from which the compiler sees that it has one value in all lanes of a lane group.
 static inline bool is_look_back_lane(void) {
   return get_local_id(0) / LOOK_BACK_LANES == 0;
 }
@@ -45,27 +44,27 @@ typedef union {
   uint words[LOOK_BYTES / 4];
 } look_parts_t;
 
-// The progress of a look-back from the work-group's own tile. It goes back from tile to tile, so
-// `next` falls.
+// The progress of a look-back. It starts at the work-group's own tile and goes back from tile to
+// tile, so `next` falls.
 typedef struct {
   LOOK_T after;   // the combination of the tiles from `next` to the one before the own tile
   uint next;      // tiles before this one are not in `after` yet
   bool is_whole;  // whether `after` includes all tiles before the own tile
 } look_t;
 
-// Take the next tile. Tiles are taken in the order in which work-groups start.
+// Take the next tile and return its number. Work-groups get tiles in the order in which they start.
 //
-// In-out   states.
+// In-out   states: the first word is incremented.
 // Scope    one work-item of the work-group.
 static inline uint wi_take_tile(volatile global uint *states) {
   return atomic_inc(states);
 }
 
-// Publish the state of a tile.
+// Publish the state of a tile: its kind, and the total or the prefix.
 static inline void look_publish(volatile global uint *states, uint tile, uint kind, LOOK_T sum) {
   volatile global uint *state = states + LOOK_WORDS + (size_t)tile * STATE_WORDS;
   look_parts_t parts;
-  parts.words[0] = 0;  // a sum shorter than a word fills only a part
+  parts.words[0] = 0;  // because a sum shorter than a word sets only part of it
   parts.sum = sum;
   for (uint w = 0; w < LOOK_BYTES / 4; ++w) {
     state_publish(state + 2 * w, kind, parts.words[w] & 0xffff);
@@ -73,8 +72,8 @@ static inline void look_publish(volatile global uint *states, uint tile, uint ki
   }
 }
 
-// Return the kind of the state that STATE_WORDS words hold, and store its sum in *sum. The kind is
-// STATE_NONE and the sum the identity if nothing has been published yet, or only some of the words.
+// Decode the STATE_WORDS words of a state. Return its kind, and store its sum in *sum. As long as
+// not all of the words have been published, the kind is STATE_NONE and the sum is the identity.
 static inline uint look_state(const uint *words, LOOK_T *sum) {
   look_parts_t parts;
   uint kind = words[0] & STATE_BITS;
@@ -88,7 +87,7 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
 
 // Return the minimum of the values of all look-back lanes.
 //
-// Scope    all look-back lanes; result in each of them, as below.
+// Scope    all look-back lanes; the result is the same in each of them.
 static inline uint look_back_min(uint value) {
 #if LANES_IMPL == LANES_LOCAL
   return value;
@@ -97,7 +96,9 @@ static inline uint look_back_min(uint value) {
 #endif
 }
 
-// Return the combination of the values of all look-back lanes, in order.
+// Return the combination of the values of all look-back lanes, in the order of the lanes.
+//
+// Scope    all look-back lanes; the result is the same in each of them.
 static inline LOOK_T look_back_combine(LOOK_T value) {
 #if LANES_IMPL != LANES_LOCAL
   look_parts_t own, other;
@@ -128,7 +129,7 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
   const uint back = LOOK_BACK_LANES - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
   const uint unseen = (edge - LOOK_BACK_LANES) * LOOK_ITEMS - 1;
-  // Combine the states from the nearest one back to the first that is not a total.
+  // Combine this lane's states from the nearest tile back to the first that does not have a total.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
   if (edge >= back) {
@@ -144,18 +145,18 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
     }
   }
   const uint nearest = look_back_min(min(stop, 2 * (next - unseen) + 1));
-  // Lanes all of whose tiles lie before the tile that stops the search are left out.
+  // A lane takes no part if all its tiles lie before the stop tile.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
   *sum = look_back_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
 }
 
-// Continue to look back, until `at` includes all tiles before the own tile, or until the state of
-// tile `next - 1` has not been published in time. Return at->is_whole. If it is false, the caller
-// computes the total of tile `next - 1`, and passes it to look_back_take.
+// Continue to look back. Stop when `at` includes all tiles before the own tile, or when the state
+// of tile `next - 1` has not been published in time. Return at->is_whole. If it is false, the
+// caller computes the total of tile `next - 1` and passes it to look_back_take.
 //
-// In-out   states; *at: at first, `next` is the own tile's number, `after` is the identity, and
-//          is_whole is false.
+// In-out   states; *at: before the first call, `next` is the own tile's number, `after` is the
+//          identity, and is_whole is false.
 // Scope    all look-back lanes; *at and the result are the same in each of them.
 static inline bool look_back_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
@@ -166,7 +167,7 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
     at->after = LOOK_COMBINE(sum, at->after);
     at->is_whole = stop % 2 == 0;
     at->next -= stop / 2 - 1;
-    looks = stop == 3 ? looks + 1 : 0;  // 3: nothing is published of the nearest tile
+    looks = stop == 3 ? looks + 1 : 0;  // 3: the nearest tile has not published anything
   }
   return at->is_whole;
 }

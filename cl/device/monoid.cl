@@ -1,6 +1,6 @@
 // The operator of a primitive: an associative COMBINE with its IDENTITY, on elements of type T.
 //
-// The caller of a primitive gives these macros. The defaults are the sum of 32-bit integers.
+// The caller of a primitive defines these macros. By default they give the sum of 32-bit integers.
 
 // Type in which kernels keep an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16
 // scalars. A record (fields.cl) is kept as a vector of 32-bit words.
@@ -15,10 +15,12 @@
 
 // If elements are records, T_RECORD is the struct type, T_MEMORY_BYTES is its size in bytes, and
 // RECORD_IDENTITY is the identity as a struct. T_BYTES is then T_MEMORY_BYTES, rounded up to a
-// power of two. COMBINE takes and returns structs. If COMBINE only chooses one of its two
-// arguments, the caller may also define CHOICE(a, b, left, right). It decides by the structs a and
-// b, but returns their held forms, `left` or `right`. Compilers choose between structs in memory,
-// which takes 1.5 times as long on CPUs.
+// power of two. COMBINE takes and returns structs.
+//
+// If COMBINE only chooses one of its two arguments, the caller may also define CHOICE(a, b, left,
+// right). It compares the structs a and b, but returns the held form of the chosen one, which is
+// `left` for a and `right` for b. This is faster, because compilers choose between structs in
+// memory, which takes 1.5 times as long on CPUs.
 #ifdef T_RECORD
 #define IDENTITY monoid_identity()
 #define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)
@@ -41,10 +43,10 @@
 #define COMMUTATIVE 1
 #endif
 
-// Fails to compile unless T has the size that the host expects.
+// This line fails to compile unless T has the size that the host expects.
 typedef char monoid_element_has_the_size_of_its_dtype[sizeof(T) == T_BYTES ? 1 : -1];
 
-// Number of 32-bit words that an element takes; 1 for an element of fewer than four bytes.
+// Number of 32-bit words that an element takes. It is 1 for an element of fewer than four bytes.
 #define T_WORDS ((T_BYTES + 3) / 4)
 
 #ifdef T_RECORD
@@ -68,8 +70,8 @@ static inline T combine(T left, T right) {
 }
 #endif
 
-// Type of elements in global memory. A record takes T_MEMORY_BYTES there, which may be fewer than
-// the bytes of its held form. element_load and element_store convert between both forms.
+// The type of elements in global memory. There a record takes T_MEMORY_BYTES, which may be fewer
+// bytes than its held form has. element_load and element_store convert between the two forms.
 #if ELEMENT_IS_T
 typedef T element_t;
 
@@ -94,7 +96,7 @@ static inline void element_store(global element_t *out, size_t i, T element) {
 }
 #endif
 
-// Return `yes` if the condition holds, else `no`, without a branch. For conditions that a CPU
+// Return `yes` if the condition holds, else `no`, without a branch. Used for conditions that a CPU
 // cannot predict (quirk: cpu-vector-choices).
 static inline T choose(bool condition, T yes, T no) {
   union {

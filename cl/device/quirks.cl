@@ -10,13 +10,11 @@
 //     barrier, except in kernels that PoCL cannot build anyway (quirk: pocl-grid-barrier).
 //     tests/offline/test_convergence.py
 // pocl-local-pointer (PoCL 3.1): if a function is called several times with the same pointer to
-// local
-//     memory, all work-groups share one word. The pointer is put in a struct, or the function is
-//     called once.
-// pocl-unused-local-array (PoCL 6.0): if a kernel has an unused local array, or a local variable
-// used
-//     only in a branch on a constant, a build without optimisation crashes the process by a failed
-//     assertion (`isAutomaticLocal`, "isGVarUsedByFunction"). Kernels have neither.
+//     local memory, all work-groups share one word. The pointer is put in a struct, or the function
+//     is called once.
+// pocl-unused-local-array (PoCL 6.0): a build without optimisation crashes the process by a failed
+//     assertion (`isAutomaticLocal`, "isGVarUsedByFunction") if a kernel has an unused local array,
+//     or a local variable that is used only in a branch on a constant. Kernels have neither.
 //     tests/offline/test_local_memory.py
 // llvm-local-structs (LLVM 14 and 15: PoCL, Oclgrind): a local array of structs, copied as structs,
 //     loses its contents. Local memory holds vectors instead.
@@ -32,23 +30,22 @@
 //     a number of looks (LOOK_PATIENCE, LOCK_PATIENCE, RESIDENT_PATIENCE), after which the
 //     work-group continues without it.
 //     tests/primitives/test_chain.py::test_nothing_or_everything_is_published
-// nvidia-packed-doubles (NVIDIA's driver 580): in some kernels, a double of a packed struct in global
-//     memory that is at no multiple of 4 bytes is read as 0 (the compiler assembles it by "bfi.b64").
-//     Kernels read and write records in global memory as integers. cl/device/fields.cl,
-//     tests/primitives/test_function.py::test_doubles_of_packed_records
+// nvidia-packed-doubles (NVIDIA's driver 580): some kernels read a double of a packed struct in
+//     global memory as 0, if its address is not a multiple of 4 bytes (the compiler assembles it by
+//     "bfi.b64"). Kernels read and write records in global memory as integers.
+//     cl/device/fields.cl, tests/primitives/test_function.py::test_doubles_of_packed_records
 // intel-wide-elements (Intel's compiler): kernels with sub-groups and elements of 32 bytes or more
 //     take up to ten seconds to build. Nothing is done about it.
 //
-// In one place:
+// Quirks that matter in one place only:
 //
-// pocl-lanes-apart (PoCL 6.0): functions of sub-groups are wrong if lane groups of a work-group
-// take
-//     different branches, and some loops there never end. The trial finds this (`trial_exchange`),
-//     and
-//     the device is used without lanes. cl/device/trial.cl, tests/runtime/test_trial.py
+// pocl-lanes-apart (PoCL 6.0): functions of sub-groups give wrong results if the lane groups of a
+//     work-group take different branches, and some loops there never end. The trial finds this
+//     (`trial_exchange`), and the device is used without lanes. cl/device/trial.cl,
+//     tests/runtime/test_trial.py
 // llvmpipe-loop-rounds (Mesa's rusticl on llvmpipe 22.3.6): all loops of a work-item end after
-//     65,535 rounds in total. Lanes beyond a small work-group take part, and reach that limit in
-//     the first loop whose length depends on data. The trial of the device fails.
+//     65,535 rounds in total. Lanes beyond a small work-group execute the kernel, too, and reach
+//     that limit in the first loop whose length depends on data. The trial of the device fails.
 //     cl/device/trial.cl, tests/runtime/test_rusticl.py::test_refused_with_the_reason
 // oclgrind-vector-halves (Oclgrind 21.10): halves of vectors (`.lo`, `.hi`) count as uninitialised
 //     memory. The vector is stored to an array instead. cl/algorithms/dense/tile.cl,
@@ -62,16 +59,18 @@
 //     swap offsets instead. cl/algorithms/dense/one_group.cl, tests/offline/test_compile.py
 // cpu-vector-choices (compilers for CPUs): choices between vectors become branches. `choose` avoids
 //     this. cl/device/monoid.cl
-// intel-lane-width (Intel's compilers): kernels that use sub-groups get another width than the code
-//     assumes. They carry LANES_ATTRIBUTE, which is SUB_GROUPS_OF. cl/device/quirks.cl
+// intel-lane-width (Intel's compilers): kernels that use sub-groups are compiled for another width
+//     than the code assumes. They carry LANES_ATTRIBUTE, which is SUB_GROUPS_OF.
+//     cl/device/quirks.cl
 // zink-vec16 (Mesa's rusticl over zink 25.0.7): the build of a kernel that reads 16 bytes as one
 //     vector for words crashes ("emit_alu: not implemented (vec16)"). BYTES_AS_UINT4 loads four
 //     vectors of 4 bytes. cl/device/quirks.cl,
 //     tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16
-// Declares the width of the sub-groups of a kernel (quirk: intel-lane-width).
+
+// Declare the width of the sub-groups of a kernel (quirk: intel-lane-width).
 #define SUB_GROUPS_OF(lanes) __attribute__((intel_reqd_sub_group_size(lanes)))
 
-// 16 bytes of global memory, of any alignment, as four words (quirk: zink-vec16).
+// Load 16 bytes of global memory, of any alignment, as four words (quirk: zink-vec16).
 #define BYTES_AS_UINT4(at)                                                        \
   (uint4)(as_uint(vload4(0, at)), as_uint(vload4(1, at)), as_uint(vload4(2, at)), \
           as_uint(vload4(3, at)))

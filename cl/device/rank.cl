@@ -1,7 +1,8 @@
-// Work-group scope: the stable rank of every item of a tile by its digit.
+// Work-group scope: compute the stable rank of every item of a tile by its digit.
 //
-// A tile has TILE items, TILE_ITEMS of each work-item; rank_first says which. The rank of an item
-// is its position in the tile sorted by digit, where items with equal digits keep their order.
+// A tile has TILE items. Each work-item has TILE_ITEMS of them, whose positions rank_first and
+// RANK_STRIDE give. The rank of an item is its position after the tile is sorted by digit. Items
+// with equal digits keep their order.
 // Example with 8 items and digits of 2 bits:
 //
 //     position   0  1  2  3  4  5  6  7
@@ -9,19 +10,21 @@
 //     starts     digit 0 at 0, 1 at 3, 2 at 4, 3 at 7
 //     rank       4  0  7  1  5  3  2  6        = start of the digit + earlier items with the digit
 //
-// Two implementations of one contract:
-//   RANK_COUNTERS  Every work-item counts its own consecutive items in a column of local memory,
-//                  two digits in a word. One scan over all columns, digit after digit, ranks them
-//                  (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010). Needs no lanes.
-//   RANK_BALLOTS   Every lane group counts its own consecutive items, LANES at a time. Lanes with
-//                  equal digits find each other by one ballot per bit, and the last one counts for
-//                  all of them (Adinets, Merrill 2022). Wider digits cost no more.
+// There are two implementations of one contract:
+//   RANK_COUNTERS  Every work-item counts the digits of its own consecutive items in a column of
+//                  local memory, with two counts in a word. One scan over all columns, digit after
+//                  digit, ranks the items (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010).
+//                  The device needs no lanes.
+//   RANK_BALLOTS   Every lane group counts the digits of its own consecutive items, LANES at a
+//                  time. Lanes with equal digits find each other by one ballot per bit, and the
+//                  last one counts for all of them (Adinets, Merrill 2022). Digits of more bits
+//                  take no longer.
 #include "device/work_group.cl"
 
 #define RANK_COUNTERS 0
 #define RANK_BALLOTS 1
 
-// RANK_COUNTERS (0) or RANK_BALLOTS (1: needs LANES_KHR or LANES_PTX).
+// How items are ranked: RANK_COUNTERS (0) or RANK_BALLOTS (1, which needs LANES_KHR or LANES_PTX).
 #ifndef RANK_BY
 #define RANK_BY RANK_COUNTERS
 #endif
@@ -29,13 +32,13 @@
 #error "ranking by lanes needs lanes"
 #endif
 
-// Bits of a digit: 1 to 4 for RANK_COUNTERS, else 1 to 8.
+// Number of bits in a digit: 1 to 4 for RANK_COUNTERS, 1 to 8 for RANK_BALLOTS.
 #ifndef RADIX_BITS
 #define RADIX_BITS 4
 #endif
 #define RADIX (1 << RADIX_BITS)
 
-// Items that a work-item takes from each tile. The tile must have fewer than 65536 items.
+// Number of items that a work-item takes from each tile. A tile must have fewer than 65536 items.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
@@ -55,23 +58,23 @@
 //   row 7     digit 15   digit 7
 #define RANK_ROWS (RADIX / 2)
 #define RANK_ROW_WORDS (WG_SIZE + WG_SIZE / 32)
-// Words of local memory that wg_rank needs.
+// Number of words of local memory that wg_rank needs.
 #define RANK_WORDS (RANK_ROWS * RANK_ROW_WORDS)
 
-// Return the position in the tile of the first item of work-item `me`, and the distance between its
-// items.
+// rank_first returns the position in the tile of the first item of work-item `me`. RANK_STRIDE is
+// the distance between consecutive items of a work-item.
 #define RANK_STRIDE 1
 static inline uint rank_first(uint me) {
   return me * TILE_ITEMS;
 }
 
-// Return the index of the word of counter i, where counters are numbered row by row.
+// Return the index of the word of counter i. Counters are numbered row by row.
 static inline uint rank_counter(uint i) {
   return i + i / 32;
 }
 
-// Return the row that counts a digit, and the shift of its count in the word. The lower half of the
-// digits is in the lower halves of the words.
+// rank_row returns the row that counts a digit, and rank_shift the position of the count in the
+// word. Digits of the lower half of the range are counted in the lower halves of the words.
 static inline uint rank_row(uint digit) {
   return digit % RANK_ROWS * RANK_ROW_WORDS;
 }
@@ -80,17 +83,17 @@ static inline uint rank_shift(uint digit) {
   return digit / RANK_ROWS * 16;
 }
 
-// Return the position in the sorted tile of the first item with a digit. It is TILE for digit
-// RADIX.
+// Return the position in the sorted tile of the first item with a given digit. For digit RADIX,
+// return TILE.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return digit < RADIX ? ranking[rank_row(digit)] >> rank_shift(digit) & 0xffff : TILE;
 }
 
 // Rank the items of a tile by their digits.
 //
-// In-out   items[TILE_ITEMS], private: digits on entry, ranks on return. In between a word is
+// In-out   items[TILE_ITEMS], private: digits on entry, ranks on return. In between, a word is
 //          (rank among equal digits so far) << 16 | digit.
-// Out      ranking[RANK_WORDS]: rank_start reads it until the next barrier.
+// Out      ranking[RANK_WORDS]: the counts that rank_start reads, valid until the next barrier.
 // Temp     scratch: WG_SIZE words of local memory.
 // Scope    the whole work-group; `me` is this work-item's index in it.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {
@@ -108,8 +111,8 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   uint sum = 0, total;
   for (uint k = 0; k < RANK_ROWS; ++k) sum += run[k];
   uint before = wg_exclusive_sum_u32(sum, &total, scratch);
-  before += total << 16;  // upper digits come after all lower ones
-#pragma unroll 1          // unrolled, the counts would not fit the registers of Intel's devices
+  before += total << 16;  // the digits of the upper half follow all digits of the lower half
+#pragma unroll 1          // if unrolled, the counts do not fit the registers of Intel's devices
   for (uint k = 0; k < RANK_ROWS; ++k) {
     const uint counts = run[k];
     run[k] = before;
@@ -125,19 +128,20 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 
 #else
 
-// Digits whose first positions a work-item computes.
+// Number of digits whose first positions a work-item computes.
 #define RANK_DIGITS ((RADIX + WG_SIZE - 1) / WG_SIZE)
-// Words of local memory that wg_rank needs: starts of digits, and 16-bit counts of lane groups.
+// Number of words of local memory that wg_rank needs: first positions of digits, and 16-bit counts
+// of lane groups.
 #define RANK_WORDS (RADIX + 1 + WG_LANE_GROUPS * RADIX / 2)
 
-// Return the position in the tile of the first item of work-item `me`, and the distance between its
-// items.
+// rank_first returns the position in the tile of the first item of work-item `me`. RANK_STRIDE is
+// the distance between consecutive items of a work-item.
 #define RANK_STRIDE LANES
 static inline uint rank_first(uint me) {
   return me / LANES * LANES * TILE_ITEMS + me % LANES;
 }
 
-// Order local memory among the lanes of a lane group.
+// Make each lane's writes to local memory visible to the other lanes of its lane group.
 //
 // Scope    a whole lane group.
 static inline void lanes_sync(void) {
@@ -148,12 +152,12 @@ static inline void lanes_sync(void) {
 #endif
 }
 
-// Return a mask of the lanes whose `word` has the same value as this lane's in one bit.
+// Return a mask of the lanes whose `word` agrees with this lane's word in bit number `bit`.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_agreeing(uint word, uint bit) {
 #if LANES_IMPL == LANES_PTX
-  // A single piece of PTX, because the compiler makes two more instructions per bit from a bool.
+  // This is one piece of PTX, because with a bool the compiler makes two more instructions per bit.
   uint mask;
   __asm__ volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
                    "  vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
@@ -167,7 +171,7 @@ static inline uint lanes_agreeing(uint word, uint bit) {
 #endif
 }
 
-// Return a mask of the lanes whose digit equals this lane's.
+// Return a mask of the lanes that have the same digit as this lane.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_match(uint digit) {
@@ -177,17 +181,17 @@ static inline uint lanes_match(uint digit) {
   return peers;
 }
 
-// Return the position in the sorted tile of the first item with a digit. It is TILE for digit
-// RADIX.
+// Return the position in the sorted tile of the first item with a given digit. For digit RADIX,
+// return TILE.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return ranking[digit];
 }
 
-// Count a lane group's digits, and rank its items among those of the same lane group and digit.
+// Count the digits of a lane group's items, and rank each item among the lane group's items with
+// the same digit.
 //
 // In-out   items[TILE_ITEMS], private: digits on entry, (rank << 16 | digit) on return.
-// Out      counts[RADIX]: the lane group's own, in local memory.
-// Scope    a whole lane group; ends with lanes_sync.
+// Out      counts[RADIX], in local memory: the number of the lane group's items with each digit.
 static inline void lanes_rank_digits(uint *items, volatile local ushort *counts) {
   const uint below = (1u << lanes_id()) - 1;
   for (uint d = lanes_id(); d < RADIX; d += LANES) counts[d] = 0;
@@ -197,7 +201,7 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   for (uint j = 0; j < TILE_ITEMS; ++j) {
     const uint digit = items[j];
     const uint count = counts[digit];
-    // The next match runs while the count is being loaded.
+    // Match the next items while the count is being loaded.
     const uint next_peers = j + 1 < TILE_ITEMS ? lanes_match(items[j + 1]) : 0;
     const uint rank = count + popcount(peers & below);
     lanes_sync();
@@ -208,7 +212,8 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits, by the contract of wg_rank for RANK_COUNTERS above.
+// Rank the items of a tile by their digits. The contract is that of wg_rank for RANK_COUNTERS
+// above.
 //
 // Scope    the whole work-group.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {
@@ -217,7 +222,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   local ushort *own_counts = counts + me / LANES * RADIX;
   lanes_rank_digits(items, own_counts);
   barrier(CLK_LOCAL_MEM_FENCE);
-  // From here on, the counts become the first positions of each lane group's items with each digit.
+  // From here on, the counts become the first position of each lane group's items with each digit.
   uint own[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
 #pragma unroll
   for (uint k = 0; k < RANK_DIGITS; ++k) {

@@ -1,6 +1,6 @@
-// Records: elements that are moved and compared word by word, without regard to their fields.
+// Records: elements that are moved and compared word by word. The code ignores their fields.
 
-// Size in bytes of a word of a record: 4, or 2 or 1 if the record's size is not a multiple of 4.
+// Size in bytes of a word of a record: 4, or 2 or 1 if the size of a record is not a multiple of 4.
 #ifndef RECORD_UNIT
 #define RECORD_UNIT 4
 #endif
@@ -15,13 +15,13 @@
 #define RECORD_WORDS 1
 #endif
 
-// Size of the value that moves with each record, in words: 0 (no values) to 16.
+// Size in words of the value that moves with each record: 1 to 16, or 0 if there are no values.
 #ifndef VALUE_WORDS
 #define VALUE_WORDS 0
 #endif
 
-// Records are arrays of chunks, the widest pieces that their alignment allows. Compilers keep these
-// arrays in registers, unlike structs of three words.
+// Records are arrays of chunks, which are the widest pieces that the alignment of a record allows.
+// Compilers keep these arrays in registers, which they do not do for structs of three words.
 #if RECORD_UNIT < 4
 #define RECORD_CHUNKS RECORD_WORDS
 #if RECORD_UNIT == 2
@@ -58,7 +58,8 @@ typedef uint2 value_chunk_t;
 typedef uint value_chunk_t;
 #endif
 
-// Copy a record or value between index i of an array and private memory.
+// record_load copies a record or value from index i of an array to private memory, and record_store
+// copies it back.
 static inline void record_load(const global record_chunk_t *from, size_t i,
                                record_chunk_t *record) {
 #pragma unroll

@@ -1,13 +1,14 @@
-// Deterministic reservation, a priority write: every component gets the minimum (weight key, edge
-// id) of all edges that are entered for it, in whatever order they arrive. To enter an edge is to
-// lower the component's words by atomic minima. The edge that remains is the component's winner.
+// Deterministic reservation, also called a priority write. Every component gets the minimum
+// (weight key, edge id) of all edges that are entered for it, in whatever order they arrive. To
+// enter an edge is to lower the component's words by atomic minima. The edge whose words remain is
+// the component's winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
 // minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2).
 //
-// If key and id do not fit one word, the minimum is lexicographic, with one word per pass. In pass
-// k, an edge enters its k-th word for the components whose earlier words it matches. So each pass
-// needs the pass before it to be complete.
+// If key and id do not fit one word, the words are compared in passes. In pass k, an edge enters
+// its k-th word for each component whose earlier words are equal to the edge's. So each pass needs
+// the pass before it to be complete.
 //
 // The n reservations are one array of RESERVATION_WORDS planes of n 32-bit words:
 //
@@ -19,8 +20,8 @@
 //     64 bits      no                leading word (0), trailing word (1)         id (pass 2)
 //
 // By leading word (RESERVATION_BY_LEADING): the leading word is the upper half of a 64-bit key. If
-// two edges have equal leading words, a work-item looks both keys up, and puts the lighter edge
-// back if the minimum has replaced it by the heavier edge.
+// two edges have equal leading words, the minimum may replace the lighter edge by the heavier one.
+// The work-item that causes this looks up both complete keys and puts the lighter edge back.
 //
 // All ones means "no edge yet", since ids are below 2**32 - 1.
 //
@@ -31,19 +32,19 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: read the word first, and leave out the atomic operation if it would not lower the word, as for
-// most edges. 0: always do the atomic operation.
+// 1: read the word first, and leave out the atomic operation if it would not lower the word. This
+// is so for most edges. 0: always do the atomic operation.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
 
-// 1: 64-bit weights are compared by their leading words, and by their trailing words only if these
-// are equal. It needs 64-bit atomics. 0: by both words, in two passes.
+// 1: 64-bit weights are compared by their leading words, and by their trailing words only if the
+// leading words are equal. This needs 64-bit atomics. 0: both words are compared, in two passes.
 #ifndef RESERVATION_BY_LEADING
 #define RESERVATION_BY_LEADING 0
 #endif
 
-// Whether equal leading words do not decide which edge is lighter.
+// 1: edges are compared by leading words, which may be equal for edges of different weights.
 #define RESERVATION_HAS_TIES (ATOMIC64 && WEIGHT_BITS == 64 && RESERVATION_BY_LEADING)
 #define RESERVATION_HAS_KEYS (WEIGHT_BITS == 64 && !RESERVATION_HAS_TIES)
 
@@ -51,8 +52,8 @@
 #define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
 // Lower *word to `value` if `value` is less. The first read races with atomics of other work-items.
-// The word only falls, so a stale value is too large, and costs at most a needless atomic. Devices
-// read aligned words of the width of their atomics without tearing.
+// The word only falls, so a stale value is too large, and causes at most one needless atomic.
+// Devices read an aligned word of the width of their atomics as a whole.
 //
 // Scope    one work-item.
 static inline void reservation_lower_u32(volatile global uint *word, uint value) {
@@ -62,7 +63,7 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
   atomic_min_u32(word, value);
 }
 
-// The word that an edge enters in pass 0: the first word, or the first two words as one.
+// The type of the word that an edge enters in pass 0: one plane, or two planes as one ulong.
 #if ATOMIC64
 typedef ulong reservation_word_t;
 #define lanes_min_word lanes_min_u64
@@ -86,8 +87,8 @@ static inline reservation_word_t reservation_first_word(edge_t edge,
 #endif
 }
 
-// Return the first word of component c's reservation. Other work-items may lower it meanwhile. That
-// race is benign, as explained at reservation_lower_u32.
+// Return the first word of component c's reservation. Other work-items may lower it at the same
+// time. That race is benign, as explained at reservation_lower_u32.
 static inline reservation_word_t reservation_first(const volatile global uint *reservations,
                                                    uint c) {
   return ((const volatile global reservation_word_t *)reservations)[c];
@@ -98,7 +99,7 @@ static inline void reservation_min_first(volatile global uint *reservations, uin
   atomic_min_word((volatile global reservation_word_t *)reservations + c, word);
 }
 
-// Lower the first word of component c's reservation to `word` if that is less.
+// Lower the first word of component c's reservation to `word`, if `word` is less.
 //
 // Scope    one work-item.
 static inline void reservation_lower_first(volatile global uint *reservations, uint c,
@@ -108,9 +109,9 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 
 #if RESERVATION_HAS_TIES
-// Given two reservation words (leading << 32 | id) with equal leading words, return whether the
-// edge in the first word is lighter. Their complete keys are looked up, and equal keys are ordered
-// by id.
+// Return whether the first of two edges is lighter. The edges are given by reservation words
+// (leading << 32 | id) with equal leading words. Their complete keys are looked up in `weights`.
+// Equal keys are ordered by id.
 static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
   const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
   return key < other_key || (key == other_key && word < other);
@@ -122,11 +123,12 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 
 // Lower *address to an edge's word if that edge is lighter. `seen` is an earlier value of *address.
 //
-// The minimum may replace a lighter edge by one with the same leading word. The atomic returns the
-// word that it replaced, so the work-item that did this puts the lighter edge back. No other write
-// replaces an edge by a heavier one. So the lightest edge stays once all work-items have entered.
+// The atomic minimum may replace a lighter edge by a heavier one with the same leading word. The
+// atomic returns the word that it replaced, so the work-item that caused this puts the lighter edge
+// back. No other write replaces an edge by a heavier one. So the lightest edge remains once all
+// work-items have entered their edges.
 //
-// Scope    one work-item. `space`: of the address, global or local.
+// Scope    one work-item. `space` is the address space of *address: global or local.
 #define RESERVATION_LOWER_TIED(space)                                                            \
   static inline void reservation_lower_##space(volatile space ulong *address, ulong word,        \
                                                ulong seen, const global weight_t *weights) {     \
@@ -143,7 +145,7 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
-// The same lowering if the words alone decide.
+// Lower *address to an edge's word if that word is less. Here the words alone decide.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
@@ -155,14 +157,14 @@ static inline void reservation_lower_local(volatile local ulong *address, ulong 
 }
 #endif
 
-// Return whether the reservation with the first word `first` has a smaller leading key word than
-// `edge`. In this case the other words of a 64-bit weight need not be loaded.
+// Return whether the reservation whose first word is `first` has a smaller leading key word than
+// `edge`. If so, the edge cannot win, and the trailing word of its 64-bit weight is not loaded.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
 
-// Pass 0: enter `edge` for both of its components. The guards, which are the present words of both
-// components, are loaded at the same time.
+// Pass 0: enter `edge` for the components of both of its ends. The present words of both components
+// are loaded at the same time, to leave out needless atomics.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
@@ -187,7 +189,7 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 }
 
 #if RESERVATION_PASSES > 1
-// Pass 1 and later: enter `edge` for component c, if it matches the words of the earlier passes.
+// Pass 1 and later: enter `edge` for component c, if it is equal to the words of earlier passes.
 //
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.
@@ -224,17 +226,17 @@ static inline uint reservation_id(const global uint *reservations, uint n, uint 
 #endif
 }
 
-// Return whether `edge` is component c's winner. Ids are unique.
+// Return whether `edge` is component c's winner. Ids are unique, so they alone are compared.
 //
 // Scope    one work-item.
-// Needs    as reservation_id.
+// Needs    all passes are complete, in earlier launches or before a barrier of all writers.
 static inline bool reservation_holds(const global uint *reservations, uint n, uint c, edge_t edge) {
   return reservation_id(reservations, n, c) == edge.id;
 }
 
 // Set component c's reservation to "no edge yet".
 //
-// Scope    one work-item; it, or work-items that store equal words, are the only writers.
+// Scope    one work-item. No other work-item writes these words, unless it stores the same values.
 static inline void reservation_reset(global uint *reservations, uint n, uint c) {
 #if ATOMIC64
   ((global ulong *)reservations)[c] = ULONG_MAX;
@@ -247,8 +249,8 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 #endif
 }
 
-// Reset component c's reservation unless it is clear already. Many edges clear the same few
-// components, and a store that changes nothing still takes its time. Work-items that clear one
+// Reset component c's reservation, unless it has no edge already. Many edges reset the same few
+// components, and a store that changes nothing still takes time. Work-items that reset one
 // component at the same time store the same words.
 //
 // Scope    one work-item.

@@ -1,32 +1,34 @@
 // Grid scope: a barrier across all work-groups of a launch, all of which must be resident.
 //
-// OpenCL does not promise that one work-group makes progress while another waits. On devices where
-// this was tested (Policy.resident_groups_per_compute_unit > 0), all work-groups of a launch of
-// that size run at the same time, so they may wait for one another. A work-group that waits longer
-// than RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves again
-// in many launches.
+// OpenCL does not promise that one work-group makes progress while another waits. On some devices a
+// test has shown that a launch of Policy.resident_groups_per_compute_unit work-groups per compute
+// unit runs all of them at the same time, so they may wait for one another. A work-group that waits
+// longer than RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves
+// again with many launches.
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
-// How often a work-group reads the count of arrivals before it gives up. A read takes a
+// How many times a work-group reads the count of arrivals before it gives up. A read takes about a
 // microsecond.
 #ifndef RESIDENT_PATIENCE
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
 
-// A work-group that gives up adds this to the count of arrivals. It exceeds any number of
-// work-groups.
+// A work-group that gives up adds this value to the count of arrivals. It is larger than any number
+// of arrivals.
 #define GAVE_UP 0x80000000u
 
-// Wait until all work-groups of the launch have arrived. Return whether they have. If not, the
-// kernel must end.
+// Wait until all work-groups of the launch have arrived. Return true if they have. If the result is
+// false, the kernel must end.
 //
-// In-out   arrivals[3]: [0] the number of arrivals at all barriers of the launch, 0 before it, and
-//          GAVE_UP in the same word, since another word would take another access to memory; [1]
-//          set for the host if a work-group gave up; [2] the number of work-groups that have left,
-//          0 before. *passed: the number of barriers that this work-item has passed.
+// In-out   arrivals[3], all 0 before the launch:
+//            [0] the number of arrivals at all barriers of the launch. GAVE_UP is added to this
+//                word, because another word would need another access to memory.
+//            [1] set for the host if a work-group gave up.
+//            [2] the number of work-groups that have left.
+//          *passed: the number of barriers that this work-item has passed.
 // Temp     *verdict: one word of local memory.
-// Scope    the whole launch, every work-item of it; the result is the same in a work-group.
+// Scope    every work-item of the whole launch; all work-items of a work-group get one result.
 // Ensures  global writes before the barrier are visible to all work-groups after it.
 static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, local uint *verdict) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -50,7 +52,7 @@ static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, lo
   return have_come;
 }
 
-// Reset arrivals[] to its state before the launch.
+// Leave the kernel, and reset arrivals[] to its state before the launch.
 //
 // Scope    the whole launch; the last call of the kernel.
 static inline void grid_leave(volatile global uint *arrivals) {

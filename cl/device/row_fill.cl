@@ -1,16 +1,16 @@
 // Find the row of each slot of a block, for work-groups of one work-item.
 
-// Rows that are stored at once, so that most rows of sparse graphs take one store. Up to this many
-// words behind a block's rows are overwritten.
+// Number of rows that are stored at once. Most rows of sparse graphs then take one store. Up to
+// this many words after the rows of a block are overwritten.
 #define ROW_FILL 16
 
-// Store the rows of the slots [begin, end).
+// Find the rows of the slots [begin, end), and store them.
 //
 // In       row: the row of slot `begin`, or an earlier row with only empty rows between the two.
 // Out      rows[end - begin + ROW_FILL]: the rows of the slots; later words are undefined.
 // Scope    one work-item. O(slots + rows).
-// Needs    begin < end; some later row offset is `end` or more. Offsets may decrease; a slot's row
-//          is then any row that contains it by its offsets.
+// Needs    begin < end; some later row offset is `end` or more. If offsets decrease, a slot's row
+//          is any row that contains it by its offsets.
 // Ensures  returns the row of the last slot.
 static inline uint wi_fill_rows(local uint *rows, const global uint *indptr, uint row, uint begin,
                                 uint end) {

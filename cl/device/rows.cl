@@ -1,6 +1,6 @@
-// Searches in compressed sparse rows, and loops over all slots with their rows.
+// Searches in compressed sparse rows, and loops over slots that know the row of each slot.
 
-// Return the row of a slot, that is, the last row in [low, high) that begins at or before the slot.
+// Return the row of a slot, which is the last row in [low, high) that begins at or before the slot.
 //
 // Scope    one work-item. O(log(high - low)).
 // Needs    indptr[low] <= slot < indptr[high].
@@ -13,12 +13,12 @@ static inline uint wi_find_row(const global uint *indptr, uint low, uint high, u
   return low;
 }
 
-// Return the first of the slots [low, high) of a row whose column is at least `column`, or `high`
-// if there is none. Three probes at a time, loaded together, take half the memory latency of a
-// binary search.
+// Return the first slot in [low, high) whose column is at least `column`, or `high` if there is
+// none. The search probes three slots at a time. They are loaded together, which takes half as long
+// as the loads of a binary search.
 //
 // Scope    one work-item. O(log(high - low)).
-// Needs    columns rise from slot `low` to slot high - 1.
+// Needs    columns ascend from slot `low` to slot high - 1, which are in one row.
 static inline uint wi_find_column(const global uint *indices, uint low, uint high, uint column) {
   while (low < high) {
     const uint length = high - low;
@@ -31,10 +31,11 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
   return low;
 }
 
-// Return the first index in [low, high) whose slot is at least `slot`, or `high` if there is none.
+// Return the first index in [low, high) whose entry in `slots` is at least `slot`, or `high` if
+// there is none.
 //
-// Scope    one work-item. The work is the logarithm of the distance from `low`.
-// Needs    slots rise.
+// Scope    one work-item. O(log(result - low)).
+// Needs    slots ascend.
 static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint slot) {
   uint stride = 1;
   while (stride < high - low && slots[low + stride] < slot) {
@@ -50,12 +51,13 @@ static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint
   return low;
 }
 
-// A segment is a range of consecutive slots for one work-item, which searches only for the row of
-// the first. SLOT_RUN is the usual length. SLOT_RUNS is the number of segments of a given length.
+// A segment is a range of consecutive slots that one work-item handles. It searches only for the
+// row of the first slot. SLOT_RUN is the usual length. SLOT_RUNS is the number of segments of a
+// given length.
 #define SLOT_RUN 32
 #define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 
-// The slots [begin, end), and the row of the present slot, which ends at slot row_end.
+// A segment: the slots [begin, end), and the row of the present slot, which ends at slot row_end.
 typedef struct {
   uint begin, end, row, row_end;
 } slot_run_t;
@@ -68,7 +70,7 @@ static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uin
   run->row_end = indptr[run->row + 1];
 }
 
-// Return the row of a slot of the segment. Slots must be asked for in rising order, from the first.
+// Return the row of a slot of the segment. Ask for the slots in ascending order, from the first.
 static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint slot) {
   while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
   return run->row;

@@ -1,22 +1,22 @@
-// Aggregated append of a work-group: edges are staged in local memory, and then appended to a
-// worklist together, by one atomic on its counter.
+// Append edges of a work-group to a worklist together. Edges are first staged in local memory. One
+// atomic addition to the worklist's counter then reserves the positions of all of them.
 #include "device/lanes.cl"
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// The number of edges that can be staged, at least WG_SIZE.
+// Maximum number of staged edges, at least WG_SIZE.
 #ifndef STAGE_CAPACITY
 #define STAGE_CAPACITY 1024
 #endif
 
-// A stage of one work-group in front of a worklist.
+// The staged edges of one work-group, and the worklist to which they are appended.
 typedef struct {
-  local uint4 *edges;           // [STAGE_CAPACITY], packed
-  volatile local uint *staged;  // edges since the last flush
-  local uint *base;             // scratch: where the flushed edges go
+  local uint4 *edges;           // [STAGE_CAPACITY], by edge_pack
+  volatile local uint *staged;  // number of edges since the last flush
+  local uint *base;             // temporary: the position in the worklist of the first flushed edge
   global uint *worklist;
-  uint capacity;                // of the worklist
-  volatile global uint *count;  // of edges in the worklist
+  uint capacity;                // maximum number of edges in the worklist
+  volatile global uint *count;  // number of edges in the worklist
 } stage_t;
 
 // Empty the stage.
@@ -27,11 +27,11 @@ static inline void stage_open(const stage_t *stage) {
   wg_barrier_local();
 }
 
-// Append the staged edges to the worklist, by one atomic for all of them.
+// Append all staged edges to the worklist, with one atomic addition.
 //
 // Scope    the whole work-group, every work-item in the same control flow
 //          (quirk: pocl-conditional-barrier). Begins and ends with a barrier.
-// Ensures  the stage is empty.
+// Ensures  no edges are staged.
 static inline void stage_flush(const stage_t *stage) {
   wg_barrier_local();
   const uint n_staged = min(*stage->staged, (uint)STAGE_CAPACITY);
@@ -49,9 +49,9 @@ static inline void stage_flush(const stage_t *stage) {
 
 #if WG_SIZE == 1
 
-// Stage `edge` if `keep` is set. A single work-item flushes when the stage is full.
+// Stage `edge` if `keep` is set, and flush if the stage is full.
 //
-// Scope    one work-item here; below, where WG_SIZE > 1, a whole lane group.
+// Scope    one work-item, since WG_SIZE is 1 here.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
   if (!keep) return;
   stage->edges[*stage->staged] = edge_pack(edge);

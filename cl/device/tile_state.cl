@@ -1,7 +1,7 @@
 // Tile states: how work-groups, with one tile each, find the sum of all tiles before their own.
 //
 // Source: Merrill, Garland 2016 (decoupled look-back); Smith, Levien, Owens 2025 (decoupled
-// fallback: no work-group relies on the progress of another one).
+// fallback, in which no work-group relies on the progress of another one).
 //
 // A work-group publishes the total of its tile as soon as it knows it. Then it looks back, tile by
 // tile, and adds up totals until it finds a prefix, which is the sum of a tile and all tiles before
@@ -10,42 +10,42 @@
 //     tile          2           3          4          5
 //     state         prefix 40   total 1    total 7    total 2
 //
-// If a state is not published within LOOK_PATIENCE looks, the work-group that needs it computes
-// that tile's total from the input, and publishes it, too.
+// If a state has not been published after LOOK_PATIENCE looks, the work-group that needs it
+// computes the total of that tile from the input, and publishes that total, too.
 //
-// In every word of a state, two bits say to which kind of state the other bits belong. So
-// words need no fence, and states need no atomics of more than 32 bits: words of one state that
-// agree on these bits belong together. Words only rise, and all work-groups that publish the total
-// of a tile publish equal words. This requires an operator whose result does not depend on the
-// grouping.
+// In every word of a state, two bits name the kind of the state. Words of one state that agree on
+// these bits belong together. So the words need no fence, and states need no atomics of more than
+// 32 bits. Words only increase, and all work-groups that publish the total of one tile publish
+// equal words. This requires an operator whose result does not depend on the grouping.
 #include "device/lanes.cl"
 
 // The number of times that a work-group looks at a state before it computes the total of that tile
-// itself: at least 1. A look takes about a microsecond, and to compute a total takes a few.
+// itself: at least 1. A look takes about a microsecond, and computing a total takes a few.
 #ifndef LOOK_PATIENCE
 #define LOOK_PATIENCE 64
 #endif
 
-// For tests: the states of tiles whose numbers are multiples of this value are not published. With
-// 0, all states are published.
+// For tests: if it is not 0, tiles whose numbers are multiples of this value do not publish their
+// states.
 #ifndef STARVED
 #define STARVED 0
 #endif
 
-// The kind of state in the top bits of a word. All bits are 0 before the launch.
+// The two top bits of a word, which name the kind of the state. All bits are 0 before the launch.
 #define STATE_BITS (3u << 30)
 #define STATE_NONE 0u
 #define STATE_TOTAL (1u << 30)
 #define STATE_PREFIX (2u << 30)
-// The other bits of a word, which are a part of the value.
+// The other bits of a word, which hold part of the value.
 #define STATE_VALUE (~STATE_BITS)
 
-// Publish a word: `kind` and part of a value, below 2**30. A prefix is never replaced by a total.
+// Publish a word: its kind, and part of a value, which is below 2**30. A total never replaces a
+// prefix.
 static inline void state_publish(volatile global uint *word, uint kind, uint part) {
   atomic_max(word, kind | part);
 }
 
-// Return the present value of a word.
+// Return the present value of a word, which other work-groups may change.
 static inline uint state_look(volatile global uint *word) {
 #if LANES_IMPL == LANES_PTX
   return *word;
@@ -54,7 +54,7 @@ static inline uint state_look(volatile global uint *word) {
 #endif
 }
 
-// Read the present values of LOOK_WORDS words. `from` is aligned to as many words.
+// Read the present values of LOOK_WORDS words. `from` is aligned to LOOK_WORDS words.
 #define LOOK_WORDS 8
 static inline void states_look(volatile global uint *from, uint *words) {
 #if LANES_IMPL == LANES_PTX
@@ -66,7 +66,7 @@ static inline void states_look(volatile global uint *from, uint *words) {
 #endif
 }
 
-// Return whether a test keeps the work-group of a tile from publishing.
+// Return whether a test forbids the work-group of a tile to publish its state.
 static inline bool state_is_starved(uint tile) {
 #if STARVED > 0
   return tile % STARVED == 0;

@@ -1,14 +1,15 @@
-// The kernels of a device's trial: they show that it can build and run a kernel at all, and that
-// its lanes work.
+// The kernels of a device's trial. They show that the device can build and run a kernel at all, and
+// that its lanes work.
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Take the minimum of value(i) = (length - i) << 32 | i over all i < length, by the widest atomics.
+// Take the minimum of value(i) = (length - i) << 32 | i over all i < length, with the widest
+// atomics of the device.
 //
 // In-out   words[2]: all ones before.
 // Launch   any.
 // Needs    length > 0; `words` is aligned to 8 bytes.
-// Ensures  words[] = value(length - 1), the low word first.
+// Ensures  words[] holds value(length - 1), with the low word first.
 kernel void trial_take_minimum(volatile global uint *words, uint length) {
   for (uint i = get_global_id(0); i < length; i += get_global_size(0)) {
 #if ATOMIC64
@@ -20,9 +21,9 @@ kernel void trial_take_minimum(volatile global uint *words, uint length) {
   }
 }
 
-// Replace every pointer by the last one, by pointer jumping, and count the jumps. The first
-// work-item does all of it: these are long loops whose length the compiler cannot know
-// (quirk: llvmpipe-loop-rounds).
+// Make every pointer point to the last element, by pointer jumping, and count the jumps. The first
+// work-item does all of it, because the trial needs long loops whose length the compiler cannot
+// know (quirk: llvmpipe-loop-rounds).
 //
 // In-out   words[length + 1]: words[i] = min(i + 1, length - 1) for i < length before.
 // Launch   any.
@@ -33,7 +34,7 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
   if (get_global_id(0) != 0) return;
   uint rounds = 0;
   for (uint i = 0; i < length; ++i) {
-    // Later pointers have not changed yet, so the way to the end is as long as before.
+    // Later pointers have not changed yet, so the path to the end still has its full length.
     uint vertex = i, next = words[vertex];
     while (next != vertex) {
       vertex = next;
@@ -46,8 +47,8 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
 }
 
 #if LANES_IMPL != LANES_LOCAL
-// Call all functions of lanes in some of the lane groups of a work-group, with 64-bit atomics
-// between the calls. There are no loops, because some of them never end (quirk: pocl-lanes-apart).
+// Call all lanes_ functions in some of the lane groups of a work-group, with 64-bit atomics between
+// the calls. The kernel does not loop, because some loops never end (quirk: pocl-lanes-apart).
 //
 // In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
 //          words[3 * groups + i]: the value of work-item i.

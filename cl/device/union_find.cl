@@ -1,9 +1,10 @@
-// Disjoint sets of vertices in a parent array, shared by all work-items without locks.
+// Disjoint sets of vertices in a parent array. All work-items share the array without locks.
 //
-// parent[v] == v marks a root. Every other vertex points to one with a higher priority, so parent
-// pointers end at a root. Priorities are a bijective hash of the vertex number: randomised linking
-// (Goel, Khanna, Larkin, Tarjan 2014; concurrent: Jayanti, Tarjan 2016). Trees are O(log n) high
-// with high probability, whatever the order of unions, even without path compression.
+// parent[v] == v marks a root. Every other vertex points to a vertex with a higher priority, so
+// parent pointers lead to a root. Priorities are a bijective hash of the vertex number. This is
+// randomised linking (Goel, Khanna, Larkin, Tarjan 2014; concurrent: Jayanti, Tarjan 2016). Trees
+// are O(log n) high with high probability, whatever the order of unions, even without path
+// compression.
 //
 // Example: priorities 0: 7, 1: 2, 2: 5, 3: 9; unite(0, 1), unite(2, 3), unite(1, 2):
 //
@@ -14,7 +15,7 @@
 //                                                    1
 //
 // Finds race with links and with path halving. Both only replace a parent by an ancestor, or a root
-// by a vertex above it. A stale read is an ancestor too, so a find ends at a vertex that was the
+// by a vertex above it. A stale read is an ancestor, too. So a find ends at a vertex that was the
 // root at some moment during the call.
 
 static inline uint union_find_priority(uint vertex) {
@@ -27,7 +28,7 @@ static inline uint union_find_priority(uint vertex) {
 
 // Return the root of `vertex`.
 //
-// Scope    one work-item; no other one links or halves in the same kernel.
+// Scope    one work-item, in a kernel in which no work-item links or halves.
 static inline uint wi_find(const global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -37,7 +38,7 @@ static inline uint wi_find(const global uint *parent, uint vertex) {
   return vertex;
 }
 
-// Return the vertex that was the root of `vertex` at some moment of the call.
+// Return a vertex that was the root of `vertex` at some moment during the call.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_racing(const volatile global uint *parent, uint vertex) {
@@ -66,8 +67,8 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   return vertex;
 }
 
-// Do what wi_find_halving does, by compare-and-swap: a work-item that comes too late changes
-// nothing.
+// Do what wi_find_halving does, but by compare-and-swap. If another work-item has changed a parent
+// meanwhile, nothing is stored.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint vertex) {
@@ -83,8 +84,8 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
 }
 
 // Return the root of `vertex`, and let every vertex on the path point to it, by compare-and-swap.
-// If another work-item has let a vertex point beyond that root, the rest of the path needs no
-// change.
+// If another work-item has already let a vertex point beyond that root, the rest of the path is
+// left as it is.
 //
 // Scope    one work-item; others may link and compress.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
@@ -100,10 +101,9 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
   return root;
 }
 
-// Join the sets of a and b. Return whether they were two sets. This is lock-free: a failed
-// compare-and-swap means that another work-item has linked that root. Only the vertex that is
-// linked must be a root. The other vertex has a higher priority, so no cycle can close.
-//
+// Join the sets of a and b. Return whether they were two sets. This is lock-free: if a
+// compare-and-swap fails, another work-item has linked that root. Only the vertex that is linked
+// must be a root. The other vertex has a higher priority, so no cycle can arise.
 //
 // Scope    one work-item; others may call any of the functions above.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
@@ -127,6 +127,6 @@ static inline bool wi_unite_alone(volatile global uint *parent, uint a, uint b) 
   a = wi_find_halving(parent, a);
   b = wi_find_halving(parent, b);
   const bool is_lower = union_find_priority(a) < union_find_priority(b);
-  parent[is_lower ? a : b] = is_lower ? b : a;  // changes nothing if both are one root
+  parent[is_lower ? a : b] = is_lower ? b : a;  // changes nothing if a and b are the same root
   return a != b;
 }

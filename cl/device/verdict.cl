@@ -1,8 +1,8 @@
-// The verdict on a caller's CSR: words that the validation kernels write. A solve that is enqueued
-// behind them reads these words.
+// The verdict on a CSR that a caller passed: the words that the validation kernels write. A solve
+// that is enqueued after these kernels reads the words.
 
-// Words of a verdict, all 0 at first.
-#define VERDICT_FAULTS 0           // bits as below
+// Indices of the words of a verdict. All words are 0 at first.
+#define VERDICT_FAULTS 0           // the fault bits below
 #define VERDICT_FINGERPRINT_LOW 1  // of all slots off the diagonal: 0 if the matrix is symmetric
 #define VERDICT_FINGERPRINT_HIGH 2
 #define VERDICT_WORDS 3
@@ -10,7 +10,7 @@
 #define FAULT_INDPTR 1u  // indptr falls
 #define FAULT_COLUMN 2u  // a column is not a vertex
 #define FAULT_NAN 4u     // a weight is NaN
-#define FAULT_BELOW 8u   // a slot is below the diagonal; no fault if the matrix is symmetric
+#define FAULT_BELOW 8u   // a slot is below the diagonal, which only a symmetric matrix may have
 #define FAULT_ORDER 16u  // a column is less than the one before it in its row
 #define FAULT_TWICE 32u  // a column equals the one before it in its row
 

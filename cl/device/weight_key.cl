@@ -1,9 +1,10 @@
 // Order-preserving keys of edge weights, as in clmst/core/weight_keys.py.
 //
-// Weights are given as raw bits. key(a) < key(b) exactly if a < b. -0.0 and 0.0 have one key.
+// Weights are given as raw bits. key(a) < key(b) exactly if a < b. -0.0 and 0.0 have the same key.
 // Doubles are handled as integers, so a device does not need fp64 for them.
 //
-// Example, floats of 32 bits. Negative: all bits are inverted. Others: the sign bit is set.
+// Example for floats of 32 bits. All bits of a negative number are inverted. For all other numbers,
+// the sign bit is set.
 //
 //     weight    -2.0        -0.0, 0.0    1.0          infinity
 //     bits      C0000000    00000000     3F800000     7F800000
@@ -41,7 +42,7 @@ typedef WEIGHT_WORD weight_t;
 
 #define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
 
-// The bits of infinity as a float of WEIGHT_BITS bits.
+// The bit pattern of infinity in a float of WEIGHT_BITS bits.
 #if WEIGHT_BITS == 16
 #define WEIGHT_INFINITY 0x7C00
 #elif WEIGHT_BITS == 32
@@ -64,7 +65,7 @@ static inline weight_t weight_key(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= WEIGHT_SIGN;
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-  if (bits == WEIGHT_SIGN) bits = 0;  // -0.0
+  if (bits == WEIGHT_SIGN) bits = 0;  // the bits of -0.0
   bits = (weight_t)(bits & WEIGHT_SIGN ? ~bits : bits | WEIGHT_SIGN);
 #endif
 #if WEIGHT_DESCENDING
@@ -73,8 +74,8 @@ static inline weight_t weight_key(weight_t bits) {
   return bits;
 }
 
-// Return the leading word of a key, which decides most comparisons. 64-bit weights have a second
-// word.
+// Return the leading word of a weight's key, which decides most comparisons. The key of a 64-bit
+// weight has a second word, too.
 static inline uint weight_key_leading(weight_t bits) {
 #if WEIGHT_BITS == 64
   return (uint)(weight_key(bits) >> 32);

@@ -1,9 +1,9 @@
 // Compute the keys of several consecutive weights at once, for compilers that do not vectorise
-// loops. They equal the keys of weight_key.
+// loops. The results are equal to those of weight_key.
 #include "device/weight_key.cl"
 
-// How many keys are computed at once: as many as fit 64 bytes, with 64 bits for 64-bit weights and
-// 32 bits for others.
+// Number of keys that are computed at once. They fill 64 bytes: a key takes 64 bits for 64-bit
+// weights and 32 bits for all others.
 #if WEIGHT_BITS == 64
 #define KEYS_AT_ONCE 8
 typedef ulong8 keys_t;
@@ -43,7 +43,7 @@ static inline keys_t weight_keys(const global weight_t *weights) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= sign;
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-  bits = select(bits, (weights_t)(weight_t)0, bits == sign);  // -0.0
+  bits = select(bits, (weights_t)(weight_t)0, bits == sign);  // -0.0 becomes 0.0
   const weights_t negative = (weights_t)(weight_t)0 - (bits >> (weights_t)(WEIGHT_BITS - 1));
   bits ^= negative | sign;
 #endif

@@ -1,11 +1,12 @@
-// The reservation of each component of a complete graph. Edges that leave the component are entered
-// in it, and lower its words. In the end it holds the lightest of them, the component's winner.
+// The reservation of each component of a complete graph. All edges that leave the component are
+// entered in the reservation. Each may lower its words. In the end they hold the lightest of these
+// edges, the component's winner.
 //
-// Edges are compared by words: one or two words of the key, then the lesser end and the greater
-// end, which share a word if vertices fit 16 bits. The minimum is found in passes. In each pass,
-// only those edges are entered that match all words of the passes before it. A pass handles two
-// words if there are 64-bit atomics, else one word. For 32-bit weights and up to 65536 vertices,
-// one pass of two words is enough.
+// Edges are compared by words: first one or two words of the key, then the lesser end and the
+// greater end. The two ends share a word if vertex numbers fit 16 bits. The minimum is found in
+// passes. In each pass, only the edges that are equal to all words of the earlier passes are
+// entered. A pass handles two words if there are 64-bit atomics, else one word. For 32-bit weights
+// and up to 65536 vertices, one pass of two words is enough.
 //
 //     weights   vertices    words
 //     32 bits   <= 65536    key      | lesser << 16 | greater
@@ -14,8 +15,8 @@
 //     64 bits   more        leading  | trailing | lesser | greater
 //
 // Plane w of the array holds word w of all n components. With 64-bit atomics, two planes are stored
-// as one plane of n ulongs. If the number of words is odd, the lower half of the last ulongs is not
-// used.
+// as one plane of n ulongs. If the number of words is odd, the lower half of the last plane's
+// ulongs is not used.
 #include "device/atomics.cl"
 #include "device/distance.cl"
 
@@ -52,9 +53,9 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Lower the words of a pass, which begins at `word`, to the words of an edge if these are less. The
-// first read races with atomics of other work-items. That is benign: words only fall, so a stale
-// value costs at most a needless atomic.
+// Lower the words of one pass, which begin at number `word`, to an edge's words, if the edge's are
+// less. The first read races with atomics of other work-items. That is benign: words only fall, so
+// a stale value causes at most one needless atomic.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -69,15 +70,15 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 #endif
 }
 
-// First pass: enter an edge in the reservation of component c. The edge lowers the first words if
-// it is lighter.
+// First pass: enter an edge in the reservation of component c. If the edge is lighter, the first
+// words are lowered to its words.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
-// A later pass, which begins at `word`: enter an edge in the reservation of component c, if the
-// edge matches all earlier words. The passes of the earlier words must be complete.
+// A later pass, which begins at word number `word`: enter an edge in the reservation of component
+// c, if the edge is equal to all earlier words. The passes of the earlier words must be complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
@@ -85,7 +86,7 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
   reserve_words(winners, n, c, claim, word, short_ids);
 }
 
-// Return an upper bound of the winner's key, after the first pass.
+// Return an upper bound of the key of component c's winner. It may be called after the first pass.
 static inline distance_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
@@ -95,8 +96,9 @@ static inline distance_key_t winner_bound(const volatile global uint *winners, u
 #endif
 }
 
-// After all passes, return whether component c has a winner, and store the ends of the winner in
-// *edge. The word with the lesser end is all ones if no edge was entered. No edge has such an end.
+// Return whether component c has a winner, and store the two ends of the winner in *edge. All
+// passes must be complete. If no edge was entered, the word with the lesser end is all ones, which
+// is not a valid end.
 static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
                                uint2 *edge) {
   const uint id = winner_word(winners, n, c, KEY_WORDS);

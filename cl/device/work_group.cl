@@ -1,22 +1,22 @@
 // Work-group scope: barriers and scans.
 //
-// CPU devices have work-groups of one work-item, which does much work without barriers. Everything
-// here then becomes plain sequential code.
+// On CPU devices a work-group has one work-item, which does much work without barriers. Everything
+// in this file then becomes plain sequential code.
 
-// Work-items in a work-group: 1, or a multiple of LANES up to the device's limit.
+// Number of work-items in a work-group: 1, or a multiple of LANES up to the device's limit.
 #ifndef WG_SIZE
 #define WG_SIZE 256
 #endif
 
-// Maximum number of registers of a work-item, so that enough work-groups fit on a compute unit. It
-// is a compiler option for NVIDIA devices. 0: no limit.
+// Maximum number of registers of a work-item, or 0 for no limit. It is a compiler option for NVIDIA
+// devices. A limit lets more work-groups run on a compute unit at the same time.
 #ifndef MAX_REGISTERS
 #define MAX_REGISTERS 0
 #endif
 
-// Whether every kernel declares the size of its work-groups, so that the compiler limits registers
-// accordingly: 0 or 1. It is set only if a kernel does not fit otherwise, so that kernels that fit
-// are compiled as they were measured.
+// 1 if every kernel declares the size of its work-groups, so that the compiler limits registers
+// accordingly, else 0. It is 1 only if a kernel does not fit otherwise. All other kernels are
+// compiled without the declaration, as they were measured.
 #ifndef DECLARED_WORK_GROUP
 #define DECLARED_WORK_GROUP 0
 #endif
@@ -26,21 +26,21 @@
 
 #include "device/lanes.cl"
 
-// Items of a tile, that is, consecutive items that a work-group takes at once. Fewer if each takes
-// long.
+// Number of items in a tile, which a work-group takes at once. Files whose items take long define a
+// smaller number.
 #ifndef GRID_TILE
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 #endif
 
-// Divide the items 0 .. n - 1 among work-groups, in tiles of `size` items. `tile` is the first item
-// of a tile. It is a loop header. All work-items of a work-group stay together.
+// A loop header that divides the items 0 .. n - 1 among work-groups, in tiles of `size` items.
+// `tile` is the first item of a tile. All work-items of a work-group stay together.
 #define TILES_FOR(tile, n, size)                                   \
   for (size_t tile = (size_t)get_group_id(0) * (size); tile < (n); \
        tile += (size_t)get_num_groups(0) * (size))
 
-// Divide the items 0 .. n - 1 among all work-items, tile by tile. On GPUs neighbouring work-items
-// take neighbouring items; on CPUs a work-item takes a whole tile. A loop header; `continue` goes
-// on to the next item. With 2 work-groups of 4 work-items, and 20 items:
+// A loop header that divides the items 0 .. n - 1 among all work-items, tile by tile. On GPUs
+// neighbouring work-items take neighbouring items. On CPUs a work-item takes a whole tile.
+// `continue` goes on to the next item. With 2 work-groups of 4 work-items, and 20 items:
 //
 //   tile         0           1           2           3           4
 //   item         0 1 2 3     4 5 6 7     8 9 10 11   12 .. 15    16 .. 19
@@ -50,9 +50,9 @@
   for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
        i += WG_SIZE)
 
-// Divide the items as GRID_FOR does, but by rows of WG_SIZE items. `first` is the first item of a
-// row, and item first + get_local_id(0) belongs to the work-item, if that is below n. All
-// work-items of a work-group stay together, so there may be barriers in the loop.
+// A loop header that divides the items as GRID_FOR does, but in rows of WG_SIZE items. `first` is
+// the first item of a row. The work-item handles item first + get_local_id(0), if that is below n.
+// All work-items of a work-group stay together, so the loop may contain barriers.
 #define WG_FOR(first, n)                                                                \
   TILES_FOR(first##_tile, n, GRID_TILE)                                                 \
   for (size_t first = first##_tile; first < min(first##_tile + GRID_TILE, (size_t)(n)); \
@@ -60,7 +60,7 @@
 
 #define WG_LANE_GROUPS ((WG_SIZE + LANES - 1) / LANES)
 
-// Order local memory among the work-items of a work-group.
+// Make each work-item's writes to local memory visible to the whole work-group.
 //
 // Scope    the whole work-group.
 static inline void wg_barrier_local(void) {
@@ -69,7 +69,7 @@ static inline void wg_barrier_local(void) {
 #endif
 }
 
-// Order local and global memory among the work-items of a work-group.
+// Make each work-item's writes to local and global memory visible to the whole work-group.
 //
 // Scope    the whole work-group.
 static inline void wg_barrier(void) {
@@ -78,12 +78,12 @@ static inline void wg_barrier(void) {
 #endif
 }
 
-// Return the exclusive prefix sum over the work-group, in work-item order.
+// Return the sum of the values of all earlier work-items of the work-group.
 //
 // Out      *total: the sum of all values.
-// Temp     scratch: WG_SIZE words of local memory, free on return.
+// Temp     scratch: WG_SIZE words of local memory, which may be reused on return.
 // Scope    the whole work-group; each work-item has its own result, *total is the same in all. Ends
-//          with a barrier where WG_SIZE > 1.
+//          with a barrier if WG_SIZE > 1.
 static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scratch) {
 #if WG_SIZE == 1
   *total = value;
@@ -122,8 +122,8 @@ static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scr
 // Return the greatest value of all earlier work-items of the work-group. The first work-item gets
 // 0.
 //
-// Temp     scratch: WG_SIZE words of local memory, free on return.
-// Scope    the whole work-group; each work-item has its own result. Ends with a barrier where
+// Temp     scratch: WG_SIZE words of local memory, which may be reused on return.
+// Scope    the whole work-group; each work-item has its own result. Ends with a barrier if
 //          WG_SIZE > 1.
 static inline uint wg_exclusive_max_u32(uint value, local uint *scratch) {
 #if WG_SIZE == 1

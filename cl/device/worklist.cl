@@ -1,6 +1,7 @@
 // Worklists of edges: (u, v, leading key word, id), as 4-tuples or as four arrays.
 
-// 1: one array of 16-byte tuples. 0: four arrays of `capacity` words (for the ablation).
+// 1: a worklist is one array of 16-byte tuples. 0: it is four arrays of `capacity` words, which is
+// slower and serves an ablation study.
 #ifndef WORKLIST_TUPLES
 #define WORKLIST_TUPLES 1
 #endif
@@ -23,7 +24,8 @@ static inline void edge_unpack(uint4 words, edge_t *edge) {
   edge->id = words.w;
 }
 
-// Through a pointer (quirk: oclgrind-struct-by-value).
+// Load edge number `at` of a worklist. The edge is returned through a pointer
+// (quirk: oclgrind-struct-by-value).
 static inline void worklist_load(const global uint *list, uint capacity, uint at, edge_t *edge) {
 #if WORKLIST_TUPLES
   edge_unpack(((const global uint4 *)list)[at], edge);
