@@ -32,8 +32,9 @@
 #endif
 
 // The arguments, each as SCALAR(type, name) or ARRAY(type, name). For each array of records the
-// host also defines a macro AT_name(at), by which EXPRESSION reads the elements. A kernel that calls
-// the function has GIVEN_PARAMETERS after its own parameters, and makes a given_t of them by GIVEN.
+// host also defines a macro AT_name(at), by which EXPRESSION reads the elements. A kernel that
+// calls the function has GIVEN_PARAMETERS after its own parameters, and makes a given_t of them by
+// GIVEN.
 #ifndef ARGUMENTS
 #define ARGUMENTS(SCALAR, ARRAY)
 #endif

@@ -122,7 +122,8 @@ static inline void lane_group_scan(partial_t *run, partial_t *total, local T *su
 #else
   const uint lane = lanes_id();
   const uint head_mask = SEGMENTED ? lanes_ballot(run->head) : 0;
-  // `first` is the nearest lane with a head flag, at or below this lane. Earlier lanes do not count.
+  // `first` is the nearest lane with a head flag, at or below this lane. Lanes before it are left
+  // out.
   const uint below = head_mask & (~0u >> (31 - lane));
   const uint first = below == 0 ? 0 : 31 - clz(below);
   T sum = run->sum;

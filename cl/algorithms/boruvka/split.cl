@@ -1,12 +1,12 @@
-// Lines 8 and 9 of the paper's recursive Borůvka algorithm, done as in the paper: a split sorts the
-// vertices by their representatives, and supervertices are numbered along the sorted list. This is
-// for comparison only, because a scan over the representatives alone gives the same numbers.
+// Lines 8 and 9 of the paper's recursive Borůvka algorithm, as the paper does them. A split sorts
+// the vertices by their representatives, and supervertices are numbered along the sorted list. This
+// serves only for comparison, because a scan over the representatives alone gives the same numbers.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices".
 #include "device/work_group.cl"
 
-// Line 8 of the paper's algorithm: pack each vertex with its representative into one word of 64
-// bits, the representative in the upper half.
+// Line 8 of the paper's algorithm: pack each vertex and its representative into one word of 64
+// bits, with the representative in the upper half.
 //
 // In       representatives[n].
 // Out      list[n].
@@ -17,14 +17,14 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
   GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
 }
 
-// Line 9: in the sorted list, mark the first vertex of each supervertex that can have edges.
+// Line 9: in the sorted list, mark the first vertex of each supervertex that may have edges.
 //
-// In       list[n]: sorted by representative; chosen[n]: all ones for vertices without edges, which
-//          are supervertices by themselves.
+// In       list[n]: sorted by representative; chosen[n]: all ones for vertices without edges. Each
+//          of these is a supervertex by itself.
 // Out      marks[n].
 // Launch   any.
-// Needs    a split of boruvka_split_append's list.
-// Ensures  marks[i] = 1 where one of these supervertices begins, else 0.
+// Needs    the list of boruvka_split_append, sorted by a split.
+// Ensures  marks[i] = 1 if a supervertex with edges begins at position i, else 0.
 kernel void boruvka_split_mark(const global ulong *list, const global ulong *chosen,
                                global uint *marks, uint n) {
   GRID_FOR(i, n) {
@@ -38,7 +38,7 @@ kernel void boruvka_split_mark(const global ulong *list, const global ulong *cho
 // In       list[n]; counts[n]: inclusive sums of the marks.
 // Out      supervertices[n].
 // Launch   any.
-// Needs    boruvka_split_mark and a scan.
+// Needs    boruvka_split_mark, and a scan of the marks.
 // Ensures  supervertices[u] = the number of u's supervertex, for vertices with edges.
 kernel void boruvka_split_number(const global ulong *list, const global uint *counts,
                                  global uint *supervertices, uint n) {

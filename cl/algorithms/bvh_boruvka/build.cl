@@ -1,14 +1,14 @@
-// bvh-boruvka: build the hierarchy: halve the points again and again, order coordinates, compute
-// boxes.
+// bvh-boruvka: build the hierarchy in three steps. Halve the points again and again, put their
+// coordinates in this order, and compute the boxes.
 #include "algorithms/bvh_boruvka/halves.cl"
 
-// Halve segments again and again, each by one work-group.
+// Halve segments of points again and again. One work-group halves each segment.
 //
-// In       planes[dimensions * n]: one dimension after the other.
-// In-out   ids[n]: points; the points of a segment stay in it.
-// Temp     keys[n]: in work-groups of one work-item.
+// In       planes[dimensions * n]: all first coordinates, then all second ones, and so on.
+// In-out   ids[n]: the points in the order of the segments. Points of a segment stay in it.
+// Temp     keys[n]: used only by work-groups of one work-item.
 // Launch   any.
-// Needs    end <= height; height <= LOCAL_HEIGHT where work-items are not alone.
+// Needs    end <= height. If work-groups have several work-items, height <= LOCAL_HEIGHT.
 // Ensures  all segments of heights [end + 1, height] are halved.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_halve(const global double *planes, global uint *ids,
@@ -55,16 +55,17 @@ kernel void bvh_boruvka_build_halve(const global double *planes, global uint *id
 
 #if WG_SIZE > 1
 
-// Compute codes that sort the points of each segment along its widest side, as far as is needed to
-// halve the segment.
+// Compute a code for each point. Sorting by the codes orders the points of each segment along its
+// widest side, as far as is needed to halve the segment.
 //
-// In       planes[dimensions * n]: one dimension after the other; ids[n].
-// Out      codes[n]: the segment << bits | a cell of the window in which the middle is.
+// In       planes[dimensions * n]: all first coordinates, then all second ones, and so on; ids[n].
+// Out      codes[n]: the segment << bits | a cell. Cells divide the window of coordinates in which
+//          the segment's middle lies.
 // Launch   any; a work-group takes segments of height `part`.
-// Needs    0 < part <= height; 2 <= bits, and codes fit.
-// Ensures  the first cell is below the window, and the last one is above it. The side is the widest
-//          one of a sample of the segment. The window contains a quarter of the sample on each side
-//          of the middle.
+// Needs    0 < part <= height; bits >= 2; codes fit 64 bits.
+// Ensures  the first cell has all points below the window, and the last cell all points above it.
+//          The side is the widest one of a sample of the segment. The window contains a quarter of
+//          the sample on each side of the middle.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_encode(const global double *planes, const global uint *ids,
                                      global uint *codes, uint dimensions, uint n, uint height,
@@ -76,7 +77,7 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
     const uint segment = (uint)(first / SEGMENT_POINTS(height));
     const size_t begin = segment * SEGMENT_POINTS(height);
     const size_t size = min(SEGMENT_POINTS(height), n - begin);
-    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {  // each anywhere in its share
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {  // one from each share
       const uint within = mul_hi(i * 2654435769u, (uint)(size / SAMPLES));
       sample[i] = ids[begin + i * size / SAMPLES + within];
     }
@@ -110,11 +111,12 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
 
 // Copy the coordinates of the points into the leaves of the tree.
 //
-// In       planes[rows * n]: one dimension after the other, then the core distances; ids[n].
-// Out      points[n_leaves * rows * LEAF]: by leaf; slots[n].
+// In       planes[rows * n]: all first coordinates, then all second ones, and so on, then the core
+//          distances; ids[n]: the points in the order of the leaves.
+// Out      points[n_leaves * rows * LEAF]: the coordinates, leaf by leaf; slots[n].
 // Launch   any.
-// Needs    ids: a permutation.
-// Ensures  slots[ids[i]] = i; places behind the last point are at infinity.
+// Needs    ids is a permutation.
+// Ensures  slots[ids[i]] = i. Slots after the last point have infinite coordinates.
 kernel void bvh_boruvka_build_gather(const global double *planes, const global uint *ids,
                                      global double *points, global uint *slots, uint rows, uint n) {
   const uint n_places = (n + LEAF - 1) / LEAF * LEAF;
@@ -129,11 +131,11 @@ kernel void bvh_boruvka_build_gather(const global double *planes, const global u
 
 // Compute the boxes of all leaves.
 //
-// In       points; ids[n].
-// Out      boxes, least: the entries of level 0.
+// In       points, ids[n]: as bvh_boruvka_build_gather leaves them.
+// Out      boxes, least: the entries of level 0 (tree.cl).
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
-// Ensures  every point is in the box of its leaf. Places without a leaf have empty boxes.
+// Ensures  every point is in the box of its leaf. Entries that no leaf uses have empty boxes.
 kernel void bvh_boruvka_build_bound_leaves(const global double *points, const global uint *ids,
                                            global double *boxes, global uint *least,
                                            uint dimensions, uint rows, uint n) {
@@ -159,13 +161,15 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
   }
 }
 
-// Compute the boxes of the nodes of a level from the boxes of the level below.
+// Compute the boxes of the nodes of each level from the boxes of the level below.
 //
-// In       bases: by level.
-// In-out   boxes, least: the entries of levels [level, end) are written, level - 1 is read.
-// Launch   any for one level; one work-group for several. Level after level, from 1 on.
+// In       bases: for each level, the index of its first node.
+// In-out   boxes, least: the entries of levels [level, end) are written, those of level - 1 are
+//          read.
+// Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
 // Needs    the level below is complete.
-// Ensures  the box of every node contains its children's. Entries without a node have empty boxes.
+// Ensures  the box of every node contains the boxes of its children. Entries that no node uses have
+//          empty boxes.
 kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
                                           const global uint *bases, uint box_rows, uint n_leaves,
                                           uint level, uint end) {

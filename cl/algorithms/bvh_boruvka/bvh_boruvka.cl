@@ -2,30 +2,32 @@
 //
 // Source: Prokopenko, Sao, Lebrun-Grandié, "A single-tree algorithm to compute the Euclidean
 // minimum spanning tree on GPUs" (ICPP '22). In each of Borůvka's rounds, every point searches a
-// hierarchy of boxes for the nearest point of another component, no farther away than the length of
-// its component's best edge so far. In the paper every point searches in every round. Here a point
-// keeps what it has found:
+// hierarchy of boxes for the nearest point of another component. It searches no farther than the
+// length of its component's best edge so far. In the paper every point searches in every round.
+// Here a point keeps what it has found:
 //
-//   candidate[p]  another point, and keys[p], the key of the edge to it; NO_SLOT if there is none
-//   lower[p]      a lower bound of all edges from p to other components, except the candidate's
+//   candidate[p]  another point, or NO_SLOT if none is known. keys[p] is the key of the edge to it.
+//   lower[p]      a lower bound of the weights of all edges from p to other components, except the
+//                 edge to the candidate
 //
-// First, the lists of a few nearest points are computed. While a point in p's list is in another
-// component, p need not search. After that, p searches only if its component's best edge is not
-// lighter than lower[p]. Merging components only removes edges between components, so lower[p]
-// stays valid.
+// First, lists of a few nearest points of each point are computed. While a point in p's list is in
+// another component, p need not search. After that, p searches only if its component's best edge is
+// not lighter than lower[p]. When components merge, edges between components only disappear, so
+// lower[p] stays valid.
 //
-// The best edge of a component is found as in dense, one word after the other (winners.cl). Edges
+// The best edge of a component is found one word after the other, as in dense (winners.cl). Edges
 // are ordered by (weight, lesser, greater), where lesser and greater are the caller's numbers of
-// the ends.
+// the two ends.
 //
-// Searches have a program of their own (searches.cl), so that two processes can build one each.
+// The kernels that search are a program of their own (searches.cl), so that two processes can build
+// the two programs at the same time.
 #include "algorithms/bvh_boruvka/components.cl"
 #include "device/winners.cl"
 
-// The maximum number of parents that a root follows in one launch.
+// The maximum number of parent pointers that a root follows in one launch.
 #define MOST_JUMPS 32
 
-// Make every point a component; no candidates or bounds are known.
+// Begin a solve: make every point a component, without a candidate or a bound.
 //
 // Out      component[n], roots[n], active[n], candidate[n], edges[n], cursor[n]; labels[n_nodes];
 //          leaf_lower[n_leaves]; winners[n * words]; state[n_state].
@@ -50,13 +52,14 @@ kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global
   GRID_FOR(i, n_state) state[i] = 0;
 }
 
-// Copy the core distances, because no edge of a point is lighter than its core distance.
+// Copy the core distances to the lower bounds. No edge of a point is lighter than its core
+// distance.
 //
-// In       points.
+// In       points: the coordinates and core distances (tree.cl).
 // Out      lower[n].
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
-// Ensures  lower[p] is the core distance of p.
+// Ensures  lower[p] is the core distance of the point in slot p.
 kernel void bvh_boruvka_take_cores(const global double *points, global double *lower,
                                    uint dimensions, uint n) {
   tree_t tree;
@@ -64,7 +67,7 @@ kernel void bvh_boruvka_take_cores(const global double *points, global double *l
   GRID_FOR(p, n) lower[p] = tree_at(&tree, (uint)p, tree.dimensions);
 }
 
-// Begin with given components: hook every point to the point that represents its component.
+// Begin with given components: hook every point to the point that represents the point's component.
 //
 // In       given[n]: for each point, in the caller's numbers, the point that represents its
 //          component; ids[n], slots[n].
@@ -77,15 +80,17 @@ kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *
   GRID_FOR(p, n) parents[p] = slots[given[ids[p]]];
 }
 
-// Hook every component over its winner, and put that edge into the forest, as dense does.
+// Hook every component to the component at the other end of its winner, and put the winner into the
+// forest, as dense does.
 //
 // In       roots[n_roots]; winners[n * words]; slots[n]; component[n], labels.
 // Out      parents: at each root, the root that it is hooked to, or itself.
-// In-out   edges[n]: at a root that is hooked, lesser << bits | greater; state[count]: how many
-//          were hooked, 0 before.
+// In-out   edges[n]: lesser << bits | greater is stored at each root that is hooked; state[count]:
+//          the number of hooked roots, 0 before.
 // Launch   any.
 // Needs    all passes of the reservation are complete.
-// Ensures  every component with a winner is hooked, or is the root of its pair.
+// Ensures  every component with a winner is hooked. If two components have the same winner, one of
+//          them stays a root.
 kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uint *winners,
                              const global uint *slots, const global uint *component,
                              const global uint *labels, global uint *parents, global ulong *edges,
@@ -110,16 +115,17 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
-// Make every old root point to its new root, if at most MOST_JUMPS jumps along parents lead there.
-// Otherwise make it point to the last parent that was reached. List the new roots.
+// Let every old root point to its new root, if at most MOST_JUMPS jumps along parents lead there.
+// Otherwise let it point to the last parent that was reached. List the new roots.
 //
-// In       roots[n_roots].
+// In       roots[n_roots]: the old roots.
 // In-out   parents: work-items shorten paths to the same root at the same time; state[count]: the
-//          length of the list, 0 before; state[pending]: how many are not at their root, 0 before.
-// Out      next[n_roots]: the roots; winners[n * words]: cleared at old roots.
-// Launch   any; repeated with other counts until none is pending.
-// Needs    bvh_boruvka_hook: the only cycles of parents are roots.
-// Ensures  every old root has the same root as before.
+//          length of the list, 0 before; state[pending]: the number of old roots that do not point
+//          to their root yet, 0 before.
+// Out      next[n_roots]: the list of new roots; winners[n * words]: reset at old roots.
+// Launch   any; repeated with other elements of `state` until none is pending.
+// Needs    bvh_boruvka_hook, after which the only cycles of parents are roots.
+// Ensures  no old root gets a different root.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *parents,
                              volatile global uint *winners, global uint *next,
@@ -151,11 +157,11 @@ kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *par
 // Update the component of every point and the label of every leaf.
 //
 // In       parents.
-// In-out   component[n]; labels: of level 0.
+// In-out   component[n]; labels: the entries of level 0.
 // Launch   any.
 // Needs    bvh_boruvka_jump.
-// Ensures  a leaf whose points are in one component is labelled with it. All other leaves are
-//          MIXED, and their points have entries in component.
+// Ensures  if all points of a leaf are in one component, the leaf is labelled with it. All other
+//          leaves are MIXED, and their points have entries in `component`.
 kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *component,
                                      global uint *labels, uint n) {
   const uint n_leaves = (n + LEAF - 1) / LEAF;
@@ -179,11 +185,11 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
 
 // Update the labels of the nodes of some levels.
 //
-// In       bases: by level.
-// In-out   labels: the labels of levels [level, end) are written, level - 1 is read.
-// Launch   any for one level; one work-group for several. Level after level, from 1 on.
+// In       bases: for each level, the index of its first node.
+// In-out   labels: the entries of levels [level, end) are written, those of level - 1 are read.
+// Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
 // Needs    the level below is complete.
-// Ensures  the label of a node is the common label of its children, or MIXED.
+// Ensures  the label of a node is the label that all its children have, or MIXED.
 kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *bases, uint n_leaves,
                                     uint level, uint end) {
   for (; level < end; ++level) {
@@ -199,7 +205,7 @@ kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *base
   }
 }
 
-// Separate the endpoints of edges.
+// Unpack the two endpoints of each edge.
 //
 // In       edges[k]: lesser << bits | greater.
 // Out      ends[k].
@@ -212,12 +218,12 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
   GRID_FOR(i, k) ends[i] = (uint2)((uint)(edges[i] >> bits), (uint)(edges[i] & mask));
 }
 
-// Compute the weights of edges.
+// Compute the weight of each edge.
 //
-// In       planes[dimensions * n], and core distances: as they were uploaded; ends[k].
+// In       planes[dimensions * n], and core distances after them if there are any; ends[k].
 // Out      weights[k].
 // Launch   any.
-// Needs    ends are points.
+// Needs    ends are numbers of points.
 // Ensures  weights equal the results of Points.weights_of, bit for bit.
 kernel void bvh_boruvka_weigh_edges(const global double *planes, const global uint2 *ends,
                                     global double *weights, uint dimensions, uint n, uint k) {

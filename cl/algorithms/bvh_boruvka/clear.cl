@@ -1,19 +1,22 @@
-// bvh-boruvka: find leaves whose points are all too far from other components, so that none of them
-// needs to search.
+// bvh-boruvka: find leaves all of whose points are too far from other components, so that none of
+// them has to search.
 //
-// In late rounds there are few components, and most points are deep inside one, far from all other
-// components. Their lists end within the component, so each would search by itself, and find
-// nothing:
+// In late rounds there are few components, and most points are deep inside one of them, far from
+//    all
+// others. The nearest points in their lists are all in the same component. So each of these points
+// would search by itself, and find nothing:
 //
 //     +-------+
 //     | . . . |        the leaf's box; all its points are of component c
-//     |  . .  | <-W->  no point of another component is within W, the weight of c's best edge so far
+//     |  . .  | <-W->  no point of another component is within W, the weight of c's best edge so
+//     far +-------+
 //     +-------+
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
 
-// Return whether a point of a leaf is within reach of a box and is not in the component `own`.
+// Return whether a leaf has a point outside the component `own` that is within reach of the box of
+// the search.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
   const global double *at = tree_leaf(tree, leaf);
@@ -31,15 +34,15 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   return false;
 }
 
-// Raise the bounds of leaves that are in one component and have no edge to another component that
-// is as light as the component's best edge.
+// Raise the lower bounds of leaves that are in one component, if no edge to another component is as
+// light as the component's best edge.
 //
 // In       the tree (tree.cl); component[n], labels; winners[n * words].
 // In-out   lower[n], leaf_lower[n_leaves]: raised.
 // Launch   any.
-// Needs    bvh_boruvka_lightest_bound: every component has an edge.
-// Ensures  no edge that leaves the component of a point is lighter than the point's entry of lower;
-//          leaf_lower[l] is at most the least of them in leaf l.
+// Needs    bvh_boruvka_lightest_bound, after which every component has an edge.
+// Ensures  no edge that leaves the component of a point is lighter than the point's entry of lower.
+//          leaf_lower[l] is at most the least entry of the points of leaf l.
 kernel void bvh_boruvka_clear_leaves(TREE_PARAMETERS, const global uint *component,
                                      const global uint *labels, global double *lower,
                                      global double *leaf_lower, const volatile global uint *winners,
@@ -59,7 +62,7 @@ kernel void bvh_boruvka_clear_leaves(TREE_PARAMETERS, const global uint *compone
     while (near != NO_SLOT && !leaf_has_near(&search, &tree, near, component, labels[near], label))
       near = walk_next(&walk, &tree, &search, labels, label);
     if (near != NO_SLOT) continue;
-    const double above = as_double(as_ulong(bound) + 1);  // the next number: edges are heavier
+    const double above = as_double(as_ulong(bound) + 1);  // the next number, below heavier edges
     const uint begin = (uint)leaf * LEAF, end = begin + min(n - begin, LEAF);
     for (uint slot = begin; slot < end; ++slot) lower[slot] = max(lower[slot], above);
     leaf_lower[leaf] = above;

@@ -1,7 +1,8 @@
-// bvh-boruvka: the components of points, their best edges, and lists that work-groups append to.
+// bvh-boruvka: the components of points, the keys of their best edges, and appending to lists.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// Components of points: a point has its own entry if its leaf is MIXED, else the leaf's entry.
+// The components of points. If a leaf is MIXED, each of its points has an entry in `component`.
+// Otherwise the leaf's label is the component of all its points.
 typedef struct {
   const global uint *labels, *component;
 } components_t;
@@ -11,17 +12,17 @@ static inline uint component_of(const components_t *components, uint slot) {
   return label == MIXED ? components->component[slot] : label;
 }
 
-// Return a lower bound of the distance that a key represents, or infinity if the key means "no
+// Return a lower bound of the distance that a key stands for, or infinity if the key means "no
 // edge".
 static inline double distance_of_key(ulong key) {
   return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }
 
-// Append to a list the entry of every work-item that has one.
+// Append one entry to a list for every work-item that has `keep` set.
 //
 // In-out   *count: the length of the list.
-// Temp     scratch: WG_SIZE words of local memory, base: one; both free on return.
-// Scope    the whole work-group; ends with a barrier where WG_SIZE > 1.
+// Temp     scratch: WG_SIZE words of local memory; base: one word. Both may be reused on return.
+// Scope    the whole work-group; ends with a barrier if WG_SIZE > 1.
 static inline void wg_append(global uint *list, volatile global uint *count, uint entry, bool keep,
                              local uint *scratch, local uint *base) {
   uint total;

@@ -1,22 +1,22 @@
-// bvh-boruvka: divide points into halves again and again, which gives the order of leaves.
+// bvh-boruvka: divide points into halves again and again. This gives the order of the leaves.
 //
 // Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
-// time" (1977). Points are divided at the middle along the widest side of their box, again and
-// again.
+// time" (1977). Points are divided at the median along the widest side of their box, and each half
+// is divided in the same way.
 //
-// A segment of height h is 2**h leaves; the last segment may have fewer points. Segments are
-// aligned, so they are nodes of the hierarchy. To halve a segment, the points of its lower half are
-// moved to its first 2**(h - 1) leaves. If it has no further leaves, it is halved already.
+// A segment of height h has 2**h leaves, but the last segment may have fewer points. Segments are
+// aligned, so they are nodes of the hierarchy. To halve a segment means to move the points of its
+// lower half to its first 2**(h - 1) leaves. A segment without further leaves needs no halving.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // The maximum height of a segment that a work-group of several work-items halves in local memory.
 #define LOCAL_HEIGHT 8u
 #define LOCAL_POINTS (LEAF << LOCAL_HEIGHT)
 
-// Pairs that a work-item compares at a time, so that it waits for memory once.
+// Number of pairs that a work-item compares together, so that it waits for memory once.
 #define BATCH 4
 
-// The points of a sample: as many as 2**SAMPLES_HEIGHT leaves have.
+// Number of points in a sample: as many as 2**SAMPLES_HEIGHT leaves have.
 #define SAMPLES_HEIGHT 4u
 #define SAMPLES (LEAF << SAMPLES_HEIGHT)
 
@@ -24,13 +24,13 @@
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
 // How far the dividing planes are tilted, so that points with equal coordinates along the widest
-// side are divided by their next coordinates. Otherwise points that are equal in all coordinates
-// would be in different halves again and again.
+// side are divided by their next coordinates. Without the tilt, points that are equal in all
+// coordinates would be put in different halves again and again.
 #define TILT 0x1p-8
 
-// Return the key by which points of a segment are divided: the coordinate along its widest side,
-// and a little of the next coordinates, each multiplied by a quarter, so that neither a key nor a
-// difference is infinite.
+// Return the key by which the points of a segment are divided. It is the coordinate along the
+// widest side plus a little of the next coordinates. Each is multiplied by a quarter, so that
+// neither a key nor a difference of keys is infinite.
 static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
                             uint n) {
   const uint next = axis + 1 < dimensions ? axis + 1 : 0;
@@ -42,9 +42,9 @@ static inline double key_of(const global double *planes, uint id, uint axis, uin
 
 #if WG_SIZE == 1
 
-// Move all keys of [low, high) below `pivot`, or with `equal` all keys up to it, to the front, and
-// their ids with them. Returns the position where the remaining keys begin. The loop is without
-// branches, because they could not be predicted.
+// Move all keys of [low, high) that are less than `pivot` to the front, and their ids with them. If
+// `equal` is set, move also the keys that are equal to it. Return the position where the remaining
+// keys begin. The loop does not branch, because a CPU could not predict the branches.
 static inline uint wi_partition(global double *keys, global uint *ids, uint low, uint high,
                                 double pivot, bool equal) {
   uint kept = low;
@@ -62,8 +62,8 @@ static inline uint wi_partition(global double *keys, global uint *ids, uint low,
 
 // Move the `rank` smallest of `size` keys to the front, and their ids with them.
 //
-// Pivots are medians of three at pseudo-random places, the same ones in each call. No key of
-// [low, high) is less than one before it, or greater than one behind it.
+// Pivots are medians of three keys at pseudo-random places, which are the same in each call. No key
+// before `low` is greater than a key of [low, high), and no key from `high` on is less than one.
 static inline void wi_select(global double *keys, global uint *ids, uint size, uint rank) {
   uint low = 0, high = size, seed = size;
   while (low < rank && rank < high) {
@@ -74,14 +74,14 @@ static inline void wi_select(global double *keys, global uint *ids, uint size, u
     }
     const double pivot = max(min(at[0], at[1]), min(max(at[0], at[1]), at[2]));
     const uint kept = wi_partition(keys, ids, low, high, pivot, false);
-    if (kept == low) low = wi_partition(keys, ids, low, high, pivot, true);  // it is the least
+    if (kept == low) low = wi_partition(keys, ids, low, high, pivot, true);  // no key is less
     else if (rank < kept) high = kept;
     else low = kept;
   }
 }
 
 // Return the dimension in which the points of `ids` are farthest apart. If several dimensions are
-// equal, return the first of them.
+// equally wide, return the first of them.
 static inline uint wi_widest(const global double *planes, const global uint *ids, uint dimensions,
                              uint n, uint size) {
   uint widest = 0;
@@ -107,8 +107,8 @@ static inline uint wi_widest(const global double *planes, const global uint *ids
 
 // For each segment of height `height`, find the dimension in which its points are farthest apart.
 //
-// In       planes; ids[points]: NO_SLOT behind the last point.
-// Out      axes[points / LEAF]: at the first leaf of each segment.
+// In       planes: the coordinates; ids[points]: NO_SLOT after the last point.
+// Out      axes[points / LEAF]: the dimension, at the first leaf of each segment.
 // Temp     ends[points / LEAF * 3].
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_widest(const global double *planes, const local uint *ids, local uint *axes,
@@ -147,8 +147,9 @@ static inline void wg_widest(const global double *planes, const local uint *ids,
   }
 }
 
-// Exchange entries that are not in order: entries `stride` apart, in blocks of 2 * stride entries,
-// or, with `mirrored`, entries at equal distances from the two ends of a block.
+// Exchange pairs of entries that are out of order. The two entries of a pair are `stride` apart, in
+// blocks of 2 * stride entries. With `mirrored`, they have equal distances from the ends of a
+// block.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_exchange(local double *keys, local uint *ids, uint points, uint stride,
@@ -157,7 +158,7 @@ static inline void wg_exchange(local double *keys, local uint *ids, uint points,
     uint at[BATCH], other[BATCH];
     double first[BATCH], second[BATCH];
 #pragma unroll
-    for (uint b = 0; b < BATCH; ++b) {  // all loads before a store
+    for (uint b = 0; b < BATCH; ++b) {  // load all pairs before anything is stored
       const uint pair = some + b * WG_SIZE < points / 2 ? some + b * WG_SIZE : some;
       const uint offset = pair & (stride - 1);
       at[b] = 2 * pair - offset;
@@ -178,11 +179,12 @@ static inline void wg_exchange(local double *keys, local uint *ids, uint points,
   wg_barrier_local();
 }
 
-// Divide every `size` keys and their ids at the middle. Each half is sorted by a bitonic network,
-// all of whose comparisons go one way. Then the halves are compared from both ends.
+// Divide each run of `size` keys, and their ids, at the median. Each half of a run is sorted by a
+// bitonic network, all of whose comparisons go in one direction. Then the two halves are compared
+// from both ends.
 //
 // Source   Batcher, "Sorting networks and their applications" (1968).
-// Needs    size: a power of two that divides `points`.
+// Needs    size is a power of two that divides `points`.
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_halve(local double *keys, local uint *ids, uint points, uint size) {
   for (uint half_size = 1; half_size < size / 2; half_size *= 2) {

@@ -2,11 +2,11 @@
 // work-item.
 #include "algorithms/bvh_boruvka/walk.cl"
 
-// Points that are compared with a leaf's points at once, so that own coordinates are loaded less
-// often.
+// Number of points of a leaf that are compared at once with the searching points, whose coordinates
+// are then loaded less often.
 #define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
 
-// The coordinates of a leaf in a dimension: few are in registers.
+// The coordinates of a leaf's points. With few dimensions they are held in registers.
 #if DIMENSION_CLASS
 typedef struct {
   double8 row[DIMENSION_CLASS];
@@ -26,7 +26,8 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 #endif
 }
 
-// The plain sums of AT_ONCE points of a leaf, from `first` on, with all points of another leaf.
+// Compute the plain sums of AT_ONCE points of `leaf`, from point `first` on, with all points of the
+// leaf `own`.
 static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
                                 const coordinates_t *own, uint leaf, uint first) {
   const global double *at = tree_leaf(tree, leaf) + first;
@@ -40,9 +41,9 @@ static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
 }
 
-// Return whether the box of a leaf is within reach of any of the points. A search around the box of
-// the points' own leaf reaches more leaves than the points do, above all in many dimensions, where
-// they are far apart.
+// Return whether the box of a leaf is within reach of any of the eight points. A search around the
+// box of their own leaf would reach more leaves than the points themselves reach. This matters most
+// in many dimensions, where the points are far apart.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   double8 reach) {
   if (DIMENSION_CLASS) return true;
@@ -61,9 +62,9 @@ static inline double greatest_of(double8 values) {
   return max(two.x, two.y);
 }
 
-// Compare the edges from eight points, one per lane, to point `id` with the lightest edges of these
-// points so far, and store those that are lighter. `cores` has the greater core distance of both
-// ends. Returns a mask of the lanes where an edge was stored.
+// Compare the edges from eight points, one per lane, to the point `id` with the lightest edges of
+// the eight points so far. Store each edge that is lighter. `cores` has, for each lane, the greater
+// core distance of the two ends. Return a mask of the lanes in which an edge was stored.
 static inline long8 eight_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
                                double8 *weights, ulong8 *edges, double8 *reach) {
   double8 found = DISTANCE_OF_PLAIN(plains);

@@ -1,8 +1,8 @@
-// bvh-boruvka: the lightest edge of every component, in each round (bvh_boruvka.cl).
+// bvh-boruvka: find the lightest edge of every component, in each round (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/search.cl"
 
-// Find the lightest edge from p to a point of its list outside the component `own`. Moves the
-// cursor past points inside it. Returns whether there is an edge.
+// Find the lightest edge from p to a point of p's list outside the component `own`, and move the
+// cursor past the points inside the component. Return whether there is an edge.
 static inline bool find_in_list(const tree_t *tree, const components_t *components,
                                 const global uint *lists, uint k, uint p, uint own,
                                 global uchar *cursor, search_t *search) {
@@ -15,23 +15,23 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
     const uint other = lists[LIST_AT(p, j, k, tree->n)];
     if (component_of(components, other) == own) continue;
     const double plain = search_plain(search, tree, other);
-    if (plain > search->reach) break;  // lists rise
+    if (plain > search->reach) break;  // the list is sorted by distance
     search_take(search, tree, other, search_weight(search, tree, other, plain));
   }
   return search->at != NO_SLOT;
 }
 
-// Enter the candidates of active points for their components: the first pass of the reservation.
+// First pass of the reservation: enter the candidates of active points for their components.
 //
 // In       the tree (tree.cl); lists[n * k]; component[n], labels; active[n_active]: points that
 //          may have a candidate.
-// In-out   candidate[n], keys[n], cursor[n]; winners[n * words]; state[count]: the length of the
-//          list, 0 before.
-// Out      next[n_active]: the points that have a candidate.
+// In-out   candidate[n], keys[n], cursor[n]; winners[n * words]; state[count]: the length of
+//          `next`, 0 before.
+// Out      next[n_active]: the list of points that have a candidate.
 // Launch   any.
-// Needs    components are complete; reservations are clear.
-// Ensures  candidates of listed points are in other components; all other points are without a
-//          candidate.
+// Needs    components are complete; reservations are reset.
+// Ensures  the candidate of a listed point is in another component. Points that are not listed have
+//          no candidate.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lists,
                                          const global uint *component, const global uint *labels,
@@ -73,13 +73,13 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
 }
 
 // Enter the edges between consecutive slots whose points are in different components. These points
-// are near each other, so this bounds how far every component's searches reach. If one of these
-// edges is the best, a search finds it again.
+// are near each other, so their edges limit how far the searches of every component reach. If one
+// of these edges is the best of its component, a search finds it again.
 //
 // In       the tree (tree.cl); component[n], labels.
 // In-out   winners[n * words].
 // Launch   any.
-// Needs    as bvh_boruvka_lightest_propose.
+// Needs    components are complete; reservations are reset.
 // Ensures  the first words of every reservation are not all ones.
 kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *component,
                                        const global uint *labels, volatile global uint *winners,
@@ -108,13 +108,13 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
 // List the points that have to search.
 //
 // In       component[n], labels; candidate[n], cursor[n], lower[n]; winners[n * words].
-// In-out   leaf_lower[n_leaves]: at most the least entry of lower of a leaf's points; state[count]:
-//          the length of the list, 0 before.
-// Out      list[n]: slots.
+// In-out   leaf_lower[n_leaves]: at most the least entry of `lower` of a leaf's points;
+//          state[count]: the length of the list, 0 before.
+// Out      list[n]: slots of points.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_propose.
-// Ensures  for each point that is not listed, no edge out of its component is both lighter than its
-//          candidate and at most as heavy as the component's best edge.
+// Ensures  for each point that is not listed, no edge out of its component is both lighter than the
+//          edge to its candidate and at most as heavy as the component's best edge.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
                                          const global uint *candidate, const global uchar *cursor,
@@ -150,14 +150,14 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
   }
 }
 
-// A later pass of the reservation, for one word: among the candidates that match all words before.
+// A later pass of the reservation: lower one word of each reservation to the least word among the
+// candidates whose edges are equal to all earlier words.
 //
 // In       ids[n]; component[n], labels; candidate[n], keys[n]; active[state[n_active]].
 // In-out   winners[n * words].
 // Launch   any; once for each later word, in order.
 // Needs    all candidates that may win are entered, and all earlier words are complete.
-// Ensures  word `word` of each reservation is the least one among the candidates that match the
-//          words before.
+// Ensures  word `word` of each reservation is that minimum.
 kernel void bvh_boruvka_lightest_reserve_word(const global uint *ids, const global uint *component,
                                               const global uint *labels,
                                               const global uint *candidate,

@@ -1,31 +1,33 @@
 // bvh-boruvka: find the nearest points of every point.
 
-// Maximum number of points of a list.
+// Maximum number of points in a list of nearest points.
 #ifndef NEIGHBOURS
 #define NEIGHBOURS 8
 #endif
 
-// Whether lists with slots are wanted. If 0, only the distance of the last point is.
+// 1: the lists are stored, as slots. 0: only the distance of the last point of each list is stored.
 #ifndef LISTED
 #define LISTED 1
 #endif
 
-// Short lists stay in registers: all loops over them have a known length.
+// Whether a list is so short that it stays in registers. Then all loops over it have a known
+// length.
 #define IS_SHORT (NEIGHBOURS <= 8)
-// The first entry of a list of k points that is in use, or one before it.
+// The index of the first used entry of a list of k points, or of the entry before it.
 #define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
 
-// With one work-item per work-group, the lists of all points of a leaf are found at once, one per
-// vector lane. This is done for short lists, and for longer ones if only distances are stored.
+// Whether the lists of all points of a leaf are found at once, one per vector lane. This needs
+// work-groups of one work-item. It is done for short lists, and for longer ones if only distances
+// are stored.
 #define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
-// The nearest points so far, the nearest first. A list of k points uses the last k entries. The
-// entries before them count as nearer than all points.
+// The nearest points found so far, the nearest first. A list of k points uses the last k entries.
+// The entries before them count as nearer than all points.
 typedef struct {
   double near[NEIGHBOURS];  // plain sums
-  uint at[NEIGHBOURS];      // slots; NO_SLOT where there is none yet
+  uint at[NEIGHBOURS];      // slots, or NO_SLOT if fewer points have been found
 } list_t;
 
 static inline void list_clear(list_t *list, uint k) {
@@ -38,12 +40,12 @@ static inline void list_clear(list_t *list, uint k) {
   }
 }
 
-// Return whether entry `j` of the list comes after a point with this plain sum.
+// Return whether a point with this plain sum comes before entry `j` of the list.
 static inline bool list_is_behind(const list_t *list, uint j, double plain) {
   return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
 }
 
-// Insert a point, if it is nearer than the last one.
+// Insert a point into a list, if it is nearer than the last point in it.
 static inline void list_insert(list_t *list, uint slot, double plain) {
 #if IS_SHORT
 #pragma unroll
@@ -68,7 +70,7 @@ static inline void list_insert(list_t *list, uint slot, double plain) {
 #endif
 }
 
-// Find the nearest points of the point in a slot.
+// Find the k nearest points of the point in a slot.
 static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k) {
   search_t search;
   walk_t walk;
@@ -89,7 +91,7 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 #if BY_LEAF
 
-// The lists of all points of a leaf, one per vector lane.
+// The lists of nearest points of all points of a leaf, one per vector lane.
 typedef struct {
   double8 near[NEIGHBOURS];
 #if LISTED
@@ -97,7 +99,7 @@ typedef struct {
 #endif
 } lists_t;
 
-// Insert a point into the lists of a leaf's points. `plain` has its plain sums to them.
+// Insert a point into the lists of a leaf's points. `plains` has its plain sums with these points.
 static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
   if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
 #if LISTED
@@ -120,7 +122,8 @@ static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint 
 #endif
 }
 
-// Insert the points of a leaf into the lists of the points of a leaf, which may be the same leaf.
+// Insert the points of `leaf` into the lists of the points of `own_leaf`, which may be the same
+// leaf.
 static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coordinates_t *own,
                                    uint leaf, uint own_leaf, uint k) {
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
@@ -136,7 +139,7 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
   }
 }
 
-// Find the nearest points of all points of a leaf that has LEAF points.
+// Find the k nearest points of all points of a leaf that has LEAF points.
 static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uint k) {
   search_t search;
   walk_t walk;
@@ -158,7 +161,8 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
 }
 
-// Store the list of a lane; without slots, only the distance of its last point.
+// Copy the list of a lane to *list. If slots are not stored, copy only the distance of its last
+// point.
 static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 #if LISTED
   for (uint j = 0; j < NEIGHBOURS; ++j) {
@@ -179,11 +183,12 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 // Find the `k` nearest points of every point, and the distance of the farthest of them.
 //
 // In       the tree (tree.cl).
-// Out      lists[n * k]: slots, the nearest first; distances[n]: by slot, or by number.
+// Out      lists[n * k]: slots, the nearest first; distances[n]: in the order of the slots, or of
+//          the caller's numbers.
 // Launch   any.
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
-// Ensures  distances[i] is the distance to the k-th nearest point, the point itself not counted.
-//          Where several points are as far as that, any of them are listed.
+// Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.
+//          If several points have this distance, any of them may be listed.
 kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
                                         global double *distances, uint n, uint top, uint k,
                                         uint by_number) {
@@ -199,7 +204,7 @@ kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
     const bool is_whole = n - leaf * LEAF >= LEAF;
     if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
     if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
-    // Points that are infinitely far are not found in this way.
+    // This search does not find points at an infinite distance.
     if (!is_whole || list.near[NEIGHBOURS - 1] == INFINITY) list_fill(&list, &tree, (uint)slot, k);
 #else
     list_fill(&list, &tree, (uint)slot, k);

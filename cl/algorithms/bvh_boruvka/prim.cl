@@ -1,20 +1,19 @@
-// bvh-boruvka for few points: Prim's algorithm over all pairs, by a single work-item.
+// bvh-boruvka for few points: Prim's algorithm over all pairs, by one work-item.
 //
-// For few points, building a hierarchy takes too many launches. Here one work-item keeps the
-// lightest edge between the tree and each point outside it, and updates 8 points at a time. The
-// entry of a point that joins the tree is overwritten by the last entry, so half of all pairs are
-// compared.
+// For few points, building a hierarchy would take too many launches. Here one work-item keeps the
+// lightest edge between the tree and each point outside it, and updates 8 points at a time. When a
+// point joins the tree, the last entry replaces its entry. So only half of all pairs are compared.
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
-// Maximum number of coordinates and core distances of a point.
+// Maximum number of values of a point: its coordinates and its core distance.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
 
 // The points outside the tree, one entry each. Arrays are padded to whole vectors.
 typedef struct {
   global double *rows;    // coordinates, then core distances, `width` entries a row
-  global double *reach;   // greater plain sums are too far; -1 if it is not a point
-  global double *weight;  // of the lightest edge to the tree
-  global ulong *edge;     // its lesser end << 32 | its greater one
+  global double *reach;   // pairs with a greater plain sum are too far; -1 in an unused entry
+  global double *weight;  // the weight of the lightest edge to the tree
+  global ulong *edge;     // this edge: its lesser end << 32 | its greater end
   global ulong *id;
   uint n_rows, width;
 } prim_t;
@@ -34,8 +33,9 @@ static inline void prim_move(const prim_t *outside, uint from, uint to) {
   outside->id[to] = outside->id[from];
 }
 
-// Compare the edges from a point that has joined the tree with the lightest edges of `m` entries.
-// Returns the least weight. `own`: the rows of the point.
+// Compare the edges from a point that has just joined the tree with the lightest edges of `m`
+// entries, and store those that are lighter. Return the least weight. `own` is the column of the
+// joined point: its coordinates and core distance.
 static inline double prim_relax(const prim_t *outside, uint dimensions, const double *own, ulong id,
                                 uint m) {
   double8 least = INFINITY;
@@ -65,8 +65,8 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
   return min(two.x, two.y);
 }
 
-// Return the index of the lightest among `m` edges. Among edges of equal weight, the least pair
-// counts.
+// Return the index of the lightest of `m` edges, whose weight is `weight`. Among edges of equal
+// weight, it is the one with the least pair of ends.
 static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;
@@ -81,7 +81,7 @@ static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   return best;
 }
 
-// Sort edges by one of their ends; edges with equal ends keep their order.
+// Sort edges stably by one of their ends.
 static inline void prim_sort(const global ulong *edges, const global double *weights,
                              global ulong *to, global double *to_weights, global uint *starts,
                              uint shift, uint n) {
@@ -98,13 +98,14 @@ static inline void prim_sort(const global ulong *edges, const global double *wei
 // Find the minimum spanning tree of points.
 //
 // Source   R. C. Prim, "Shortest connection networks and some generalizations", 1957.
-// In       planes[rows * n]: one dimension after the other, then the core distances; order[n]: the
-//          order in which places are given out. Near points side by side are compared less often.
+// In       planes[rows * n]: all first coordinates, then all second ones, and so on, then the core
+//          distances; order[n]: the order in which points get their entries. If near points are
+//          side by side, fewer vectors of entries have to be compared closely.
 // Out      ends[n - 1], weights[n - 1]: the edges, in canonical order.
 // Temp     space[(rows + 6) * width]: width is n, rounded up to a vector; starts[n + 1].
 // Launch   one work-group, of which one work-item works. O(n**2) work.
-// Needs    n > 1; order: a permutation.
-// Ensures  the tree of the total order (weight, lesser, greater).
+// Needs    n > 1; `order` is a permutation.
+// Ensures  the edges are the minimum spanning tree by the total order (weight, lesser, greater).
 kernel void bvh_boruvka_prim_solve(const global double *planes, const global uint *order,
                                    global double *space, global uint *starts, global uint2 *ends,
                                    global double *weights, uint dimensions, uint n) {

@@ -1,14 +1,14 @@
-// bvh-boruvka: the searches of points for their lightest edges, in each round (bvh_boruvka.cl).
+// bvh-boruvka: the points' searches for their lightest edges, in each round (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 #include "device/winners.cl"
 
-// The value of cursor[p] if p's candidate was found by a search, and is the lightest edge that
-// leaves its component. Otherwise cursor[p] is a position in p's list, and all points before it are
-// in p's component.
+// The value of cursor[p] if a search has found p's candidate, which is then p's lightest edge to
+// another component. Any other value of cursor[p] is a position in p's list, and all points before
+// this position are in p's component.
 #define CURSOR_SEARCHED 255
 
-// Find the lightest edge from a point out of its component `own`, of weight `bound` at most.
+// Find the lightest edge from a point to another component than `own`, with weight `bound` at most.
 static inline void search_out(search_t *search, const tree_t *tree, const components_t *components,
                               uint slot, uint own, double bound) {
   walk_t walk;
@@ -17,7 +17,7 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
   for (uint leaf = walk.leaf; leaf != NO_SLOT;
        leaf = walk_next(&walk, tree, search, components->labels, own)) {
     const uint label = components->labels[leaf];
-    if (label == own) continue;  // the leaf of the point itself
+    if (label == own) continue;  // this is the leaf of the point itself
     double plains[LEAF];
     uint remaining = search_leaf(search, tree, leaf, plains);
     for (; remaining; remaining &= remaining - 1) {
@@ -32,24 +32,24 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 
 #if WG_SIZE == 1
 
-// The minimum number of points of a leaf for which one common search is faster than a search for
-// each point.
+// Minimum number of listed points in a leaf. From this number on, one common search is faster than
+// a search for each point.
 #define LEAST_LANES 4
 
 // A common search of the listed points of a leaf, one per vector lane.
 typedef struct {
-  uint leaf;        // whose points have searched, or NO_SLOT
-  uint is_done;     // whether all has been found
-  double8 weights;  // of the best edges so far; heavier edges are not wanted
-  double8 reach;    // greater plain sums are too far; -1 of a lane that does not search
+  uint leaf;        // the leaf whose points have searched, or NO_SLOT
+  uint is_done;     // whether the search has found the edges of all points
+  double8 weights;  // the weights of the best edges so far; heavier edges are not wanted
+  double8 reach;    // greater plain sums are too far; -1 in a lane that does not search
   double8 cores;
   ulong8 ids, edges;
-  long8 own;  // components
-  long8 at;   // slots of other ends, or NO_SLOT
+  long8 own;  // the points' components
+  long8 at;   // the slots of the edges' other ends, or NO_SLOT
 } eight_t;
 
-// Prepare the common search of the points of the leaf of list[0] that are listed. Returns how many
-// they are.
+// Prepare the common search of all listed points that are in the leaf of list[0]. Return how many
+// listed points it has.
 static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
                               const volatile global uint *winners, const global double *lower,
                               const global uint *list, uint n_listed) {
@@ -82,7 +82,7 @@ static inline uint eight_open(eight_t *lanes, const tree_t *tree, const componen
   return n_due;
 }
 
-// Compare the edges to all points of a leaf with the best edges so far.
+// Compare the edges from the searching points to all points of a leaf with the best edges so far.
 static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const coordinates_t *own,
                                      const components_t *components, uint leaf) {
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
@@ -103,9 +103,9 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
   }
 }
 
-// Find the lightest edges of the points, as search_out does. Returns false if all of these edges
-// have weight 0. Then each point has to search by itself, as only such a search can use the points'
-// numbers to end early among equal points.
+// Find the lightest edges of the points, as search_out does for one point. Return false if all of
+// these edges have weight 0. Then each point has to search by itself, because only that search
+// compares the points' numbers, which ends it early among equal points.
 static inline bool eight_search(eight_t *lanes, const tree_t *tree,
                                 const components_t *components) {
   search_t search;
@@ -127,9 +127,9 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
   return search.weight > 0;
 }
 
-// Find the edge of the point that is listed first by a common search of the listed points of its
-// leaf. Returns false if they are too few or the search has failed, so that the point has to search
-// by itself.
+// Find the edge of the first listed point by a common search of the listed points of its leaf.
+// Return false if these points are too few or if the search has failed. Then the point has to
+// search by itself.
 static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tree,
                               const components_t *components, const volatile global uint *winners,
                               const global double *lower, const global uint *list, uint n_listed) {
@@ -149,13 +149,14 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 
 // Search for the lightest edge of each listed point, and enter these edges in the reservations.
 //
-// In       the tree (tree.cl); component[n], labels; list[state[count]].
-// In-out   candidate[n], keys[n], cursor[n], lower[n]: of listed points; winners[n * words];
-//          active[n], state[n_active]: points that have a candidate.
+// In       the tree (tree.cl); component[n], labels; list[state[count]]: slots of points.
+// In-out   candidate[n], keys[n], cursor[n], lower[n]: written for listed points;
+//          winners[n * words]; active[n], state[n_active]: the list of points that have a
+//          candidate.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_collect.
-// Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless
-//          its component has a lighter edge.
+// Ensures  the edge to the candidate of a listed point is the point's lightest edge out of its
+//          component, unless the component has a lighter edge.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *component,
                                       const global uint *labels, global uint *candidate,
@@ -180,7 +181,7 @@ kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *compon
     const uint own = component_of(&components, slot);
     const double bound = distance_of_key(winner_bound(winners, n, own));
     bool is_new = false;
-    if (is_there && lower[slot] <= bound) {  // else the bound has been lowered meanwhile
+    if (is_there && lower[slot] <= bound) {  // false if the bound has fallen since the listing
       search_t search;
 #if WG_SIZE == 1
       if (!eight_have(&lanes, &search, &tree, &components, winners, lower, list + first,

@@ -1,22 +1,24 @@
 // bvh-boruvka: the layout of the bounding-volume hierarchy, and the state of a search in it.
 //
 // Points are ordered so that near points have near positions. A *slot* is a point's position in
-// this order. A leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level
-// below, or leaves. So the tree needs no pointers. With FANOUT 4 and 11 leaves:
+// this order. A leaf is LEAF consecutive slots. A node has FANOUT consecutive children, which are
+// nodes of the level below, or leaves. So the tree needs no pointers. With FANOUT 4 and 11 leaves:
 //
 //     level 2                       0
 //     level 1           0           1         2
 //     level 0        0 1 2 3     4 5 6 7    8 9 10         leaves
 //
-// Coordinates lie by leaf:  points[leaf][row][lane], one row for each dimension, then a row of core
-//                           distances.
-// Boxes lie by parent:      boxes[group][row][child], rows lower and upper end of each dimension in
-//                           turns, then the least core distance; group bases[level] / FANOUT + p has
-//                           the children of node p, which are on `level`.
-// Other arrays of nodes:    index bases[level] + node; bases are multiples of FANOUT, bases[0] is 0.
+// Coordinates are stored by leaf:   points[leaf][row][lane]. There is one row for each dimension,
+//                                   then a row of core distances.
+// Boxes are stored by parent:       boxes[group][row][child]. For each dimension there is a row of
+//                                   lower ends and a row of upper ends. The last row has the least
+//                                   core distances. Group bases[level] / FANOUT + p has the
+//                                   children of node p, which are on `level`.
+// Other arrays of nodes have the index bases[level] + node. All bases are multiples of FANOUT, and
+// bases[0] is 0.
 
 #ifndef METRIC
-#define METRIC 1  // METRIC_EUCLIDEAN: a hierarchy is always of points
+#define METRIC 1  // METRIC_EUCLIDEAN, because a hierarchy always has points
 #endif
 #include "device/distance.cl"
 #include "device/work_group.cl"
@@ -24,35 +26,37 @@
 #define LEAF 8u
 #define LEAF_SHIFT 3u
 
-// Children per node: as many as a vector of doubles holds if work-groups have one work-item.
+// Number of children of a node. If work-groups have one work-item, a vector of doubles holds as
+// many.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
 
-// Stands for "no slot" and for "no point".
+// Means "no slot" or "no point".
 #define NO_SLOT 0xffffffffu
 // The label of a node with points of several components.
 #define MIXED 0xffffffffu
 
-// Relative and absolute slack of squares: every pair that is not farther than a distance has a
-// square within the bound of that distance.
+// Relative and absolute slack for rounding. Every pair whose distance is at most d has a square
+// that is at most the bound TREE_REACH(d).
 #define SQUARE_SLACK 1e-15
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
-// Entry `j` of a slot's list of `k` points; neighbouring work-items read neighbouring entries.
+// The index of entry `j` in the list of `k` points of a slot. Neighbouring work-items read
+// neighbouring entries.
 #define LIST_AT(slot, j, k, n) \
   (WG_SIZE == 1 ? (size_t)(slot) * (k) + (j) : (size_t)(j) * (n) + (slot))
 
 typedef struct {
   const global double *points, *boxes;
-  const global uint *ids;    // [n]: the caller's number of the point in a slot
-  const global uint *least;  // by node: the least number of its points
+  const global uint *ids;    // [n]: the caller's number of the point in each slot
+  const global uint *least;  // for each node: the least number of its points
   const global uint *bases;
   uint dimensions, leaf_rows, box_rows;
   uint n, n_leaves, top;  // top: the level of the root
 } tree_t;
 
-// The arrays of a tree, in the order in which kernels take them.
+// The parameters of a kernel that takes the arrays of a tree.
 #define TREE_PARAMETERS                                                            \
   const global double *points, const global double *boxes, const global uint *ids, \
       const global uint *least, const global uint *bases, uint dimensions
@@ -77,40 +81,40 @@ static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
 }
 
-// Return the number of entries that arrays have for a level of `n_nodes` nodes. It is rounded up to
-// whole groups of children.
+// Return the number of entries that arrays have for a level of `n_nodes` nodes. It is the number of
+// nodes, rounded up to whole groups of children.
 static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
 
-// Return the address of the first coordinates of a leaf's points. The next coordinates follow LEAF
+// Return the address of the first coordinates of a leaf's points. The next coordinates are LEAF
 // entries later.
 static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
 
 // Return the address of the lower end of a node's box in the first dimension. `index` is the node's
-// index in arrays of nodes. The next row follows FANOUT entries later.
+// index in arrays of nodes. The next row of the box is FANOUT entries later.
 static inline const global double *tree_box(const tree_t *tree, uint index) {
   return tree->boxes + (size_t)(index >> FANOUT_SHIFT) * (tree->box_rows * FANOUT) +
          (index & FANOUT_MASK);
 }
 
-// Return a row of the coordinates of a slot.
+// Return the coordinate in row `row` of the point in a slot.
 static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// The maximum plain sum of a pair that is not farther apart than a distance. The argument is one
-// distance or a vector of them.
+// The maximum plain sum that a pair can have if its distance is at most `distance`. The argument is
+// one distance or a vector of distances.
 #if METRIC == METRIC_EUCLIDEAN
 #define TREE_REACH(distance) ((distance) * (distance) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
 #else
 #define TREE_REACH(distance) (distance)
 #endif
 
-// A search for the lightest edge, or for near points, around the point in a slot or around a box.
-// It stores the corners of the box. With few dimensions the coordinates stay in registers.
+// A search around the point in a slot, or around a box, for the lightest edge or for near points.
+// The struct has the corners of the box. With few dimensions they stay in registers.
 typedef struct {
 #if DIMENSION_CLASS
   double lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
@@ -118,14 +122,14 @@ typedef struct {
   const global double *lower, *upper;
   uint stride;
 #endif
-  double core;               // the point's core distance; 0 where there are none
+  double core;               // the point's core distance, or 0 if there are no core distances
   double reach;              // greater plain sums are too far
-  double weight;             // of the best edge so far; heavier edges are not wanted
+  double weight;             // the weight of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;
 
-// The corners, and the coordinates of the point, in dimension `d`.
+// The lower corner, the upper corner, and the coordinate of the point, in dimension `d`.
 #if DIMENSION_CLASS
 #define SEARCH_LOWER(search, d) (search)->lower[d]
 #define SEARCH_UPPER(search, d) (search)->upper[d]
@@ -135,7 +139,7 @@ typedef struct {
 #endif
 #define SEARCH_OWN SEARCH_LOWER
 
-// Set the corners of the box around which to search. Their coordinates are `stride` entries apart.
+// Set the corners of the box to search around. Consecutive coordinates are `stride` entries apart.
 static inline void search_place(search_t *search, const global double *lower,
                                 const global double *upper, uint stride) {
 #if DIMENSION_CLASS
@@ -151,7 +155,7 @@ static inline void search_place(search_t *search, const global double *lower,
 #endif
 }
 
-// Open a search around the box of a leaf.
+// Begin a search around the box of a leaf.
 static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, double weight) {
   const global double *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
@@ -189,7 +193,8 @@ static inline double search_plain(const search_t *search, const tree_t *tree, ui
   return DISTANCE_PLAIN(sum);
 }
 
-// Make the edge to the point in `slot`, which has weight `weight`, the best edge if it is better.
+// If the edge to the point in `slot`, of weight `weight`, is better than the best edge, replace
+// that.
 static inline void search_take(search_t *search, const tree_t *tree, uint slot, double weight) {
   const uint other = tree->ids[slot];
   const uint lesser = min(search->id, other), greater = max(search->id, other);
@@ -205,7 +210,7 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
 }
 
 #if WG_SIZE == 1
-// Return a mask with one bit per lane: whether it is set.
+// Return a mask with one bit per lane, which is 1 if the lane is set in `mask`.
 static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
   const long4 four = bits.lo | bits.hi;
@@ -215,8 +220,8 @@ static inline uint bits_of_mask(long8 mask) {
 #endif
 
 // Return a mask of the points of a leaf that are within reach, one bit each. With one work-item per
-// work-group, the plain sums of the points are kept. Otherwise the few sums that are needed are
-// computed again, so that no array is needed for them.
+// work-group, the plain sums of the points are stored in `plains`. Otherwise no array holds them,
+// and the few sums that are needed later are computed again.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
   const global double *at = tree_leaf(tree, leaf);
@@ -244,7 +249,7 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   return near & ((1u << n_points) - 1);
 }
 
-// The plain sum of the search's point and a point in the mask of search_leaf.
+// The plain sum of the search's point and a point in the mask that search_leaf returned.
 #if WG_SIZE == 1
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
 #else

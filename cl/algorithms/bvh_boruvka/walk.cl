@@ -1,9 +1,10 @@
 // bvh-boruvka: the path of a search through the hierarchy.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// The term of one dimension in the lower bound of a box: `lower` and `upper` are its ends, x and
-// x_upper the ends of what is searched around. Each operation rounds in the same way for the bound
-// as for a point, and rounding keeps order; so no point has a lesser sum than its box.
+// The term of one dimension in the lower bound for a box. `lower` and `upper` are the ends of the
+// box. x and x_upper are the ends of the box or point to search around. The bound and the sums of
+// points are rounded by the same operations, and rounding keeps order. So no point in the box has a
+// lesser sum than the bound.
 #if METRIC == METRIC_COSINE
 #define BOX_ADD(sum, x, x_upper, lower, upper) \
   ((sum) + max(max((x) * (lower), (x) * (upper)), max((x_upper) * (lower), (x_upper) * (upper))))
@@ -12,8 +13,8 @@
   DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
 #endif
 
-// Return whether a node may have a better edge of weight 0, which is an edge with lesser ends than
-// the best edge so far. Without this test, searches among many equal points would visit all of
+// Return whether a node may contain a better edge of weight 0. Such an edge has lesser ends than
+// the best edge so far. Without this test, a search among many equal points would visit all of
 // them.
 static inline bool search_may_tie(const search_t *search, uint least) {
   const uint lesser = min(search->id, least), greater = max(search->id, least);
@@ -22,8 +23,8 @@ static inline bool search_may_tie(const search_t *search, uint least) {
 }
 
 // Return a mask of the children of a node that are within reach and are not entirely in the
-// component `own`. `level` is the level of the children. Without `labels`, components do not
-// matter.
+// component `own`. `level` is the level of the children. If `labels` is null, components are
+// ignored.
 static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
@@ -74,12 +75,12 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   return near;
 }
 
-// The path of a search: from a leaf upwards, and at each level down into the siblings that are
-// near. So the first leaves are near ones as a rule, and later ones need not be visited.
+// The path of a search. It goes from a leaf upwards, and at each level down into the near siblings.
+// So the first leaves are usually near, and many later leaves need not be visited.
 typedef struct {
-  ulong masks;   // FANOUT bits a level: children that remain
-  uint leaf;     // where the way began
-  uint ceiling;  // the level whose siblings are gone through
+  ulong masks;   // FANOUT bits for each level: the children that remain
+  uint leaf;     // the leaf where the path begins
+  uint ceiling;  // the level whose siblings are visited now
   uint level, parent;
 } walk_t;
 
@@ -92,7 +93,7 @@ static inline void walk_open(walk_t *walk, uint leaf) {
 }
 
 // Return the next leaf that is within reach and is not entirely in the component `own`, or NO_SLOT
-// after the last one.
+// if no leaf remains.
 static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
                              const global uint *labels, uint own) {
   for (;;) {

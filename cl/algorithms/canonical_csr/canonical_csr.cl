@@ -1,33 +1,35 @@
-// canonical_csr: sort edges, given in any order, into a CSR in canonical order on the device.
+// canonical_csr: sort edges, which are given in any order, into a CSR in canonical order.
 //
-// Every edge gets a key of its two ends, the lesser one first. A stable sort by keys (the host's
-// part) brings edges into canonical order, parallel ones by their positions. Self-loops get the
-// greatest key, which no edge has, so they come last and are cut off:
+// Every edge gets a key, which consists of its two ends, the lesser one first. The host then sorts
+// the keys stably. This brings the edges into canonical order, and parallel edges into the order of
+// their positions. Self-loops get the greatest key, which no edge has, so they come last and are
+// cut off:
 //
 //     position  0       1       2       3       4          bits: 2
 //     edge      (2, 1)  (3, 3)  (0, 1)  (1, 2)  (0, 3)
 //     key       01 10   11 11   00 01   01 10   00 11
 //     sorted    2: (0, 1)   4: (0, 3)   0: (1, 2)   3: (1, 2)   [1: loop]
 //
-// The position of an edge is in the last `number_bits` bits of the word that its key is in, if there
-// is space: then the sort moves 8 bytes of each edge. Else number_bits is 0, positions are in an
+// If there is space, the position of an edge is stored with its key, in the last `number_bits` bits
+// of one word. Then the sort moves 8 bytes for each edge. Otherwise number_bits is 0, the positions
+// are in an array of their own, and the sort moves 12 bytes for each edge.
 // array of their own, and the sort moves 12.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Words of the verdict, all 0 at first.
+// Indices of the words of the verdict. All words are 0 at first.
 #define VERDICT_FAULTY 0    // 1: an end is not a vertex
 #define VERDICT_LOOPS 1     // number of self-loops
-#define VERDICT_FALLS 2     // 1: keys are not in order yet
-#define VERDICT_DROPPED 3   // number of edges that lighter parallel ones replace
+#define VERDICT_FALLS 2     // 1: the keys of the input are not in order
+#define VERDICT_DROPPED 3   // number of edges that lighter parallel edges replace
 #define VERDICT_LONG 4      // 1: more edges are parallel than a work-item compares
-#define VERDICT_DISORDER 5  // 1: ids of parallel edges fall
+#define VERDICT_DISORDER 5  // 1: the ids of some parallel edges do not ascend
 
 #define NO_VERTEX 0xFFFFFFFFu
 
-// Consecutive slots of a matrix that a work-item takes at once, with other work-items in its
-// work-group or alone.
+// Number of consecutive slots of a matrix that a work-item takes at once. A work-item that is alone
+// in its work-group takes SLOTS_OF_ONE.
 #define SLOTS_OF_ONE 4096
 #define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
 
@@ -39,7 +41,7 @@ static inline ulong pair_key(uint a, uint b, uint bits) {
   return (ulong)min(a, b) << bits | max(a, b);
 }
 
-// Return the word of an edge: its key, and its position if the word has bits for positions.
+// Return the word of an edge: its key, and also its position if the word has bits for it.
 static inline ulong key_word(ulong key, size_t i, uint number_bits) {
   return number_bits ? key << number_bits | i : key;
 }
@@ -51,22 +53,23 @@ static inline uint number_at(const global ulong *words, const global uint *numbe
   return number_bits ? (uint)(words[i] & (((ulong)1 << number_bits) - 1)) : numbers[i];
 }
 
-// Return an end of an edge. In the array, ends have 32 or 64 bits, and may be signed. An end that
-// is negative or has more than 32 bits becomes NO_VERTEX, a number that no vertex of a graph has.
+// Return one end of an edge. Ends in the array have 32 or 64 bits, and may be signed. An end that
+// is negative or needs more than 32 bits becomes NO_VERTEX, a number that no vertex of a graph has.
 static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
   return is_wide ? (uint)min(((const global ulong *)ends)[i], (ulong)NO_VERTEX) : ends[i];
 }
 
-// Make the keys of a list of edges, and number them.
+// Make the keys of a list of edges, and number the edges.
 //
-// In       u[m], v[m]: of 64 bits if `is_wide`, else of 32.
-// Out      words[m].
-// In-out   numbers[m]: if has_numbers, which edge is at each position; else their positions are
-//          written, unless number_bits. verdict: FAULTY, LOOPS and FALLS.
+// In       u[m], v[m]: the ends, of 64 bits if `is_wide`, else of 32 bits.
+// Out      words[m]: the keys.
+// In-out   numbers[m]: with has_numbers, the caller has stored the number of the edge at each
+//          position. Otherwise positions are written here if number_bits is 0. verdict: FAULTY,
+//          LOOPS and FALLS.
 // Launch   any.
-// Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64; number_bits is
-//          0 if has_numbers.
-// Ensures  if the verdict is not FAULTY, words and numbers belong to u and v.
+// Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64. With
+//          has_numbers, number_bits is 0.
+// Ensures  if the verdict is not FAULTY, words and numbers belong to the edges (u[i], v[i]).
 kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
                                      global ulong *words, global uint *numbers,
                                      volatile global uint *verdict, uint n, uint m, uint bits,
@@ -83,19 +86,20 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
     words[i] = key_word(key, i, number_bits);
     if (!number_bits && !has_numbers) numbers[i] = (uint)i;
   }
-  if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign: all write 1
-  if (falls) verdict[VERDICT_FALLS] = 1;    // benign, too
+  if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign race: all work-items write 1
+  if (falls) verdict[VERDICT_FALLS] = 1;    // benign race, too
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
 
-// Make the keys of a matrix's slots, and number them.
+// Make the keys of the slots of a matrix, and number the slots.
 //
-// In       indptr[n + 1], indices[m].
-// Out      words[m]; numbers[m], unless number_bits.
+// In       indptr[n + 1], indices[m]: the matrix.
+// Out      words[m]: the keys; numbers[m]: the slots, written if number_bits is 0.
 // In-out   verdict: LOOPS.
-// Launch   any. O(m), and a search for a row each SLOTS slots.
-// Needs    row offsets do not fall, and go from 0 to m; else as of canonical_csr_pair_edges.
-// Ensures  words and numbers belong to rows and columns.
+// Launch   any. O(m), with one search for a row per SLOTS slots.
+// Needs    row offsets do not fall, and go from 0 to m. n, bits and number_bits are as
+//          canonical_csr_pair_edges needs them.
+// Ensures  words and numbers belong to the rows and columns of the slots.
 kernel void canonical_csr_pair_slots(const global uint *indptr, const global uint *indices,
                                      global ulong *words, global uint *numbers,
                                      volatile global uint *verdict, uint n, uint m, uint bits,
@@ -115,13 +119,14 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
 
-// Find out whether parallel edges are out of the order of their ids.
+// Find out whether some parallel edges are not in the order of their ids.
 //
-// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; ids[m]: by number.
+// In       words[m]: sorted; numbers[m]: the numbers of the edges in that order, or null; ids[m]:
+//          the id of each numbered edge.
 // In-out   verdict: DISORDER.
 // Launch   any.
-// Needs    a stable sort.
-// Ensures  DISORDER is 1 if an edge has the key of the one before it, and a lesser id.
+// Needs    the sort of the words was stable.
+// Ensures  DISORDER is 1 if an edge has the key of the edge before it, and a lesser id.
 kernel void canonical_csr_find_disorder(const global ulong *words, const global uint *numbers,
                                         const global ulong *ids, volatile global uint *verdict,
                                         uint m, uint number_bits) {
@@ -130,19 +135,21 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
     if (ids[number_at(words, numbers, i, number_bits)] >=
         ids[number_at(words, numbers, i - 1, number_bits)])
       continue;
-    verdict[VERDICT_DISORDER] = 1;  // benign: all write the same
-    return;                         // one is enough
+    verdict[VERDICT_DISORDER] = 1;  // benign race: all work-items write 1
+    return;                         // one such pair is enough
   }
 }
 
-// Bring weights into the order of sorted words, or of some places in it.
+// Bring weights into the order of the sorted words, or of some places among them.
 //
-// In       words: sorted; numbers: of the edges in that order, or null; places[m], or null for the
-//          first m; weights: of the edges, or in the order of the words if there are places.
+// In       words: sorted; numbers: the numbers of the edges in that order, or null; places[m], or
+//          null for the first m words; weights: of the edges by number, or, if there are places, in
+//          the order of the words.
 // Out      sorted_weights[m].
-// Launch   any. A kernel of its own: CPUs wait twice as long for weights with other stores between.
-// Needs    positions and places below the number of weights.
-// Ensures  sorted_weights[i] is of the edge that words[i] is of, or words[places[i]].
+// Launch   any. The kernel does nothing else, because CPUs wait twice as long for the weights if
+//          other stores come in between.
+// Needs    numbers and places are less than the number of weights.
+// Ensures  sorted_weights[i] is the weight of the edge of words[i], or of words[places[i]].
 kernel void canonical_csr_gather(const global ulong *words, const global uint *numbers,
                                  const global uint *places, const global weight_t *weights,
                                  global weight_t *sorted_weights, uint m, uint number_bits) {
@@ -151,15 +158,15 @@ kernel void canonical_csr_gather(const global ulong *words, const global uint *n
   }
 }
 
-// Mark the lightest of parallel edges, the first one on a tie.
+// Mark the lightest edge of each group of parallel edges. If several are lightest, mark the first.
 //
-// In       words[m]: sorted; weights[m]: in that order.
+// In       words[m]: sorted; weights[m]: in the order of the words.
 // Out      stays[m]: 1 or 0.
 // In-out   verdict: DROPPED and LONG.
 // Launch   any.
-// Needs    a stable sort; no weight is NaN.
-// Ensures  if the verdict is not LONG, one edge of each group with equal keys stays, and the other
-//          ones are counted; loops neither stay nor are counted.
+// Needs    the sort was stable; no weight is NaN.
+// Ensures  unless the verdict is LONG, one edge of each group with equal keys stays, and DROPPED
+//          counts the other edges. Self-loops do not stay and are not counted.
 kernel void canonical_csr_mark_lightest(const global ulong *words, const global weight_t *weights,
                                         global uchar *stays, volatile global uint *verdict, uint m,
                                         uint bits, uint number_bits) {
@@ -169,7 +176,7 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
     const ulong key = words[i] >> number_bits;
     if (key == loop || (i > 0 && words[i - 1] >> number_bits == key)) {
       if (key == loop) stays[i] = 0;
-      continue;  // the first of parallel edges writes for all
+      continue;  // the work-item of the first parallel edge writes for all of them
     }
     stays[i] = 1;
     size_t lightest = i, j = i + 1;
@@ -187,19 +194,19 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
     is_long |= j < m && words[j] >> number_bits == key;
   }
   if (dropped) atomic_add(verdict + VERDICT_DROPPED, dropped);
-  if (is_long) verdict[VERDICT_LONG] = 1;  // benign: all write the same
+  if (is_long) verdict[VERDICT_LONG] = 1;  // benign race: all work-items write 1
 }
 
-// List the edges in canonical order.
+// List the edges in canonical order, as columns of a CSR and edge ids.
 //
-// In       words: sorted; numbers: of the edges in that order, or null; places[m]: of those among
-//          the sorted ones that are listed, rising, or null for the first m.
-// Out      indices[m]; ids[m], or null where these are the first numbers.
+// In       words: sorted; numbers: the numbers of the edges in that order, or null; places[m]: the
+//          positions of the words to list, ascending, or null for the first m.
+// Out      indices[m]: columns; ids[m], or null if the ids are 0 .. m - 1.
 // In-out   ends[n + 1]: 0 before.
 // Launch   any.
-// Needs    a stable sort; places are the positions of edges.
-// Ensures  slot i is of the edge ids[i]; ends[row + 1] = the end of the row, of rows with edges. So
-//          the running maximum of `ends` is the index pointer.
+// Needs    the sort was stable; places are positions of edges, not of self-loops.
+// Ensures  slot i belongs to the edge ids[i]. ends[row + 1] is the end of each row that has edges.
+//          So the running maximum of `ends` is the CSR's indptr.
 kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,
                                const global uint *places, global uint *indices, global uint *ids,
                                global uint *ends, uint m, uint bits, uint number_bits) {

@@ -1,5 +1,5 @@
-// Checks whether a caller's CSR can be used as it is: its arrays are well formed, the columns of
-// each row rise, and it is symmetric or upper triangular.
+// Check whether a caller's CSR can be used as it is. Its arrays must be well formed, the columns of
+// each row must ascend, and the matrix must be symmetric or upper triangular.
 #include "algorithms/csr_validation/fingerprint.cl"
 #include "device/verdict.cl"
 #include "device/row_fill.cl"
@@ -7,7 +7,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Consecutive slots that a work-item takes at once, in work-groups of one or of many work-items.
+// Number of consecutive slots that a work-item takes at once, in work-groups of one work-item or of
+// many.
 #define SLOTS_OF_ONE 4096
 #define SLOTS_OF_MANY 16
 
@@ -15,7 +16,7 @@
 // the tile's first slot.
 #define CHECK_TILE (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOTS_OF_MANY * WG_SIZE)
 
-// Add what all work-items of a work-group have found to the verdict.
+// Combine what the work-items of a work-group have found, and add it to the verdict.
 //
 // Temp     words: VERDICT_WORDS words of local memory.
 // Scope    the whole work-group.
@@ -39,7 +40,7 @@ static inline void add_finding(volatile global uint *verdict, finding_t found,
 #endif
 }
 
-// Check the slots [begin, end), the first of them in `row`.
+// Check the slots [begin, end). The first of them is in `row`.
 //
 // Scope    one work-item.
 static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
@@ -49,7 +50,7 @@ static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
   uint row_end = indptr[row + 1], before = begin > 0 ? indices[begin - 1] : 0;
   bool is_first = begin == indptr[row];
   for (size_t slot = begin; slot < end; ++slot) {
-    while (row_end <= slot) {  // ends at the latest with the last row
+    while (row_end <= slot) {  // ends at the last row or before
       row_end = indptr[++row + 1];
       is_first = true;
     }
@@ -62,7 +63,7 @@ static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
 
 #if WG_SIZE == 1
 
-// Check the slots of a tile as wi_check_slots does, most of them by vectors.
+// Check the slots of a tile as wi_check_slots does, but most of them several at a time, by vectors.
 //
 // Temp     rows: SLOTS_OF_ONE + ROW_FILL words of local memory.
 // Scope    one work-item.
@@ -88,15 +89,14 @@ static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
 
 // Check row offsets, columns and weights, and take the fingerprint.
 //
-// In       indptr[n + 1]: the first is 0, the last n_slots; indices[n_slots], weights[n_slots];
-//          key_of_ends, key_of_weights: secret.
-// In-out   verdict[3]: FAULT_ bits; the fingerprint.
+// In       indptr[n + 1]: the first entry is 0, the last one n_slots; indices[n_slots],
+//          weights[n_slots]; key_of_ends, key_of_weights: the secret keys of the fingerprint.
+// In-out   verdict[3]: FAULT_ bits, and the two words of the fingerprint; 0 before.
 // Launch   any. O(n + n_slots).
-// Needs    verdict is 0; n > 0, n_slots > 0. Nothing else is known of the arrays: columns are not
-//          used as indices.
-// Ensures  if FAULT_BELOW is the only fault, rows rise, columns are vertices, and weights are
-//          numbers. The matrix is upper triangular then without FAULT_BELOW, and symmetric with
-//          FAULT_BELOW and a fingerprint of 0.
+// Needs    n > 0, n_slots > 0. The arrays may hold anything else: columns are not used as indices.
+// Ensures  if no fault except FAULT_BELOW is set, columns ascend in each row, columns are vertices,
+//          and no weight is NaN. Then the matrix is upper triangular if FAULT_BELOW is not set. It
+//          is symmetric if FAULT_BELOW is set and the fingerprint is 0.
 kernel void csr_validation_check(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, volatile global uint *verdict,
                                  uint n, uint n_slots, ulong key_of_ends, ulong key_of_weights) {
@@ -116,7 +116,7 @@ kernel void csr_validation_check(const global uint *indptr, const global uint *i
     const uint row = wi_find_row(indptr, 0, n, (uint)tile);
     wi_check_tile(&found, secret, n, indptr, indices, weights, row, tile, tile_end, rows);
 #else
-    if (get_local_id(0) < 2) {  // the first row, and the last one
+    if (get_local_id(0) < 2) {  // these two work-items check the first and the last row offset
       const size_t slot = get_local_id(0) == 0 ? tile : tile_end - 1;
       words[get_local_id(0)] = wi_find_row(indptr, 0, n, (uint)slot);
     }

@@ -1,23 +1,25 @@
-// The fingerprint of a matrix, by which its symmetry is found without a search for mirror slots.
+// The fingerprint of a matrix, which shows whether it is symmetric without a search for mirror
+// slots.
 //
-// Every slot off the diagonal has a random word of 64 bits, which depends on its two vertices,
-// whatever their order, on its weight, and on two secret keys. The fingerprint is the exclusive or
-// of these words:
+// Every slot off the diagonal has a random word of 64 bits. The word depends on the slot's two
+// vertices in either order, on its weight, and on two secret keys. The fingerprint is the exclusive
+// or of all words:
 //
 //     slots        (0, 1) weight 5    (1, 0) weight 5    (1, 2) weight 3    (2, 1) weight 4
 //     words        A                  A                  B                  C
 //     fingerprint  A ^ A ^ B ^ C = B ^ C, not 0: one edge has two weights
 //
-// If rows rise, no slot is there twice. In a symmetric matrix every word is there twice then, and
-// the fingerprint is 0. In another matrix some words are there once. Their exclusive or is 0 with a
-// probability of 2^-64. The keys are new in every process, so no matrix can be made to pass.
+// If the columns of each row ascend, no slot occurs twice. Then in a symmetric matrix every word
+// occurs exactly twice, and the fingerprint is 0. In any other matrix some words occur only once.
+// Their exclusive or is 0 with a probability of 2^-64. The keys are new in every process, so nobody
+// can construct a matrix that passes wrongly.
 //
 // Source: G. L. Steele Jr., D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
-// OOPSLA 2014, has the function that mixes bits.
+// OOPSLA 2014, for the function that mixes bits.
 #include "device/verdict.cl"
 #include "device/weight_key.cl"
 
-// What a work-item has found: bits of FAULT_, and its part of the fingerprint.
+// What a work-item has found: FAULT_ bits, and its part of the fingerprint.
 typedef struct {
   uint faults;
   ulong fingerprint;
@@ -31,15 +33,15 @@ typedef struct {
 #define MIX_FIRST 0xBF58476D1CE4E5B9ul
 #define MIX_SECOND 0x94D049BB133111EBul
 
-// A permutation of 64-bit words in which every bit of the result depends on all bits.
+// Return a permutation of 64-bit words, in which every bit of the result depends on all bits.
 static inline ulong mix_bits(ulong word) {
   word = (word ^ (word >> 30)) * MIX_FIRST;
   word = (word ^ (word >> 27)) * MIX_SECOND;
   return word ^ (word >> 31);
 }
 
-// Check a slot of a row, `before` being the column before it unless it is the first, and add its
-// word.
+// Check a slot of a row, and add its word to the fingerprint. `before` is the column of the slot
+// before it, which is not used if `is_first` is set.
 //
 // Scope    one work-item.
 static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint row, uint column,
@@ -55,7 +57,7 @@ static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint
 
 #if WG_SIZE == 1
 
-// Slots that are checked at once where compilers make no vectors of loops by themselves.
+// Number of slots that are checked at once, because compilers do not vectorise the loop themselves.
 #define VECTOR 8
 
 static inline ulong8 mix_vectors(ulong8 words) {
@@ -64,7 +66,8 @@ static inline ulong8 mix_vectors(ulong8 words) {
   return words ^ (words >> 31);
 }
 
-// Check VECTOR slots from a slot on that is not the first of all, and add their words.
+// Check VECTOR consecutive slots, and add their words to `words`. None of them is the first slot of
+// the matrix.
 //
 // In       rows[-1 .. VECTOR - 1]: the row of the slot before, and the rows of the slots.
 // Scope    one work-item.

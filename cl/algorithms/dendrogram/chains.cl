@@ -1,10 +1,10 @@
 // dendrogram: chains of merges. A merge joins two nodes by an edge. A node is a vertex or an
-// earlier merge; it is then below the merge. A chain is a sequence of merges, in the order of
-// their ranks, each of them directly below the next one. So sorting the edges by chain gives the
-// merge above every merge, and sums along the chains give the sizes.
+// earlier merge, and it is below the merge that joins it. A chain is a sequence of merges in the
+// order of their ranks, each of which is directly below the next one. So sorting the edges by chain
+// gives the merge above every merge, and sums along the chains give the sizes.
 #include "device/work_group.cl"
 
-// Means "no edge".
+// Means "no edge", and so "no merge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
 // Put a node below a merge. The two children of the merge are the least and the greatest of the
@@ -15,11 +15,11 @@ static inline void wi_dendrogram_put(volatile global uint *children, uint merge,
   atomic_max(&children[2 * (size_t)merge + 1], node);
 }
 
-// Gather the ends of edges in the order of merges.
+// Gather the ends of the edges in the order of the merges.
 //
-// In       edges[2 m]: both ends of each edge; order[m].
+// In       edges[2 m]: both ends of each edge; order[m]: the edge of each merge.
 // Out      u[m], v[m]; rank[m]: 0 to m - 1. children[2 m]: for each merge DENDROGRAM_NO_EDGE and 0,
-//          which any node lowers or raises.
+//          which the first node that is put below the merge replaces.
 // Launch   any.
 // Needs    nothing.
 // Ensures  u[i], v[i] are the ends of edge order[i].
@@ -36,13 +36,14 @@ kernel void dendrogram_chains_begin(const global uint *edges, const global uint 
   }
 }
 
-// Put each vertex below its lightest edge.
+// Put each vertex below the merge of its lightest edge.
 //
-// In       lightest[n]: DENDROGRAM_NO_EDGE of isolated vertices.
+// In       lightest[n]: the rank of each vertex's lightest edge, DENDROGRAM_NO_EDGE for isolated
+//          vertices.
 // In-out   children[2 m].
-// Launch   any. Minima and maxima do not depend on the order.
+// Launch   any. Minima and maxima do not depend on the order of work-items.
 // Needs    dendrogram_chains_begin.
-// Ensures  vertices are below their merges.
+// Ensures  every vertex with an edge is below its merge.
 kernel void dendrogram_chains_vertices(const global uint *lightest, volatile global uint *children,
                                        uint n) {
   GRID_FOR(x, n) wi_dendrogram_put(children, lightest[x], (uint)x);
@@ -51,12 +52,13 @@ kernel void dendrogram_chains_vertices(const global uint *lightest, volatile glo
 // Put each merge below the next merge of its chain, and the last merge of a chain below the merge
 // above the chain.
 //
-// In       chain[m]: the chain at each position, rising; sorted[m]: the edge at each position;
+// In       chain[m]: the chain at each position, ascending; sorted[m]: the edge at each position;
 //          above[m]: for each edge, the merge above its chain.
 // In-out   children[2 m].
-// Out      position[m]: of each edge; begins[m]: 1 where a chain begins, else 0.
+// Out      position[m]: the position of each edge; begins[m]: 1 if a chain begins at the position,
+//          else 0.
 // Launch   any.
-// Needs    the edges of a chain are sorted by rank.
+// Needs    the edges of each chain are sorted by rank.
 // Ensures  every node except the topmost ones is below a merge.
 kernel void dendrogram_chains_merges(const global uint *chain, const global uint *sorted,
                                      const global uint *above, volatile global uint *children,
@@ -72,7 +74,7 @@ kernel void dendrogram_chains_merges(const global uint *chain, const global uint
 
 // Count the vertices that are directly below each merge.
 //
-// In       children[2 m]; position[m].
+// In       children[2 m]; position[m]: the position of each edge.
 // Out      own[m]: the number of vertices directly below the merge at each position.
 // Launch   any.
 // Needs    dendrogram_chains_vertices, dendrogram_chains_merges.
@@ -90,7 +92,7 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
 // In-out   own[m]: the number of vertices below the merge at each position that do not come from
 //          the merge before it in the same chain.
 // Out      sizes[m]: by edge.
-// Launch   any. Sums do not depend on the order.
+// Launch   any. Sums do not depend on the order of work-items.
 // Needs    `own` and `sums` are complete in the chains first to end - 1, which are one level.
 // Ensures  sizes[e] = the number of vertices below the merge of edge e, if its chain is one of
 //          these.

@@ -1,17 +1,18 @@
-// dendrogram: condensing, with one launch per step.
+// dendrogram: condense a dendrogram, with one launch per step.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Take one step of condensing, of which there are n_steps.
+// Take one of the n_steps steps of condensing.
 //
-// In       children[2 m]: of each merge; sizes[m]: vertices below each; order[m]: the edge of each;
-//          heights[m]: the bits of each edge's weight.
+// In       children[2 m]: the two nodes of each merge; sizes[m]: the number of vertices below each
+//          merge; order[m]: the edge of each merge; heights[m]: the bits of each edge's weight.
 // Temp     scratch[n + 3 m]; count[1], 0 before the first step.
-// Out      result: the number of clusters; from the next word of 64 bits on the heights of points;
-//          their clusters in words of 32 bits; from the next word of 64 bits on the clusters.
+// Out      result: first the number of clusters. The heights of the points begin at the next word
+//          of 64 bits. Their clusters follow in words of 32 bits. The clusters begin at the next
+//          word of 64 bits.
 // Launch   any.
-// Needs    m == n - 1 > 0: all vertices are joined. least > 1. A jump divides depths by
-//          DENDROGRAM_HOPS at least, and n_steps are so many that none is deep in the end.
-// Ensures  as above, after the last step.
+// Needs    m == n - 1 > 0, so all vertices are joined; least > 1. A step divides the depth of each
+//          merge by at least DENDROGRAM_HOPS, and n_steps is so large that all paths end.
+// Ensures  `result` is complete after the last step.
 kernel void dendrogram_condense_steps(const global uint *children, const global uint *sizes,
                                       const global uint *order, const global ulong *heights,
                                       global uint *scratch, global uint *count,

@@ -1,33 +1,33 @@
-// dendrogram: the steps of condensing, which finds the clusters of a minimum size, and when each
-// point leaves its cluster. Each step is a launch of its own (condense.cl), or a part of one
-// (serial.cl).
+// dendrogram: the steps of condensing. Condensing finds the clusters that have a minimum size, and
+// where each point leaves its cluster. Each step is a launch of its own (condense.cl), or one
+// launch does all steps (serial.cl).
 //
 // Source: Campello, Moulavi, Zimek, Sander, "Hierarchical Density Estimates for Data Clustering,
 // Visualization, and Outlier Detection", TKDD 2015. A merge of two large nodes is a true split: a
 // cluster begins at each of them. At any other merge the points of the small node leave, and the
-// large node stays the same cluster. Here pointer jumping does it, without a walk from the top.
+// large node stays in the cluster. Here pointer jumping does this, instead of a walk from the top.
 //
-// Nodes are numbered as in the dendrogram: vertices 0 .. n - 1, and n + i for merge i. Merges are
-// counted from the top: place t is merge m - 1 - t, so a merge is above merges of greater places,
-// and the first jump of an ascending sweep finds most tops. Example, with two points of a cluster
-// at least:
+// Nodes are numbered as in the dendrogram: vertices are 0 .. n - 1, and merge i is n + i. Merges
+// also have places, which are counted from the top: place t is merge m - 1 - t. So a merge is above
+// merges with greater places, and the first jump of an ascending sweep finds most tops. Example,
+// with a minimum of two points in a cluster:
 //
 //     merges      (0, 1) -> 5, (2, 3) -> 6, (5, 6) -> 7, (4, 7) -> 8
-//     places      8, 7, 6, 5 are 0 .. 3
-//     clusters    8 begins cluster 0, which 7 stays; 6 and 5 begin clusters 1 and 2
+//     places      nodes 8, 7, 6 and 5 have the places 0, 1, 2 and 3
+//     clusters    cluster 0 begins at node 8 and goes on at 7; 1 and 2 begin at nodes 6 and 5
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// Means "no place", which is above the top, and marks unknown facts about a cluster.
+// Means "no place", such as the place above the top. It also marks an unknown fact of a cluster.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
-// A cluster, numbered in any order.
+// A cluster. Clusters are numbered in any order.
 typedef struct {
-  uint parent;  // the cluster that it comes from; CONDENSE_NONE of the first
+  uint parent;  // the cluster from which it splits, or CONDENSE_NONE for the first cluster
   uint leaves,
-      last;          // the merge where it leaves that one, of the first one the top; its last merge
-  uint size;         // points
-  uint least_point;  // among points in none of its child clusters, or CONDENSE_NONE
+      last;          // the merge where it leaves its parent, for the first the top; its last merge
+  uint size;         // number of points
+  uint least_point;  // the least point that is in none of its child clusters, or CONDENSE_NONE
   uint place;        // where it begins
   ulong birth, death;  // the heights of `leaves` and `last`
 } condense_cluster_t;
@@ -35,10 +35,10 @@ typedef struct {
 typedef struct {
   const global uint *children, *sizes, *order;
   const global ulong *heights;
-  volatile global uint *above;   // by node, vertices first, then places: the place above it
-  volatile global uint *top;     // by place: a place farther up, finally the end of its path
-  volatile global uint *number;  // by place: the cluster that begins there, or CONDENSE_NONE
-  global ulong *point_height;    // of the merge where each point leaves its last cluster
+  volatile global uint *above;   // for each vertex, then for each place: the place above it
+  volatile global uint *top;     // for each place: a place farther up, finally its path's end
+  volatile global uint *number;  // for each place: the cluster that begins there, or CONDENSE_NONE
+  global ulong *point_height;    // the height of the merge where each point leaves its last cluster
   global uint *point_cluster;    // this cluster
   volatile global uint *n_clusters;
   volatile global condense_cluster_t *clusters;
@@ -50,9 +50,9 @@ static inline bool wi_condense_is_large(const condense_t *run, uint place) {
   return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }
 
-// Point a merge to the merge above, unless its path ends there: the path of a large merge ends
-// where its cluster begins, and the path of a small merge ends below a large one. Number its
-// cluster.
+// Point a merge to the merge above it, unless its path ends here. The path of a large merge ends
+// where its cluster begins. The path of a small merge ends below a large one. If a cluster begins
+// at the merge, number the cluster.
 static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
   const bool is_large = wi_condense_is_large(run, place);
   const bool ends = is_large ? begins : wi_condense_is_large(run, over);
@@ -68,9 +68,9 @@ static inline void wi_condense_place(const condense_t *run, uint place, uint ove
   of->place = place;
 }
 
-// The first step: find what is above each node, and where clusters begin.
+// The first step: find which merge is above each node, and where clusters begin.
 //
-// Scope    the launch. A node is below one merge, so one work-item writes what is above it.
+// Scope    the whole launch. A node is below one merge, so one work-item writes its entry.
 static inline void grid_condense_begin(const condense_t *run) {
   GRID_FOR(i, run->m) {
     const uint place = run->m - 1 - (uint)i;
@@ -88,7 +88,7 @@ static inline void grid_condense_begin(const condense_t *run) {
 
 // The last step but one: find the last merge and the parent of each cluster.
 //
-// Scope    the launch. The last merge of a cluster does not depend on the order.
+// Scope    the whole launch. The last merge of a cluster does not depend on the work-items' order.
 static inline void grid_condense_clusters(const condense_t *run) {
   GRID_FOR(place, run->m) {
     if (!wi_condense_is_large(run, (uint)place)) continue;
@@ -102,7 +102,7 @@ static inline void grid_condense_clusters(const condense_t *run) {
 
 // The last step: find where each point leaves its last cluster, and the heights of clusters.
 //
-// Scope    the launch. The least point of a cluster does not depend on the order.
+// Scope    the whole launch. The least point of a cluster does not depend on the work-items' order.
 static inline void grid_condense_points(const condense_t *run) {
   GRID_FOR(point, run->n) {
     uint leaves_at = run->above[point];
@@ -120,7 +120,7 @@ static inline void grid_condense_points(const condense_t *run) {
   }
 }
 
-// Lay out the memory of condensing; see dendrogram_condense_steps.
+// Assign the memory of condensing to the fields of *run; see dendrogram_condense_steps.
 static inline void condense_open(condense_t *run, const global uint *children,
                                  const global uint *sizes, const global uint *order,
                                  const global ulong *heights, global uint *scratch,
@@ -142,12 +142,12 @@ static inline void condense_open(condense_t *run, const global uint *children,
   run->least = least;
 }
 
-// Do the steps [step, end) of condensing. The first step finds what is above each node, and where
-// clusters begin. Then several steps point merges farther up. The last step but one finds the last
-// merge and the parent of each cluster. The last step finds where each point leaves its last
-// cluster, and the heights of clusters.
+// Do the steps [step, end) of condensing. The first step finds which merge is above each node, and
+// where clusters begin. In the next steps merges point farther and farther up. The last step but
+// one finds the last merge and the parent of each cluster. The last step finds where each point
+// leaves its last cluster, and the heights of clusters.
 //
-// Scope    the launch for one step; one work-group for several. Ends with a barrier.
+// Scope    the whole launch for one step; one work-group for several steps. Ends with a barrier.
 static inline void grid_condense_steps(const condense_t *run, global ulong *result, uint step,
                                        uint end, uint n_steps) {
   for (; step < end; ++step) {

@@ -3,13 +3,14 @@
 //
 // Source: PANDORA (Sao, Prokopenko, Lebrun-Grandie, "PANDORA: A Parallel Dendrogram Construction
 // Algorithm for Single Linkage Clustering on GPU", ICPP '24). A level contracts all edges that are
-// the lightest at one of their ends. The remaining edges, its alpha edges, are the next level's
-// tree, of half as many vertices at most. An edge inside a vertex of a level that is lighter than
-// the vertex's lightest edge is in the chain below that one, on the vertex's side. Different here:
-// an edge carries the vertex it is in from level to level, instead of a search through all levels
-// at the end.
+// the lightest at one of their ends. The remaining edges are called alpha edges. They form the tree
+// of the next level, which has at most half as many vertices. A contracted edge is inside a vertex
+// of each later level. If it is lighter than that vertex's lightest edge, it is in the chain below
+// that lightest edge, on the vertex's side. Unlike the paper, which searches through all levels at
+// the end, each edge carries the vertex that contains it from level to level.
 //
-// Edges are ranks: the number of an edge in the order of merges. Example, a path of five vertices:
+// Edges are given by their ranks, which are their numbers in the order of merges. Example, a path
+// of five vertices:
 //
 //     vertices 0 --2-- 1 --0-- 2 --3-- 3 --1-- 4
 //     level 0  lightest 2 0 0 1 1; edges 0, 1, 2 are contracted to {0, 1, 2} and {3, 4}
@@ -22,7 +23,7 @@
 
 // Find the lightest edge at each vertex.
 //
-// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges].
+// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: their ranks.
 // In-out   lightest[n]: DENDROGRAM_NONE before.
 // Launch   any.
 // Needs    ends are below n.
@@ -36,16 +37,17 @@ kernel void dendrogram_contract_lightest(const global uint *u, const global uint
   }
 }
 
-// Put contracted edges into the chain below the lightest edge of the vertex that contains them, if
-// they are lighter than it.
+// Put each contracted edge into the chain below the lightest edge of the vertex that contains it,
+// if it is lighter than that edge.
 //
-// In       inside[m]: the vertex that an edge is in, DENDROGRAM_NONE of edges not contracted yet;
-//          lightest[vertices of the level].
-// In-out   chain[m], above[m]: DENDROGRAM_NONE of edges in no chain yet.
+// In       inside[m]: the vertex that contains each edge, DENDROGRAM_NONE if the edge is not
+//          contracted yet; lightest: for each vertex of the level.
+// In-out   chain[m], above[m]: DENDROGRAM_NONE if the edge is not in a chain yet.
 // Launch   any.
-// Needs    dendrogram_contract_lightest. first: a number above the numbers of chains of all levels
-//          before.
-// Ensures  chain[e] - first is the vertex, above[e] its lightest edge.
+// Needs    dendrogram_contract_lightest; `first` is above the numbers of all chains of earlier
+//          levels.
+// Ensures  for an edge that is put into a chain, chain[e] - first is the vertex that contains it,
+//          and above[e] is the vertex's lightest edge.
 kernel void dendrogram_contract_place(const global uint *inside, const global uint *lightest,
                                       global uint *chain, global uint *above, uint m, uint first) {
   GRID_FOR(e, m) {
@@ -58,7 +60,7 @@ kernel void dendrogram_contract_place(const global uint *inside, const global ui
   }
 }
 
-// Point each vertex to itself.
+// Make each vertex a root, which points to itself.
 //
 // Out      parent[n].
 // Launch   any.
@@ -68,14 +70,14 @@ kernel void dendrogram_contract_reset(global uint *parent, uint n) {
   GRID_FOR(x, n) parent[x] = (uint)x;
 }
 
-// Point each vertex along its lightest edge. If two vertices choose the same edge, the lesser one
-// is a root.
+// Let each vertex point along its lightest edge. If two vertices choose the same edge, the lesser
+// one is a root.
 //
 // In       u[n_edges], v[n_edges], rank[n_edges], lightest[n].
-// In-out   parent[n]: roots before.
+// In-out   parent[n]: each vertex points to itself before.
 // Launch   any. A vertex has one lightest edge, so one work-item writes its parent.
 // Needs    dendrogram_contract_lightest, dendrogram_contract_reset.
-// Ensures  parents make trees: ranks fall on the way to a root.
+// Ensures  parents form trees: ranks fall on the path to a root.
 kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
                                      const global uint *rank, const global uint *lightest,
                                      global uint *parent, uint n_edges) {
@@ -86,20 +88,21 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
   }
 }
 
-// Point each vertex to one that is farther up.
+// Let each vertex point to a vertex that is farther up its path.
 //
 // In-out   parent[n].
-// Launch   any; as often as the depth needs: a launch divides it by at least DENDROGRAM_HOPS. A
-//          racy read gives an ancestor, too, as parents are only replaced by ancestors.
-// Needs    parents make trees.
-// Ensures  after enough launches parent[x] is a root.
+// Launch   any; as often as the depth needs. A launch divides the depth by at least
+//          DENDROGRAM_HOPS. Parents are only replaced by ancestors, so a racy read gives an
+//          ancestor, too.
+// Needs    parents form trees.
+// Ensures  after enough launches, parent[x] is a root.
 kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
   GRID_FOR(x, n) wi_dendrogram_jump(parent, (uint)x);
 }
 
 // Mark roots, for a scan that numbers them.
 //
-// In       parent[n]: roots.
+// In       parent[n]: the root of each vertex.
 // Out      is_root[n].
 // Launch   any.
 // Needs    dendrogram_contract_jump.
@@ -121,13 +124,14 @@ kernel void dendrogram_contract_alpha(const global uint *u, const global uint *v
   GRID_FOR(i, n_edges) stays[i] = lightest[u[i]] != rank[i] && lightest[v[i]] != rank[i];
 }
 
-// Update the vertex that contains each contracted edge to a vertex of the next level.
+// For each contracted edge, replace the vertex that contains it by a vertex of the next level.
 //
-// In       parent[n]: roots; number[n]: of roots in the next level; chain[m].
+// In       parent[n]: the root of each vertex; number[n]: the vertex of the next level that each
+//          root becomes; chain[m].
 // In-out   inside[m].
 // Launch   any.
 // Needs    dendrogram_contract_place of this level.
-// Ensures  inside[e] is a vertex of the next level, for edges in no chain.
+// Ensures  inside[e] is a vertex of the next level, for edges that are in no chain.
 kernel void dendrogram_contract_follow(const global uint *parent, const global uint *number,
                                        const global uint *chain, global uint *inside, uint m) {
   GRID_FOR(e, m) {
@@ -139,13 +143,15 @@ kernel void dendrogram_contract_follow(const global uint *parent, const global u
 
 // Make the tree of the next level, and record which of its vertices contains each contracted edge.
 //
-// In       u[n_edges], v[n_edges], rank[n_edges]; lightest, parent, number of their vertices;
-//          place[n_edges]: of alpha edges in the next level.
+// In       u[n_edges], v[n_edges], rank[n_edges]; lightest, parent, number: for each vertex;
+//          place[n_edges]: the position of each alpha edge in the next level.
 // In-out   inside[m].
-// Out      next_u, next_v, next_rank[alpha edges].
+// Out      next_u, next_v, next_rank: for each alpha edge.
 // Launch   any.
-// Needs    dendrogram_contract_follow; scans of what dendrogram_contract_roots and _alpha mark.
-// Ensures  the next level's edges are in their order; inside has the vertex of each contracted one.
+// Needs    dendrogram_contract_follow; scans of the marks of dendrogram_contract_roots and
+//          dendrogram_contract_alpha.
+// Ensures  alpha edges keep their order in the next level. inside[e] is the vertex of the next
+//          level that contains each edge e which this level contracts.
 kernel void dendrogram_contract_edges(const global uint *u, const global uint *v,
                                       const global uint *rank, const global uint *lightest,
                                       const global uint *parent, const global uint *number,

@@ -1,13 +1,13 @@
-// dendrogram: pointer jumping, which contraction and condensing use.
+// dendrogram: pointer jumping, for both contraction and condensing.
 #include "device/work_group.cl"
 
-// Maximum number of parents that a launch follows.
+// Maximum number of parent pointers that a launch follows from a node.
 #define DENDROGRAM_HOPS 32
 
-// Point a node to one that is farther up, or to its root: one that points to itself.
+// Let a node point to a node that is farther up its path, or to its root, which points to itself.
 //
-// Scope    one work-item. A racy read gives an ancestor, too, as parents are only replaced by
-//          ancestors.
+// Scope    one work-item. Parents are only replaced by ancestors, so a racy read gives an ancestor,
+//          too.
 static inline void wi_dendrogram_jump(volatile global uint *parent, uint node) {
   uint top = parent[node];
   for (uint hop = 1; hop < DENDROGRAM_HOPS; ++hop) {

@@ -1,11 +1,11 @@
-// dendrogram: merge the two ends of every tree edge, the lightest edge first, by one work-item. In
-// work-groups of several work-items it uses local memory.
+// dendrogram: merge the two ends of every tree edge, the lightest edge first. One work-item does
+// it. In work-groups of several work-items it uses local memory.
 #include "algorithms/dendrogram/condense_steps.cl"
 
 // Number of edges that are read together, so that the reads overlap.
 #define SERIAL_MERGES 64
 
-// Maximum number of vertices whose clusters are in local memory, of which they take 30 KiB.
+// Maximum number of vertices whose clusters fit in local memory, where they take 30 KiB.
 #define SERIAL_VERTICES 5120
 
 #if WG_SIZE == 1
@@ -18,14 +18,14 @@ typedef uint serial_t;
 typedef ushort serial_t;
 #endif
 
-// Cluster v of the disjoint sets; of a root, `node` is the cluster's node in the dendrogram, and
-// `size` counts its vertices.
+// A cluster of the disjoint sets. In the entry of a root, `node` is the cluster's node in the
+// dendrogram, and `size` is the number of its vertices.
 typedef struct {
   serial_t parent, node, size;
 } serial_cluster_t;
 
-// Find the roots of two clusters together, so that their reads do not wait for one another, with
-// path halving.
+// Replace *a and *b by the roots of their clusters, with path halving. Both are found together, so
+// that their reads overlap.
 static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint *a, uint *b) {
   uint over_a = clusters[*a].parent, over_b = clusters[*b].parent;
   while (over_a != *a || over_b != *b) {
@@ -39,7 +39,7 @@ static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint
 // Merge clusters along the edges of a forest, as dendrogram_serial_merge does.
 //
 // Temp     own[n]; ends[2 * SERIAL_MERGES].
-// Scope    the launch, of one work-group. Ends with a barrier of local memory.
+// Scope    the whole launch, which is one work-group. Ends with a barrier of local memory.
 static inline void grid_serial_merge(const global uint *edges, const global uint *order,
                                      SERIAL_SPACE serial_cluster_t *own, SERIAL_ENDS uint *ends,
                                      global uint *children, global uint *sizes, uint n,
@@ -73,17 +73,18 @@ static inline void grid_serial_merge(const global uint *edges, const global uint
   }
 }
 
-// Merge clusters along the edges of a forest. The vertices are nodes 0 .. n - 1, merge i makes node
-// n + i. Example, edges in their order:
+// Merge clusters along the edges of a forest, the lightest edge first. The vertices are the nodes
+// 0 .. n - 1, and merge i makes node n + i. Example, edges in their order:
 //
 //     0-1 2-3 1-2      merges (0, 1) -> 4, (2, 3) -> 5, (4, 5) -> 6; sizes 2 2 4
 //
 // Source   Kruskal's algorithm with disjoint sets, united by size.
-// In       edges[2 n_merges]: the two ends of each edge; order[n_merges]: edges by rising weight.
+// In       edges[2 n_merges]: the two ends of each edge; order[n_merges]: the edges by ascending
+//          weight.
 // Out      children[2 n_merges]: the two nodes of each merge, the lesser first; sizes[n_merges]:
-//          vertices below each merge.
-// Temp     clusters[n]; with work-groups of several work-items in local memory, SERIAL_VERTICES at
-//          most, and this one is not used.
+//          the number of vertices below each merge.
+// Temp     clusters[n]. Work-groups of several work-items use local memory instead, for at most
+//          SERIAL_VERTICES vertices.
 // Launch   one work-group. Nearly O(n) work.
 // Needs    the edges do not form a cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
 // Ensures  the children of merge i are less than n + i.
@@ -103,12 +104,12 @@ kernel void dendrogram_serial_merge(const global uint *edges, const global uint 
 // Merge clusters along the edges of a tree, and condense the dendrogram.
 //
 // In       tree: the bits of the weights of m = n - 1 edges; then their ends, two 32-bit words per
-//          edge; then the edges by rising weight, one 32-bit word each.
-// Temp     clusters: as of dendrogram_serial_merge; scratch[n + 3 m], followed by 3 m + 1 words.
-// Out      result: as of dendrogram_condense_steps.
+//          edge; then the edges by ascending weight, one 32-bit word each.
+// Temp     clusters: see dendrogram_serial_merge; scratch[n + 3 m], followed by 3 m + 1 words.
+// Out      result: see dendrogram_condense_steps.
 // Launch   one work-group.
-// Needs    as of dendrogram_serial_merge and dendrogram_condense_steps.
-// Ensures  as of dendrogram_condense_steps.
+// Needs    what dendrogram_serial_merge and dendrogram_condense_steps need.
+// Ensures  `result` is complete.
 kernel void dendrogram_serial_condense(const global ulong *tree, global serial_cluster_t *clusters,
                                        global uint *scratch, global ulong *result, uint n,
                                        uint least, uint n_steps) {

@@ -1,4 +1,4 @@
-// dense: from a graph in compressed sparse rows to a matrix of keys, and from edges back to slots.
+// dense: convert a graph in compressed sparse rows to a matrix of keys, and edges back to slots.
 #include "device/lanes.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
@@ -19,16 +19,17 @@ static inline build_key_t build_least(const global uint *indices, const global w
   return least;
 }
 
-// Write the key of every edge into some rows of the matrix. If edges are parallel, write the least
-// of their keys. Keys above `gap`, a key that no edge has, are lowered by one, so that the greatest
-// key is free to mean "no edge".
+// Write the key of every edge into some rows of the matrix. For parallel edges, write the least of
+// their keys. `gap` is a key that no edge has. Keys above it are lowered by one, so that the
+// greatest key is free to mean "no edge".
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether it
-//          stores both directions; first_row, n_rows: the rows.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether the
+//          graph stores both directions of each edge; first_row, n_rows: which rows to write.
 // In-out   cells[n_rows * n]: all ones before; every cell has one writer.
-// Launch   any; lanes take a row.
-// Needs    columns rise in every row.
-// Ensures  cells[(u - first_row) * n + v] = the least key of an edge (u, v), all ones if there is
+// Launch   any; a lane group takes a row.
+// Needs    columns ascend in every row.
+// Ensures  cells[(u - first_row) * n + v] = the least key of an edge (u, v), or all ones if there
+//          is none.
 //          none.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, global build_key_t *cells,
@@ -48,13 +49,14 @@ kernel void dense_build_cells(const global uint *indptr, const global uint *indi
   }
 }
 
-// Flag the slots of the forest's edges. Among parallel edges, the least (key, slot) is flagged.
+// Flag one slot for each edge of the forest. Among parallel edges, the least (key, slot) is
+// flagged.
 //
 // In       indptr[n + 1], indices, weights: the graph; edges[n]: lesser << bits | greater, or
 //          no_edge.
 // In-out   in_forest[n_slots]: 0 before.
 // Launch   any.
-// Needs    every edge is in the graph, at the row of its lesser end.
+// Needs    every edge is stored in the row of its lesser end.
 // Ensures  in_forest[slot] = 1 for one slot of each edge.
 kernel void dense_build_mark(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global ulong *edges,

@@ -1,11 +1,12 @@
 // dense: the cells of a row of the matrix, stored or computed from points.
 //
-// A cell has a measure, by which the cells of a row are compared, and a key, the order-preserving
-// integer of its weight. The measure of a stored cell is its key. The measure of a pair of points
-// is the measure of cl/device/distance.cl. Weights rise with it, so most cells need no weight.
+// A cell has a measure and a key. The cells of a row are compared by their measures. The key is the
+// order-preserving integer of the cell's weight. The measure of a stored cell is its key. The
+// measure of a pair of points is that of cl/device/distance.cl, which increases with the weight. So
+// the weight of most cells is never computed.
 #include "device/distance.cl"
 
-// 1: all pairs are edges. 0: cells are keys, and the greatest key stands for no edge.
+// 1: all pairs are edges. 0: cells are keys, and the greatest key means "no edge".
 #ifndef COMPLETE
 #define COMPLETE 1
 #endif
@@ -27,7 +28,7 @@ typedef dense_key_t measure_t;
 #define MEASURE_MAX DENSE_KEY_MAX
 #endif
 
-// Stands for "no vertex". There are at most 2**26 vertices, so none has this number.
+// Means "no vertex". There are at most 2**26 vertices, so none has this number.
 #define NO_VERTEX 0xffffffffu
 
 // The lightest cell so far. If there is none, it has NO_VERTEX and the greatest key.
@@ -51,8 +52,8 @@ static inline void candidate_clear(candidate_t *best) {
   best->to = NO_VERTEX;
 }
 
-// Open the row of a vertex. `cells` are the rows from `first_row` on, or for points the buffer that
-// point_open takes.
+// Open the row of a vertex. `cells` holds the rows from `first_row` on, or for points the buffer
+// that point_open takes.
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
                             uint vertex, uint dimensions) {
 #if METRIC
@@ -72,8 +73,9 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 #endif
 }
 
-// Return whether a cell of this measure can be lighter than the lightest cell so far. Columns rise,
-// and the edge ids of a vertex rise with them. So if cells are equal, the first of them stays.
+// Return whether a cell of this measure can be lighter than the lightest cell so far. Columns are
+// visited in ascending order, and the edge ids of a vertex ascend with them. So among equal cells,
+// the first one stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
   return measure < best->measure || best->to == NO_VERTEX;
@@ -82,14 +84,14 @@ static inline bool candidate_yields(const candidate_t *best, measure_t measure) 
 #endif
 }
 
-// Update *best with a cell. Its column must be greater than the columns of all cells before it.
+// Replace *best by a cell if that is lighter. Cells must come in ascending order of their columns.
 static inline void row_take_measured(const row_t *row, uint v, measure_t measure,
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
 #if METRIC
   const double rising = WEIGHT_DESCENDING ? -measure : measure;
-  // The key may be equal: roots and steps are rounded.
+  // The keys may be equal although the measures differ, because roots and steps are rounded.
   const dense_key_t key = distance_key(rising, row->point.points, row->point.n);
   if (best->to != NO_VERTEX && key >= best->key) return;
   best->key = key;

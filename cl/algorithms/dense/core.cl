@@ -3,14 +3,15 @@
 
 #if METRIC && WEIGHT_BITS == 64
 
-// Find the distance of each point to its k-th nearest point, in k passes that each find the next
-// pair in the order of (distance, column).
+// Find the distance of each point to its k-th nearest point. Each of k passes finds the next pair
+// in the order of (distance, column).
 //
-// In-out   cells[n * (dimensions + 1)]: the coordinates, one dimension after the other, then the
-//          distances times `alpha`. The point itself does not count.
+// In-out   cells[n * (dimensions + 1)]: all first coordinates, then all second ones, and so on;
+//          then the core distances times `alpha`, which are written. A point is not its own
+//          neighbour.
 // Launch   any; a lane group takes a point. O(k n) work for each.
 // Needs    0 < k < n; the metric has distances of 64 bits.
-// Ensures  distances are what dense_nearest_find computes.
+// Ensures  the core distances equal those of dense_nearest_find.
 LANES_ATTRIBUTE
 kernel void dense_core_find(global double *cells, uint n, uint dimensions, uint k, double alpha) {
   local dense_key_t lane_keys[WG_SIZE];

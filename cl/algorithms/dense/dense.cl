@@ -2,20 +2,22 @@
 // edges.
 //
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
-// Computation", section 3.1.2 (CU): an adjacency matrix on the device, lanes a row, the lightest
-// edge of each component, merge, relabel. CU reads the whole matrix in every round. Here every row
-// is cut into blocks, and the first round records the lightest cell of each block (a tournament). A
-// later round reads a block again only if its recorded cell now lies within a component, and only
-// if the block may still have the lightest edge of that component. Fewer and fewer cells leave a
-// component, so a stale entry is a lower bound. Most of the matrix is read once. CU's own method,
-// in which every round lists all blocks, is kept for comparison. Hooking takes no compare-and-swap,
-// since each component is hooked by one work-item.
+// Computation", section 3.1.2 (CU). CU keeps an adjacency matrix on the device. In each round,
+// lanes read each row together, find the lightest edge of each component, merge components, and
+// relabel vertices. CU reads the whole matrix in every round.
+//
+// Here every row is cut into blocks, and the first round records the lightest cell of each block (a
+// tournament). A later round reads a block again only if its recorded cell now lies within a
+// component, and only if the block may still have the lightest edge of that component. Merging only
+// reduces the cells that leave a component, so the entry of a stale block is a lower bound. Most of
+// the matrix is read once. CU's own method, in which every round lists all blocks, is kept for
+// comparison. Hooking takes no compare-and-swap, because each component is hooked by one work-item.
 //
 //              block 0    block 1    block 2         entries of row u after the first round:
 //     row u    7 3 9 5    8 6 6 4    2 9 9 8         (3, column 1)  (4, column 7)  (2, column 8)
 //
-// If column 8 joins u's component, block 2 is stale, with bound 2. If the component's reservation
-// is at most 2 by then, no cell of the block can win, and it is not read.
+// If column 8 joins u's component, block 2 is stale, with the lower bound 2. If the component's
+// reservation is 2 or less by then, no cell of the block can win, and the block is not read.
 #include "algorithms/dense/steps.cl"
 
 // Begin a solve: make every vertex a component without a reservation, and clear the forest.
@@ -34,9 +36,9 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
 //
 // In       cells: the n cells of each of n_rows rows from first_row on, or for points all
 //          coordinates.
-// Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
-// Launch   any; a lane group takes a block.
-// Needs    n_rows * n_blocks < 2**32; width: cells of a block.
+// Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of the blocks in these rows.
+// Launch   any; a lane group takes a block of `width` cells.
+// Needs    n_rows * n_blocks < 2**32.
 // Ensures  the entry of a block is its least (key, column). The column is NO_VERTEX if the block
 //          has no edges.
 LANES_ATTRIBUTE
@@ -49,7 +51,8 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
                          lane_keys, lane_columns);
 }
 
-// Enter the lightest valid entry of every row for the row's component: the first pass.
+// First pass of the reservation: enter the lightest valid entry of every row for the row's
+// component.
 //
 // In       keys[n * n_blocks], columns[n * n_blocks]; component[n].
 // In-out   winners[n * words]: reset before.
@@ -78,7 +81,7 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
   grid_dense_list_blocks(keys, columns, component, winners, list, state, count, n, n_blocks);
 }
 
-// List all blocks, which is the method of CU. It uses no results of earlier rounds.
+// List all blocks, as CU does. The list does not depend on earlier rounds.
 //
 // Out      list[n_tasks]; state[count]: the length.
 // Launch   any.
@@ -89,13 +92,16 @@ kernel void dense_list_all_blocks(global uint *list, global uint *state, uint co
   if (get_global_id(0) == 0) state[count] = n_tasks;
 }
 
-// Find the lightest cell of every listed block that leaves the component of its row, and enter it.
+// Find the lightest cell that leaves the component of its row in every listed block, and enter it
+// in the component's reservation.
 //
-// In       cells: of n_rows rows from first_row on; list; state[count]: its length; component[n].
-// In-out   keys, columns: the listed entries, each by one lane group; winners[n * words].
-// Launch   any; a lane group takes a block. Once for each panel of rows.
+// In       cells: the n_rows rows from first_row on; list, state[count]: the blocks and their
+//          number; component[n].
+// In-out   keys, columns: the entries of listed blocks, each written by one lane group;
+//          winners[n * words].
+// Launch   any; a lane group takes a block. Launched once for each panel of rows.
 // Needs    dense_list_blocks or dense_list_all_blocks.
-// Ensures  the entries of listed blocks of these rows are not stale.
+// Ensures  the entries of listed blocks in these rows are not stale.
 LANES_ATTRIBUTE
 kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                 global uint *columns, const global uint *component,
@@ -110,15 +116,14 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
                            lane_columns);
 }
 
-// A later pass of the reservation, for one word: lower the word by those entries that match all
-// words before it.
+// A later pass of the reservation: lower one word to the least word among the entries that are
+// equal to all earlier words.
 //
 // In       keys, columns: [n * n_blocks]; component[n].
 // In-out   winners[n * words].
 // Launch   any; once for each later word, in order.
 // Needs    all entries that may win are valid, and all earlier words are complete.
-// Ensures  word `word` of each reservation is the least one among the entries that match the words
-//          before.
+// Ensures  word `word` of each reservation is that minimum.
 kernel void dense_reserve_word(const global dense_key_t *keys, const global uint *columns,
                                const global uint *component, volatile global uint *winners, uint n,
                                uint n_blocks, uint short_ids, uint word) {
@@ -128,15 +133,16 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 // Hook every component to the component at the other end of its winner, and put the winner into the
 // forest. If two components have the same winner, the one with the lesser root stays a root.
 // Winners get lighter along hooks, so such pairs are the only cycles. A root is hooked at most once
-// in a solve, so the edge is stored at the root's index.
+// in a solve, so the winner is stored at the root's index.
 //
 // In       winners[n * words]; component[n]: the root of each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
-// In-out   edges[n]: lesser << bits | greater; state[count]: how many were hooked, 0 before;
-//          state[0]: how many were hooked in all rounds so far.
+// In-out   edges[n]: lesser << bits | greater; state[count]: the number of components hooked in
+//          this round, 0 before; state[0]: the number hooked in all rounds so far.
 // Launch   any.
 // Needs    all passes of the reservation are complete.
-// Ensures  every component with a winner is hooked, or is the root of its pair.
+// Ensures  every component with a winner is hooked. If two components have the same winner, one of
+//          them stays a root.
 kernel void dense_hook_components(const volatile global uint *winners, const global uint *component,
                                   global uint *parents, global ulong *edges,
                                   volatile global uint *state, uint count, uint n, uint short_ids,
