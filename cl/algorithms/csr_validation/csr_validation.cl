@@ -116,7 +116,7 @@ kernel void csr_validation_check(const global uint *indptr, const global uint *i
     const uint row = wi_find_row(indptr, 0, n, (uint)tile);
     wi_check_tile(&found, secret, n, indptr, indices, weights, row, tile, tile_end, rows);
 #else
-    if (get_local_id(0) < 2) {  // these two work-items check the first and the last row offset
+    if (get_local_id(0) < 2) {  // find the rows of the first and the last slot
       const size_t slot = get_local_id(0) == 0 ? tile : tile_end - 1;
       words[get_local_id(0)] = wi_find_row(indptr, 0, n, (uint)slot);
     }

@@ -1,24 +1,28 @@
-// dense: the filter in front of distances of many dimensions, and the distances themselves.
+// dense: a filter that saves most distances of points with many dimensions, and the distances
+// themselves.
 //
-// A filter value of a pair is a sum of float32 terms, of coordinates that were moved and scaled
-// before (pack.cl). It rises with the distance, up to a proven error. Only pairs that the filter
-// cannot reject get their distance, in float64 and in the stated order.
+// The filter value of a pair is a sum of float32 terms. They are computed from coordinates that
+// were moved and scaled before (pack.cl). The value increases with the distance, up to a proven
+// error. Distances are computed only for pairs that the filter cannot reject. They are computed in
+// float64 and in the stated order.
 //
-// Proof. Coordinates are scaled by a power of two, so that none exceeds 1. This is exact. Rounded
-// to float32, a point moves by at most 2**-24 of its norm, so a distance changes by at most
-// `slack`, which is 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d`
+// Proof. Coordinates are scaled by a power of two, so that none exceeds 1. This is exact. When a
+// point is rounded to float32, it moves by at most 2**-24 of its norm. So a distance changes by at
+// most `slack`, which is 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d`
 // non-negative float32 terms has a relative error of at most (d + 3) * 2**-24. The error of the
-// stated distance is far smaller. Both together are at most `error`. An underflow in float32 only
-// lowers a filter value. An underflow in float64 changes a distance by at most `least`.
+// stated distance is far smaller. Both errors together are at most `error`. An underflow in float32
+// only lowers a filter value. An underflow in float64 changes a distance by at most `least`.
 //
-// With FILTER_PRODUCTS a square is |a|^2 + |b|^2 - 2 a.b, which takes half the instructions. Half
-// of this sum is computed, and none of its partial sums exceeds 2 N^2, where N is the greatest
-// norm. The halves of the squared norms have relative errors of (d + 2) * 2**-24, and each of d
-// products and sums has one of 2**-24. So a filter value is wrong by at most (6 d + 8) * 2**-24 *
-// N^2. This is `absolute`, with a little added for underflow. The error is too large if near points
+// With FILTER_PRODUCTS, a square is computed as |a|^2 + |b|^2 - 2 a.b, which takes half as many
+// instructions. Half of this sum is computed, and none of its partial sums exceeds 2 N^2, where N
+// is the greatest norm. The halves of the squared norms have relative errors of (d + 2) * 2**-24.
+// Each of d products and sums has a relative error of 2**-24. So a filter value is wrong by at most
+// (6 d + 8) * 2**-24 * N^2. This is `absolute`, with a little added for underflow. The error is too
+// large if near points are far from the center of all points, so the host first looks at a sample
+// (tiles.py).
 // are far from the center of all points, so the host first looks at a sample (tiles.py).
 
-// Of points there is always a METRIC_ of distance.cl, with as many bits of weights as it has.
+// The weights of points always have a METRIC_ of distance.cl, and that metric's WEIGHT_BITS.
 #ifndef METRIC
 #define METRIC 1
 #define WEIGHT_BITS 64
@@ -27,33 +31,33 @@
 
 #include "device/distance.cl"
 
-// Words of the array `scaling`: the greatest biased exponent of a coordinate, the bits of the
-// greatest norm as a float.
+// Indices of the words of the array `scaling`: the greatest biased exponent of a coordinate, and
+// the bits of the greatest norm as a float.
 #define SCALING_EXPONENT 0
 #define SCALING_NORM 1
 
 #define FILTER_IS_SQUARE (METRIC != METRIC_MANHATTAN && METRIC != METRIC_CHEBYSHEV)
 
-// Whether squares are computed by products. It is 1 only for metrics that are computed from
-// squares.
+// 1: squares are computed by products. This is possible only for metrics that are computed from
+// squares. 0: squares are computed from differences.
 #ifndef FILTER_PRODUCTS
 #define FILTER_PRODUCTS 0
 #endif
 
-// The sum with the term of one dimension added, for norms, and for filter values by differences.
-// The arguments are floats or vectors of floats.
+// Return the sum with the term of one dimension added. It serves for norms, and for filter values
+// that are computed from differences. The arguments are floats or vectors of floats.
 #if METRIC == METRIC_MANHATTAN
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
 #define FILTER_ADD(sum, difference) fmax((sum), fabs(difference))
-#elif defined(FP_FAST_FMAF) || LANES_IMPL == 2  // NVIDIA's compiler does not say so
+#elif defined(FP_FAST_FMAF) || LANES_IMPL == 2  // NVIDIA's compiler does not define the macro
 #define FILTER_ADD(sum, difference) fma((difference), (difference), (sum))
 #else
 #define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
-// The three parts of computing a filter value: its initial value, from halves of the squared norms;
-// the step that adds one dimension; and the final value.
+// The three steps of computing a filter value. FILTER_BEGIN gives its initial value, from halves of
+// the squared norms. FILTER_STEP adds one dimension. FILTER_END gives the final value.
 #if FILTER_PRODUCTS
 #define FILTER_BEGIN(own, others) ((own) + (others))
 #define FILTER_STEP(sum, own, others) fma(-(own), (others), (sum))
@@ -87,10 +91,10 @@ static inline float filter_above(double value) {
   return (float)(value * (1 + 0x1p-22));
 }
 
-// Return the maximum filter value of a pair whose distance is at most `distance`. The distance is
-// in terms of the metric, before any rounding of the metric.
+// Return the maximum filter value of a pair whose distance is at most `distance`. This is the
+// distance of the metric before the metric rounds it.
 static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
-#if METRIC == METRIC_COSINE  // of points of length 1: half the square between them
+#if METRIC == METRIC_COSINE  // the distance of two points of length 1 is half of their square
   distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
 #endif
   const double scaled = (distance + filter->least) * filter->scale;
@@ -99,13 +103,13 @@ static inline float filter_of_distance(const filter_t *filter, double distance, 
   return filter_above(value + filter->absolute);
 }
 
-// Return the maximum filter value of a pair that may be at most as far apart as a pair with filter
-// value `least`.
+// Return the maximum filter value of a pair whose distance is at most that of some pair with the
+// filter value `least`.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const double plain = least * (1 + filter->error) + filter->absolute;
   double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
   const double distance = far / filter->scale * (1 + 0x1p-20) + filter->least;
-  if (isinf(distance * distance)) return INFINITY;  // all distances beyond are as great
+  if (isinf(distance * distance)) return INFINITY;  // greater distances have the same square
 #if METRIC == METRIC_ROUNDED
   return filter_of_distance(filter, distance + 1, d);
 #elif METRIC == METRIC_COSINE
@@ -115,8 +119,8 @@ static inline float filter_of_nearest(const filter_t *filter, float least, uint 
 #endif
 }
 
-// Return a lower bound of the filter values of pairs that are at least as far apart as this core
-// distance.
+// Return a lower bound of the filter values of all pairs whose distance is at least the core
+// distance `core`.
 static inline float filter_of_core(const filter_t *filter, double core) {
 #if METRIC == METRIC_COSINE
   core = sqrt(2 * core);

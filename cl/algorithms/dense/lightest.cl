@@ -1,19 +1,21 @@
-// dense: for points of many dimensions, the lightest pair of each row in each block of columns,
-// found by tiles. dense.cl calls these pairs entries. All rows of a tile belong to one block.
+// dense: the lightest pair of each row in each block of columns, for points of many dimensions. It
+// is found tile by tile. dense.cl calls these pairs entries. All rows of a tile belong to one
+// block.
 
 #include "algorithms/dense/lightest_rows.cl"
 
-// Find the lightest pair of each listed row in its block of columns, leaving out pairs inside a
-// component. Enter it for the row's component, which is the first pass of the reservation.
+// Find the lightest pair of each listed row in its block of columns. Pairs inside a component are
+// left out. Enter the pair for the row's component, which is the first pass of the reservation.
 //
-// In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl),
-//          without core and floors if CORE_DISTANCES is 0; component[n]; list[n_blocks * n]: the
-//          rows of each block; counts[n_blocks]: how many. Without a list, all rows of all blocks.
+// In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl).
+//          core and floors are not used if CORE_DISTANCES is 0. component[n]; list[n_blocks * n],
+//          counts[n_blocks]: the listed rows of each block, and their number. Without a list, all
+//          rows of all blocks are searched.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
-// In-out   winners[n * words]: unchanged without a list.
+// In-out   winners[n * words]: left unchanged without a list.
 // Launch   any.
-// Needs    width: columns of a block, a multiple of TILE_COLUMNS.
-// Ensures  each of these entries is the least (key, column), or NO_VERTEX if there is none.
+// Needs    width, the number of columns of a block, is a multiple of TILE_COLUMNS.
+// Ensures  each of these entries is the least (key, column), or NO_VERTEX if there is no pair.
 kernel void dense_lightest_find(const global double *rows, const global double *core,
                                 const global float *singles, const global float *packs,
                                 const global float *halves, const global float *floors,
@@ -142,12 +144,14 @@ kernel void dense_lightest_find(const global double *rows, const global double *
 // component's reservation. Once all points are one component, no row is listed, so rounds that the
 // host has enqueued in advance do not read anything.
 //
-// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words]; state[0]: how many
-//          components have been hooked.
+// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words]; state[0]: the number of
+//          components that have been hooked.
 // Out      list[n_blocks * n]: the rows of each block, in any order, which affects no result.
-// In-out   counts[n_blocks]: how many; state[count]: how many in all; 0 before.
+// In-out   counts[n_blocks]: the number of listed rows of each block; state[count]: the sum of
+//          these numbers; all 0 before.
 // Launch   any.
-// Needs    dense_bound_rows, unless `every` is 1: then all rows of all blocks are listed.
+// Needs    dense_bound_rows. If `every` is 1, it is not needed, and all rows of all blocks are
+//          listed.
 // Ensures  a row is listed in every block whose recorded column is in the row's component, and
 //          whose recorded key does not exceed the component's bound.
 kernel void dense_lightest_list(const global distance_key_t *keys, const global uint *columns,
@@ -172,8 +176,8 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
   if (n_listed > 0) atomic_add(state + count, n_listed);
 }
 
-// Copy the edges, the state of the solve and the weights of the edges to one array, which the host
-// reads at once.
+// Copy the edges, the state of the solve and the weights of the edges into one array, so that the
+// host reads them at once.
 //
 // In       rows[n * d], core[n]; edges[n]: lesser << bits | greater, or no_edge; state[n_state].
 // Out      result[n + n_state / 2 + n]: the edges; then the state; then, unless the metric rounds

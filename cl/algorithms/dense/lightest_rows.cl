@@ -1,4 +1,5 @@
-// dense: find the lightest pair of a row, or of ROWS_AT_ONCE rows in work-groups of one work-item.
+// dense: find the lightest pair of one row, or, in work-groups of one work-item, of ROWS_AT_ONCE
+// rows.
 #include "algorithms/dense/tile.cl"
 #include "device/winners.cl"
 
@@ -8,8 +9,8 @@ typedef struct {
   uint to;
 } lightest_t;
 
-// Return the measure of a pair that the filter let through, or of its core distances if one is
-// greater.
+// Return the measure of a pair that the filter let through. With core distances, it is at least the
+// core distance of each end.
 static inline double lightest_measure(const points_t *of, const global double *core, uint u,
                                       uint v) {
   const double measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
@@ -28,7 +29,7 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 
 #if WG_SIZE == 1
 
-#define PACKS_AT_ONCE 16  // whose filter values are kept until the least of them is known
+#define PACKS_AT_ONCE 16  // packs whose filter values are kept until the least one is known
 
 // Find the lightest pair of each of up to ROWS_AT_ONCE rows in the columns [begin, end), leaving
 // out pairs inside a component.

@@ -1,12 +1,12 @@
-// dense: the list of a row's least plain sums.
+// dense: the list of the least plain sums of a row's pairs.
 #include "algorithms/dense/filter.cl"
 
 // The list of a row for one part of the columns. Entry j is from[j * stride].
 typedef struct {
   global double *from;
   size_t stride;
-  uint k, filled, last;  // entries; how many there are; where the greatest one is
-  double worst;          // the greatest one once the list is full; else infinite
+  uint k, filled, last;  // capacity; number of entries; index of the greatest entry
+  double worst;          // the greatest entry if the list is full, else infinity
 } list_t;
 
 static inline void list_open(list_t *list, global double *lists, uint part, uint n, uint k,
@@ -29,7 +29,7 @@ static inline void list_find_worst(list_t *list) {
   }
 }
 
-// Insert a pair, unless the list is full and the pair is not nearer than its farthest one.
+// Insert a pair, unless the list is full and no pair in it is farther.
 static inline void list_take(list_t *list, double plain) {
   if (list->filled < list->k) {
     list->from[list->filled * list->stride] = plain;

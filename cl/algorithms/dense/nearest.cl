@@ -1,25 +1,25 @@
 // dense: for points of many dimensions, the distance of each point to its k-th nearest point.
 //
-// First, a sample of the columns bounds the filter values that matter in each row. Then each part
-// of the columns gives each row a list of its k least plain sums, in any order. Once a list is
-// full, further pairs must be less than its greatest sum.
+// First, a sample of the columns gives an upper bound of the filter values that matter in each row.
+// Then each part of the columns gives each row a list of its k least plain sums, in any order. Once
+// a list is full, a further pair must be less than the greatest sum in it.
 
 #include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
 
-#if WG_SIZE > 1  // where a distance costs more than many filter values
-// Filter values of a sample that a row has of each of its tiles: each is the least of 8 columns.
+#if WG_SIZE > 1  // here a distance costs more than many filter values
+// Number of sampled values that a row gets from each tile. Each value is the least of 8 columns.
 #define SAMPLES 16
 
-// Sample the filter values of every row, in evenly spaced tiles of columns. A tile gives SAMPLES
-// values, each of which is the least of 8 columns.
+// Sample the filter values of every row in evenly spaced tiles of columns. Each tile gives SAMPLES
+// values, and each value is the least of 8 columns.
 //
 // In       singles, packs, halves: the points (pack.cl).
 // Out      values[n_tiles * SAMPLES * n].
 // Launch   any.
-// Needs    n_tiles: from 1 to how many tiles there are.
-// Ensures  different values of a row belong to different pairs, without the row itself. A value is
-//          infinite if its columns have no pair.
+// Needs    n_tiles is at least 1 and at most the number of tiles of columns.
+// Ensures  different values of a row belong to different pairs. The pair of a row with itself is
+//          left out. A value is infinite if its columns have no other pair.
 kernel void dense_nearest_sample(const global float *singles, const global float *packs,
                                  const global float *halves, global float *values, uint n, uint d,
                                  uint padded, uint n_tiles) {
@@ -53,19 +53,19 @@ kernel void dense_nearest_sample(const global float *singles, const global float
 
 // Compute an upper bound of the filter values of each row's k nearest points.
 //
-// In       values[n_values * n]; scaling.
+// In       values[n_values * n]: the sample; scaling.
 // Out      reach[n].
 // Launch   any.
-// Needs    dense_nearest_sample, and all of pack.cl.
-// Ensures  no pair that is as near as a row's k-th nearest point has a filter value above reach. It
-//          is infinite if the row has fewer than k values.
+// Needs    dense_nearest_sample, and all kernels of pack.cl.
+// Ensures  no pair that is as near as a row's k-th nearest point has a filter value above the row's
+//          reach. The reach is infinite if the row has fewer than k values.
 kernel void dense_nearest_reach(const global float *values, const global uint *scaling,
                                 global float *reach, uint n, uint d, uint n_values, uint k) {
   filter_t filter;
   filter_open(&filter, scaling, d);
   GRID_FOR(row, n) {
-    // The upper 16 bits of the k-th least value: the greatest number with fewer than k values below
-    // it.
+    // Find the upper 16 bits of the k-th least value. They are the greatest number with fewer than
+    // k values below it.
     uint upper = 0;
     for (uint bit = 0x8000; bit; bit >>= 1) {
       uint n_below = 0;
@@ -83,12 +83,13 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 // Find the k least plain sums of every row in each part of the columns.
 //
 // In       rows[n * d], singles, packs, halves, scaling: the points (pack.cl); limits[n]: the
-//          reach of each row, unless it is infinite.
-// Out      lists[n_parts * k * n]: of each part its k entries of each row; infinite where there are
-//          fewer.
+//          reach of each row, or infinity if it is not known.
+// Out      lists[n_parts * k * n]: for each part, the k entries of each row. Unused entries are
+//          infinite.
 // Launch   any.
-// Needs    width: columns of a part, a multiple of TILE_COLUMNS.
-// Ensures  the list of a row holds the k least of all its pairs, the row itself not counted.
+// Needs    width, the number of columns of a part, is a multiple of TILE_COLUMNS.
+// Ensures  the lists of a row together contain the k least plain sums of its pairs with other
+//          points.
 kernel void dense_nearest_find(const global double *rows, const global float *singles,
                                const global float *packs, const global float *halves,
                                const global uint *scaling, const global float *limits,
@@ -192,11 +193,11 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
 // Find the k-th least entry of each row's lists.
 //
 // In-out   lists[n_parts * k * n]: the first part's list takes smaller entries from the lists of
-//          other parts.
+//          all other parts.
 // Out      distances[n].
 // Launch   any.
 // Needs    dense_nearest_find.
-// Ensures  distances[i] is the distance of the k-th nearest point, the point itself not counted.
+// Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.
 kernel void dense_nearest_merge(global double *lists, global double *distances, uint n,
                                 uint n_parts, uint k) {
   GRID_FOR(row, n) {

@@ -1,6 +1,6 @@
-// dense for few vertices: one work-group does rounds without the host in between. If the vertices
-// are very few, it does all rounds in one launch. Otherwise all work-groups reread blocks, in a
-// launch of their own.
+// dense for few vertices: one work-group does rounds without the host in between. For very few
+// vertices, it does all rounds in one launch. Otherwise a second kernel, in which all work-groups
+// read blocks again, is launched after each round.
 #include "algorithms/dense/steps.cl"
 
 // The arrays that all launches use; see dense_one_group_solve.
@@ -19,18 +19,18 @@ static inline void group_open(group_t *group, global ulong *scratch, uint n, uin
   group->components = group->list + n_entries;
 }
 
-// Return the components of the vertices in a round. The components of the next round are the
-// parents of this one (quirk: intel-swapped-pointers).
+// Return the components of the vertices in a round. The parents of a round are the components of
+// the next round, so the two arrays alternate (quirk: intel-swapped-pointers).
 static inline global uint *group_components(const group_t *group, uint n, uint round) {
   return group->components + round % 2 * (size_t)n;
 }
 
 // Find the lightest cell of every block, as dense_scan_blocks does.
 //
-// In       cells: of all rows; of points, all coordinates.
-// Temp     scratch: as of dense_one_group_solve.
+// In       cells: all rows, or for points all coordinates.
+// Temp     scratch: the memory of dense_one_group_solve.
 // Launch   any; a lane group takes a block.
-// Needs    as of dense_scan_blocks.
+// Needs    n * n_blocks < 2**32.
 // Ensures  the entries of all blocks are in scratch.
 LANES_ATTRIBUTE
 kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scratch, uint n,
@@ -45,10 +45,11 @@ kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scrat
 
 // Find the lightest cells of listed blocks, as dense_rescan_blocks does.
 //
-// In       cells: as of dense_one_group_scan; result: how many blocks are listed, by round.
-// Temp     scratch: as of dense_one_group_solve.
+// In       cells: all rows, or for points all coordinates; result: for each round, the number of
+//          listed blocks.
+// Temp     scratch: the memory of dense_one_group_solve.
 // Launch   any; a lane group takes a block.
-// Needs    dense_one_group_solve has taken all rounds before `round`.
+// Needs    dense_one_group_solve has done all rounds before `round`.
 // Ensures  the entries of listed blocks are not stale.
 LANES_ATTRIBUTE
 kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scratch,
@@ -65,18 +66,18 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
 }
 
 // Do the rounds [round, end). A work-item reads array entries that another work-item wrote only
-// after a barrier. The end of a round begins the next one: it bounds rows and lists blocks. After a
-// round that hooked none, or that left one component, further rounds do nothing.
+// after a barrier. The end of each round already bounds rows and lists blocks for the next round.
+// If a round hooks no component, or leaves only one, further rounds do nothing.
 //
-// In       cells: as of dense_one_group_scan; `apart`: 1 if dense_one_group_rescan has read the
-//          blocks listed for `round`, which is then the only round.
+// In       cells: all rows, or for points all coordinates; `apart`: 1 if dense_one_group_rescan has
+//          read the blocks listed for `round`, which is then the only round.
 // Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_one_group_scan;
 //          winners, components and a list of blocks.
-// In-out   result: n edges, lesser << bits | greater, each at the root that it has hooked, or
-//          no_edge; then two 32-bit words per round: how many blocks were read again, and how many
-//          components were hooked; then two further words; then, for points with core distances, n
-//          weights.
-// Launch   one work-group; again with the next round, until no more is hooked.
+// In-out   result: n edges, lesser << bits | greater, each at the root that was hooked, or no_edge.
+//          Then two 32-bit words per round: the number of blocks that were read again, and the
+//          number of components that were hooked. Then two further words. Then, for points with
+//          core distances, n weights.
+// Launch   one work-group; again with the next round, until no more components are hooked.
 // Needs    no_edge: a value that does not stand for an edge. `most_rounds` is at least `end`.
 // Ensures  the edges of all rounds so far are in result. The words of rounds that did not take
 //          place are 0.
@@ -92,9 +93,9 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
-  // Two counters follow the counters of rounds. `pending` counts vertices that have not reached
-  // their root; it is not read, as the number of jumps always suffices. `none` stays 0, as the
-  // length of an empty list.
+  // The two further words are counters. `pending` counts vertices that have not reached their root.
+  // It is not read, because the number of jumps always suffices. `none` stays 0. It is the length
+  // of an empty list.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
   grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,

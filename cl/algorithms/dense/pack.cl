@@ -1,15 +1,16 @@
-// dense: points of many dimensions in float32, as tile.cl reads them.
+// dense: points of many dimensions, converted to float32 in the two layouts that tile.cl reads.
 //
-//     singles    a row of `padded` coordinates a point, for the rows of a tile
-//     packs      16 points together: all their first coordinates, all second ones, ..., for columns
+//     singles    each point's `padded` coordinates together, for the rows of a tile
+//     packs      16 points together: all their first coordinates, then all their second ones, and
+//                so on, for the columns of a tile
 //
-// Both are padded with zeros: to a multiple of 16 coordinates, and of 128 points.
+// Both are padded with zeros, to a multiple of 16 coordinates and of 128 points.
 
 #include "algorithms/dense/filter.cl"
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Find the greatest exponent of the coordinates, after the center is subtracted.
+// Find the greatest exponent of all coordinates, after the center is subtracted from each point.
 //
 // In       rows[n * d]; center[d].
 // In-out   scaling[SCALING_EXPONENT]: 0 before.
@@ -26,7 +27,7 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
   if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
 }
 
-// Write all points in float32, with the center subtracted, and scaled.
+// Convert all points to float32, with the center subtracted, and scaled.
 //
 // In       rows[n * d]; center[d]; scaling[SCALING_EXPONENT].
 // Out      singles[n_padded * padded], packs[n_padded * padded].
@@ -47,14 +48,15 @@ kernel void dense_pack_points(const global double *rows, const global double *ce
   }
 }
 
-// Find the norm of each point, and the greatest one.
+// Find the norm of each point, and the greatest norm.
 //
 // In       packs[n_padded * padded].
-// Out      halves[n_padded]: of squared norms, 0 for padding.
+// Out      halves[n_padded]: half of each squared norm, 0 for padding.
 // In-out   scaling[SCALING_NORM]: 0 before.
 // Launch   any.
 // Needs    dense_pack_points.
-// Ensures  scaling[SCALING_NORM] is a float of at least each norm, by the metric's own norm.
+// Ensures  scaling[SCALING_NORM] is a float that is not less than any point's norm, which is the
+//          norm that belongs to the metric.
 kernel void dense_pack_find_norm(const global float *packs, global float *halves,
                                  volatile global uint *scaling, uint n_padded, uint d,
                                  uint padded) {
@@ -70,7 +72,8 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
 
-// Write a lower bound of the filter values of each point's pairs, by its core distance.
+// Write, for each point, a lower bound of the filter values of pairs that are at least as far apart
+// as the point's core distance.
 //
 // In       core[n]; scaling.
 // Out      floors[n].

@@ -1,4 +1,4 @@
-// dense: the lightest cell of a block, by the lanes of a group or by a single work-item.
+// dense: find the lightest cell of a block, by the lanes of a group or by one work-item.
 #include "algorithms/dense/cells.cl"
 #include "device/lanes.cl"
 #include "device/work_group.cl"
@@ -7,12 +7,13 @@
 #include "algorithms/dense/serial_rows.cl"
 #endif
 
-// Number of cells that a lane loads at once: many if cells are stored, since loads take long; few
-// for points, since registers run short on some devices.
+// Number of cells that a lane loads at once. It is large for stored cells, since loads take long.
+// It is small for points, since some devices run short of registers.
 #define LANE_CELLS (METRIC ? 2 : 8)
 
-// Update every lane's lightest cell with its part of the cells [begin, end) of a row, except cells
-// inside the component `own`. Without `component`, every vertex is a component.
+// Compare every lane's lightest cell with its share of the cells [begin, end) of a row. Cells
+// inside the component `own` are left out. If `component` is null, every vertex is its own
+// component.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
@@ -40,10 +41,11 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
 #endif
 }
 
-// The lightest cell of all lanes of a group: least key, then least column.
+// Find the lightest cell of all lanes of a group: the least key, and among equal keys the least
+// column.
 //
-// In-out   *best: the lane's own before; the lane group's on return.
-// Temp     keys, columns: WG_SIZE entries of local memory, free on return.
+// In-out   *best: the lane's own cell before, the lane group's cell on return.
+// Temp     keys, columns: WG_SIZE entries of local memory, which may be reused on return.
 // Scope    the whole work-group; the result is the same in all lanes of a group.
 static inline void lanes_take_lightest(candidate_t *best, local dense_key_t *keys,
                                        local uint *columns) {

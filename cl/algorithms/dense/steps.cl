@@ -1,20 +1,20 @@
-// dense: the steps of a solve. Each step is a launch of its own (dense.cl), or a part of one
+// dense: the steps of a solve. Each step is a launch of its own (dense.cl), or a part of a launch
 // (one_group.cl).
 #include "algorithms/dense/rows.cl"
 #include "device/winners.cl"
 
-// Blocks that a lane group takes from each tile, one after the other, and blocks of a tile.
+// GROUP_BLOCKS blocks of a tile go to each lane group. A tile has TILE_BLOCKS blocks.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)
 #define TILE_BLOCKS (GROUP_BLOCKS * WG_LANE_GROUPS)
-// Jumps of a vertex in one launch of pointer jumping.
+// Maximum number of jumps that a vertex makes in one launch of pointer jumping.
 #define DENSE_JUMPS 32
 
-// Return the index of a block's entry. Entries that are read together are neighbours.
+// Return the index of a block's entry. Entries that are read at the same time are neighbours.
 static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
 
-// Enter a cell of a vertex's row for its component: the first pass of the reservation.
+// First pass of the reservation: enter a cell of a vertex's row for the vertex's component.
 static inline void reserve_candidate(volatile global uint *winners, uint n, uint own, uint vertex,
                                      const candidate_t *best, uint short_ids) {
   claim_t claim;
@@ -22,9 +22,9 @@ static inline void reserve_candidate(volatile global uint *winners, uint n, uint
   reserve_first(winners, n, own, &claim, short_ids);
 }
 
-// Make every vertex a component without a reservation; the forest is empty.
+// Make every vertex a component without a reservation, and the forest empty.
 //
-// Scope    the launch. See dense_begin.
+// Scope    the whole launch. See dense_begin.
 static inline void grid_dense_begin(global uint *component, volatile global uint *winners,
                                     global ulong *edges, global uint *state, uint n, uint short_ids,
                                     ulong no_edge, uint n_state) {
@@ -36,9 +36,9 @@ static inline void grid_dense_begin(global uint *component, volatile global uint
   GRID_FOR(i, n_state) state[i] = 0;
 }
 
-// Find the lightest cell of every block of some rows, without the diagonal.
+// Find the lightest cell of every block of some rows, leaving out the diagonal.
 //
-// Scope    the launch. See dense_scan_blocks.
+// Scope    the whole launch. See dense_scan_blocks.
 static inline void grid_dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                           global uint *columns, uint first_row, uint n_rows, uint n,
                                           uint dimensions, uint width, uint n_blocks,
@@ -66,9 +66,10 @@ static inline void grid_dense_scan_blocks(const global cell_t *cells, global den
   }
 }
 
-// Enter the lightest valid entry of every row for the row's component: the first pass.
+// First pass of the reservation: enter the lightest valid entry of every row for the row's
+// component.
 //
-// Scope    the launch. See dense_bound_rows.
+// Scope    the whole launch. See dense_bound_rows.
 static inline void grid_dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
                                          const global uint *component,
                                          volatile global uint *winners, uint n, uint n_blocks,
@@ -92,7 +93,7 @@ static inline void grid_dense_bound_rows(const global dense_key_t *keys, const g
 
 // List the stale blocks that may have a cell lighter than their component's reservation.
 //
-// Scope    the launch. See dense_list_blocks.
+// Scope    the whole launch. See dense_list_blocks.
 static inline void grid_dense_list_blocks(const global dense_key_t *keys,
                                           const global uint *columns, const global uint *component,
                                           const volatile global uint *winners, global uint *list,
@@ -116,9 +117,10 @@ static inline void grid_dense_list_blocks(const global dense_key_t *keys,
   }
 }
 
-// Find the lightest cell of every listed block that leaves the component of its row, and enter it.
+// Find the lightest cell that leaves the component of its row in every listed block, and enter it
+// in the component's reservation.
 //
-// Scope    the launch. See dense_rescan_blocks.
+// Scope    the whole launch. See dense_rescan_blocks.
 static inline void grid_dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                             global uint *columns, const global uint *component,
                                             volatile global uint *winners, const global uint *list,
@@ -152,9 +154,10 @@ static inline void grid_dense_rescan_blocks(const global cell_t *cells, global d
   }
 }
 
-// A later pass of the reservation, for one word: among the entries that match all words before it.
+// A later pass of the reservation: lower one word to the least word among the entries that are
+// equal to all earlier words.
 //
-// Scope    the launch. See dense_reserve_word.
+// Scope    the whole launch. See dense_reserve_word.
 static inline void grid_dense_reserve_word(const global dense_key_t *keys,
                                            const global uint *columns, const global uint *component,
                                            volatile global uint *winners, uint n, uint n_blocks,
@@ -173,10 +176,10 @@ static inline void grid_dense_reserve_word(const global dense_key_t *keys,
   }
 }
 
-// Hook every component over its winner, and put that edge into the forest. Returns how many
-// components this work-item has hooked.
+// Hook every component to the component at the other end of its winner, and put the winner into the
+// forest. Return how many components this work-item has hooked.
 //
-// Scope    the launch. See dense_hook_components.
+// Scope    the whole launch. See dense_hook_components.
 static inline uint grid_dense_hook_components(const volatile global uint *winners,
                                               const global uint *component, global uint *parents,
                                               global ulong *edges, volatile global uint *state,
@@ -199,9 +202,10 @@ static inline uint grid_dense_hook_components(const volatile global uint *winner
   return n_hooked;
 }
 
-// Let every vertex point to its root, if DENSE_JUMPS jumps lead there; else as far as they lead.
+// Let every vertex point to its root, if DENSE_JUMPS jumps lead there. Otherwise let it point to
+// the vertex that these jumps reach.
 //
-// Scope    the launch. See dense_jump_pointers.
+// Scope    the whole launch. See dense_jump_pointers.
 static inline void grid_dense_jump_pointers(volatile global uint *parents,
                                             volatile global uint *winners,
                                             volatile global uint *state, uint count, uint n,

@@ -1,17 +1,18 @@
 // dense: filter values of the pairs in a tile, which is a range of rows times a range of columns.
-// In work-groups of one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, and vectors are
-// used. In larger work-groups, it has TILE_ROWS x TILE_COLUMNS pairs, OWN_ROWS x 8 for each
-// work-item.
+// In work-groups of one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, which vectors hold.
+//    In
+// larger work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each work-item has OWN_ROWS x
+// 8 of them.
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
-// No vertex has this number; there are at most 2**26.
+// Means "no vertex". There are at most 2**26 vertices, so none has this number.
 #define NO_VERTEX 0xffffffffu
 
 #define TILE_COLUMNS 128
-#define PACK 16  // points of a pack
+#define PACK 16  // number of points in a pack
 
-// The points as all kernels of tiles read them.
+// The points, in the forms that the kernels of tiles read.
 typedef struct {
   const global double *rows;
   const global float *singles, *packs, *halves;
@@ -25,7 +26,7 @@ typedef struct {
 // Number of columns that stay in the cache while they are compared with all rows of a tile.
 #define NEAREST_COLUMNS 256
 
-// Filter values of the pairs of ROWS_AT_ONCE points and a pack.
+// Compute the filter values of the pairs of ROWS_AT_ONCE points with the points of a pack.
 static inline void pack_sums(const points_t *of, const uint *vertices, uint pack, float16 *sums) {
   const global float *at = of->packs + (size_t)pack * of->padded * PACK;
   const global float *own[ROWS_AT_ONCE];
@@ -45,7 +46,8 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
   for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
 }
 
-// Return the least of 16 values. They are stored in an array first (quirk: oclgrind-vector-halves).
+// Return the least of 16 values. A store to an array takes the vector apart
+// (quirk: oclgrind-vector-halves).
 static inline float least_of(float16 values) {
   float value[PACK], least = INFINITY;
   vstore16(values, 0, value);
@@ -55,21 +57,21 @@ static inline float least_of(float16 values) {
 
 #else
 
-// Rows of a work-item in a tile: 8, or 4 where work-items have few registers.
+// Number of rows of a tile that a work-item has: 8, or 4 if work-items have few registers.
 #ifndef OWN_ROWS
 #define OWN_ROWS 4
 #endif
 
 #define TILE_ROWS (WG_SIZE / 16 * OWN_ROWS)
-#define CHUNK 16  // coordinates that are in local memory at a time
+#define CHUNK 16  // number of coordinates that are in local memory at the same time
 #define ROW_STRIDE (TILE_ROWS + 4)
 #define ROW_LOADS (CHUNK * TILE_ROWS / 4 / WG_SIZE)
 #define COLUMN_LOADS (CHUNK * TILE_COLUMNS / 4 / WG_SIZE)
-// Pairs of a tile that get their distances at a time.
+// Number of pairs of a tile whose distances are computed at the same time.
 #define QUEUE 256
 #define QUEUE_END 0xffffffffu
 
-// Return the rows of a work-item in a tile, and its 8 columns.
+// own_row and own_column return the rows of a tile that a work-item has, and its 8 columns.
 static inline uint own_row(uint i) {
   return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (WG_SIZE / 4);
 }
@@ -84,17 +86,17 @@ typedef struct {
   float rows[CHUNK * ROW_STRIDE];
   float columns[CHUNK * TILE_COLUMNS];
   uint vertices[TILE_ROWS], first[TILE_ROWS];
-  float reach[TILE_ROWS];  // the greatest filter value of pairs that matter
+  float reach[TILE_ROWS];  // for each row: the greatest filter value of pairs that matter
   uint extreme[TILE_ROWS];
   uint pairs[QUEUE], next[QUEUE];
   double distances[QUEUE];
   uint n_pairs[1];
 } tile_memory_t;
 
-// Filter values of a work-item's pairs.
+// Compute the filter values of a work-item's pairs.
 //
-// Scope    the whole work-group; each work-item has its own results. Contains barriers, also at the
-//          beginning.
+// Scope    the whole work-group; each work-item has its own results. Begins with a barrier, and
+//          contains more.
 static inline void tile_sums(const points_t *of, uint column, local tile_memory_t *memory,
                              float8 *sums) {
   const uint lane = get_local_id(0), down = lane / 16, across = lane % 16;
@@ -169,18 +171,18 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
   for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = FILTER_END(sums[i]);
 }
 
-// Find which of a work-item's pairs their rows' reach lets through, and their place in the queue.
+// Find which of a work-item's pairs have filter values within the reach of their rows, and their
+// positions in the queue. Return the position of the first of them.
 //
-// Out      *found: bit i * 8 + j for the pair of row i and column j. Returns the position of the
-//          first pair in the queue.
-// In-out   n_pairs: how many there are, 0 before.
+// Out      *found: bit i * 8 + j is set for the pair of row i and column j.
+// In-out   n_pairs: the number of pairs in the queue, 0 before.
 // Scope    the whole work-group; each work-item has its own results. Ends with a barrier.
 static inline uint tile_queue(const float8 *values, local tile_memory_t *memory, ulong *found) {
   ulong bits = 0;
 #pragma unroll
   for (uint i = 0; i < OWN_ROWS; ++i) {
     const float reach =
-        min(memory->reach[own_row(i)], FLT_MAX);  // pairs that are none are infinite
+        min(memory->reach[own_row(i)], FLT_MAX);  // padding has infinite values, which do not pass
     float value[8];
     vstore8(values[i], 0, value);
 #pragma unroll
@@ -193,7 +195,8 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
   return place;
 }
 
-// Write the pairs of a work-item that have the places [begun, begun + QUEUE), and link them.
+// Write the pairs of a work-item whose positions are in [begun, begun + QUEUE), and link the pairs
+// of each row.
 //
 // In-out   first[TILE_ROWS]: QUEUE_END before.
 // Scope    one work-item.

@@ -1,9 +1,10 @@
 // ECL-MST on worklists of edges.
 //
 // Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs",
-// SC '23, Algorithms 1 and 2. Three things differ from the paper. Populating a worklist makes its
-// first reservations, so a filter pass starts with hooking. Two arrays of reservations alternate,
-// which saves the kernel that resets them (lines 34-37). Linking is randomised (union_find.cl).
+// SC '23, Algorithms 1 and 2. Three things differ from the paper. Populating a worklist also makes
+// the first reservations, so a filter pass starts with hooking. Two arrays of reservations
+// alternate, which saves the kernel that resets them (lines 34-37). Linking is randomised
+// (union_find.cl).
 #include "algorithms/ecl/sets.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
@@ -19,7 +20,7 @@
 
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Make every vertex a set of its own, with no edge in the forest and nothing reserved.
+// Begin a solve: make every vertex a set of its own, without edges in the forest or reservations.
 //
 // Source   Algorithm 1.
 // Out      parent[n]; winners[n * RESERVATION_WORDS], next[n * RESERVATION_WORDS]: reservations;
@@ -58,13 +59,13 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
 // them in the reservations in pass 0 (reservation.cl).
 //
 // Source   Algorithm 2, lines 13-23.
-// In       source: counts[round] edges; weights[n_slots]; capacity: of a worklist.
+// In       source: counts[round] edges; weights[n_slots]; capacity: that of each worklist.
 // In-out   parent[n]: changed only if paths are halved; reservations[n * RESERVATION_WORDS];
 //          counts[round + 1]: 0 before.
 // Out      target: counts[round + 1] edges.
 // Launch   any; one atomic on the counter for each tile.
 // Needs    no other kernel links sets at the same time.
-// Ensures  every edge between two sets is in `target` once; tiles are in any order.
+// Ensures  every edge between two sets is in `target` once. Tiles are appended in any order.
 LANES_ATTRIBUTE
 kernel void ecl_contract_worklist(uint round, const global uint *source, global uint *target,
                                   const global weight_t *weights, global uint *parent,
@@ -112,9 +113,9 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
 // In       worklist: counts[round] edges; weights[n_slots]; parent[n]; counts[n_counts].
 // In-out   reservations[n * RESERVATION_WORDS].
 // Launch   any.
-// Needs    1 <= pass < RESERVATION_PASSES, in rising order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges that match the words
-//          before.
+// Needs    1 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
+// Ensures  word `pass` of each reservation is the least among the edges that are equal to all
+//          earlier words.
 kernel void ecl_refine_reservations(uint round, uint pass, const global uint *worklist,
                                     const global weight_t *weights, const global uint *parent,
                                     global uint *reservations, const global uint *counts, uint n,
@@ -134,16 +135,16 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
 // In       worklist: counts[round] edges; winners[n * RESERVATION_WORDS]: this round's
-//          reservations; counts[n_counts]; is_first: 1 in a filter pass's first round, when `next`
-//          is clear.
+//          reservations; counts[n_counts]; is_first: 1 in a filter pass's first round, in which
+//          `next` has no reservations.
 // In-out   parent[n]; in_forest[n_slots]: a byte for each slot.
-// Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist, which
-//          include those that the next round has.
+// Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist. These
+//          include all representatives of the next round.
 // Launch   any.
-// Needs    all passes of the reservations.
-// Ensures  every set with an edge in the worklist is joined to another one. Where worklists have
-//          vertices, a find may race with links and end at a set that has just taken over u's. The
-//          edge then stays for the next round. u's old set has been joined anyway.
+// Needs    all passes of the reservations are complete.
+// Ensures  every set with an edge in the worklist is joined to another one. If worklists hold
+//          vertices, a find may race with links and end at a set that has just taken over u's set.
+//          Then the edge stays for the next round. u's old set has been joined anyway.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
                                 global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,

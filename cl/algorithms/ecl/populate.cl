@@ -1,8 +1,9 @@
-// ECL-MST: from the graph to a worklist.
+// ECL-MST: copy edges from the graph to a worklist.
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
-// Beyond the paper: populating also makes the first reservations, one for the whole row for the
-// row's own set; and rows of hubs are cut into pieces, which would otherwise delay the launch.
+// Two things go beyond the paper. Populating also makes the first reservations, with a single one
+// for a whole row in the row's own set. And the rows of hubs, which would delay the launch, are cut
+// into pieces.
 #include "algorithms/ecl/sets.cl"
 #include "device/lanes.cl"
 #include "device/reservation.cl"
@@ -16,19 +17,20 @@
 #define ROWS_PER_ITEM 256
 #endif
 
-// Rows shorter than this go to one work-item, longer rows to a lane group. The paper's value is 4.
+// Rows with fewer slots than this go to one work-item, longer rows to a lane group. The paper has
+// 4.
 #ifndef SHORT_ROW
 #define SHORT_ROW 4
 #endif
 
-// Rows with at least this number of slots are hubs. They are cut into pieces of this number of
-// slots, and a lane group takes each piece.
+// Rows with at least this number of slots are hubs. They are cut into pieces of this length, and a
+// lane group takes each piece.
 #ifndef HUB_ROW
 #define HUB_ROW 128
 #endif
 
-// 1: rows are divided by the two macros above. 0: every row goes to one work-item (LANES_LOCAL
-// only).
+// 1: short and long rows are divided as the two macros above say. 0: every row goes to one
+// work-item, which is possible only with LANES_LOCAL.
 #ifndef HYBRID_ROWS
 #define HYBRID_ROWS 1
 #endif
@@ -41,7 +43,7 @@
 
 #define TILE_ROWS (WG_SIZE == 1 ? ROWS_PER_ITEM : WG_SIZE)
 
-// The graph and the filter pass, as a populating work-item needs them.
+// The graph and the filter pass, as a work-item that populates a worklist needs them.
 typedef struct {
   const global uint *indices;
   const global weight_t *weights;
@@ -56,7 +58,8 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
 }
 
 // Return whether the edge in `slot` of `row` belongs to the filter pass. If so, set *edge, enter it
-// for its column's set, and lower *least, which the caller enters for the row's set after the row.
+// for its column's set, and lower *least. After the row, the caller enters *least for the row's
+// set.
 static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
                                  edge_t *edge, reservation_word_t *least) {
   const uint column = filter->indices[slot];
@@ -77,14 +80,14 @@ static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row
 
 // Enter the least edge of a row for the row's set.
 //
-// Scope    the one work-item that has the row.
+// Scope    one work-item, which has the whole row.
 static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
                                     reservation_word_t least) {
   if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
-// Enter the least edge of a row that a lane group has divided among its lanes. If there are no
-// lanes that combine, each work-item enters the least edge of its own slots.
+// Enter the least edge of a row that a lane group has divided among its lanes. With LANES_LOCAL,
+// each work-item enters the least edge of its own slots.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,
@@ -96,7 +99,7 @@ static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row
   filter_enter_row(filter, row_root, least);
 }
 
-// Stage the admitted slots of [first, first + length) of a row.
+// Stage those of the slots [first, first + length) of a row that belong to the filter pass.
 //
 // Scope    a whole lane group.
 static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t *stage, uint row,
@@ -112,19 +115,19 @@ static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t
 }
 
 // Append the edges of a filter pass to a worklist, and enter them in the reservations in pass 0.
-// List the pieces of the rows of hubs, which ecl_populate_from_hubs takes.
+// List the pieces of the rows of hubs, which ecl_populate_from_hubs then takes.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]; lightest, heaviest: the range of
 //          leading key words, inclusive.
 // In-out   parent[n]: read if `contracted`, changed only if paths are halved; reservations[n *
-//          RESERVATION_WORDS]; counts[round]: edges in the worklist; counts[hub_round]: pieces of
-//          hubs; both 0 before.
+//          RESERVATION_WORDS]; counts[round]: the number of edges in the worklist;
+//          counts[hub_round]: the number of pieces of hubs; both 0 before.
 // Out      worklist: counts[round] edges; pieces: counts[hub_round] pairs (row, index of the
 //          piece).
 // Launch   any.
-// Needs    capacity for all admitted edges, and for 2 * n_slots / HUB_ROW pieces.
-// Ensures  every admitted edge of these rows that joins two sets is in the worklist once, in any
-//          order.
+// Needs    capacity for all edges of the filter pass, and for 2 * n_slots / HUB_ROW pieces.
+// Ensures  every edge of these rows that belongs to the filter pass and joins two sets is in the
+//          worklist once, in any order.
 LANES_ATTRIBUTE
 kernel void ecl_populate_from_rows(const global uint *indptr, const global uint *indices,
                                    const global weight_t *weights, global uint *parent,
@@ -169,7 +172,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     row_root[me] = root;
     wg_barrier_local();
 
-    // Rows that one work-item takes. The lanes of a group make the same number of steps.
+    // Rows that one work-item takes alone. All lanes of a group make equally many steps.
     const bool is_short = !HYBRID_ROWS || degree < SHORT_ROW;
     const uint steps = HYBRID_ROWS ? SHORT_ROW - 1 : degree;
     reservation_word_t least = RESERVATION_NONE;
@@ -186,10 +189,10 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
       const uint at = atomic_add(&counts[hub_round], n_pieces);
       for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
     }
-    // Rows of medium length, one after the other, by all lanes of the group.
+    // Rows of medium length. All lanes of the group share each row, one row after the other.
     const uint group = LANES_FIRST;
     for (uint k = group; k < group + LANES; ++k) {
-      const uint length = row_end[k] - row_begin[k];  // the same for all lanes
+      const uint length = row_end[k] - row_begin[k];  // has one value in all lanes
       if (length >= SHORT_ROW && length < HUB_ROW)
         filter_stage_slots(&filter, &stage, (uint)tile + k, row_root[k], row_begin[k], length);
     }
@@ -200,15 +203,18 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 }
 
 #if WG_SIZE > 1 && HYBRID_ROWS
-// Do for the rows of hubs what ecl_populate_from_rows does for all other rows: a lane group takes a
+// Do for the rows of hubs what ecl_populate_from_rows does for all other rows. A lane group takes a
 // piece of a row.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots], pieces, lightest, heaviest: as there.
-// In-out   parent[n], reservations[n * RESERVATION_WORDS], counts[round]: as there.
-// Out      worklist: appended.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]; pieces: from ecl_populate_from_rows;
+//          lightest, heaviest: the range of leading key words, inclusive.
+// In-out   parent[n]: read if `contracted`, changed only if paths are halved; reservations[n *
+//          RESERVATION_WORDS]; counts[round]: the number of edges in the worklist.
+// Out      worklist: edges are appended.
 // Launch   any.
 // Needs    ecl_populate_from_rows of the same filter pass.
-// Ensures  with it, every admitted edge that joins two sets is in the worklist once, in any order.
+// Ensures  every edge of the filter pass that joins two sets is now in the worklist once, in any
+//          order.
 LANES_ATTRIBUTE
 kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint *indices,
                                    const global weight_t *weights, global uint *parent,
@@ -225,7 +231,7 @@ kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint 
   const uint group = get_local_id(0) / LANES;
   stage_open(&stage);
   TILES_FOR(tile, n_pieces, WG_LANE_GROUPS) {
-    if (tile + group < n_pieces) {  // the same for all lanes
+    if (tile + group < n_pieces) {  // has one value in all lanes
       const uint2 piece = pieces[tile + group];
       const uint first = indptr[piece.x] + piece.y * HUB_ROW;
       const uint length = min(indptr[piece.x + 1] - first, (uint)HUB_ROW);

@@ -3,8 +3,8 @@
 // Source: SC '23, section 5.3, item 4.
 #include "device/union_find.cl"
 
-// 1: worklists hold the representatives of endpoints, which compresses paths implicitly; vertices
-// in them are roots. 0: worklists hold vertices, and finds halve their paths.
+// 1: worklists hold the representatives of endpoints, which are roots. This compresses paths
+// implicitly. 0: worklists hold vertices, and finds halve their paths.
 #ifndef IMPLICIT_COMPRESSION
 #define IMPLICIT_COMPRESSION 1
 #endif

@@ -1,4 +1,5 @@
-// ECL-MST without worklists: every round reads the whole graph again. For the ablation only.
+// ECL-MST without worklists: every round reads the whole graph again. It serves only an ablation
+// study.
 //
 // Source: SC '23, section 5.3, items 7 ("Topology-Driven") and 8 ("Vertex-Centric").
 #include "device/reservation.cl"
@@ -16,7 +17,7 @@
 #define SINGLE_DIRECTION 1
 #endif
 
-// Store the source vertex of every slot, which edge-centric work needs.
+// Store the source vertex of every slot. Kernels that take edge by edge need it.
 //
 // In       indptr[n + 1].
 // Out      rows[n_slots].
@@ -28,7 +29,8 @@ kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *row
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) rows[slot] = (uint)row;
 }
 
-// Make the edge of `slot` if it belongs to the filter pass, u and v being the roots of its ends.
+// Return whether the edge of `slot` belongs to the filter pass. If so, set *edge, with the roots of
+// its two ends.
 static inline bool topology_edge(const global uint *indices, const global weight_t *weights,
                                  volatile global uint *parent, uint row, uint slot, uint lightest,
                                  uint heaviest, edge_t *edge) {
@@ -55,12 +57,12 @@ static inline bool topology_edge(const global uint *indices, const global weight
 // Make the reservations of one pass for every edge between two sets.
 //
 // In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots].
-// In-out   parent[n]: paths are halved; reservations[n * RESERVATION_WORDS]; counts[round]: 1 if
-//          there is such an edge. All writers store the same value, so their race is benign.
+// In-out   parent[n]: paths are halved; reservations[n * RESERVATION_WORDS]; counts[round]: set to
+//          1 if an edge joins two sets. All writers store the same value, so their race is benign.
 // Launch   any.
-// Needs    passes in rising order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges that match the words
-//          before.
+// Needs    passes follow in ascending order, one launch each.
+// Ensures  word `pass` of each reservation is the least among the edges that are equal to all
+//          earlier words.
 kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
                                  const global uint *indices, const global weight_t *weights,
                                  global uint *parent, global uint *reservations,
@@ -88,8 +90,9 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
 //          RESERVATION_WORDS].
 // In-out   parent[n]; in_forest[n_slots].
 // Launch   any.
-// Needs    all passes of the reservations.
-// Ensures  as ecl_hook_components where worklists have vertices.
+// Needs    all passes of the reservations are complete.
+// Ensures  every set with an edge to another set is joined to another one, as after
+//          ecl_hook_components if worklists hold vertices.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
                               global uint *parent, const global uint *winners,

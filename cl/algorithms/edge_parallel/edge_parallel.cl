@@ -1,41 +1,46 @@
 // Edge-parallel Borůvka: every round goes over all edges of the graph.
 //
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
-// Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt;
-// supervertices are the roots of disjoint sets. As in the paper nothing is compacted or filtered,
-// and a last round finds no edge between two sets. Its slots hold 32 bits of weight and 32 of
-// edge in one word; here they are reservations (reservation.cl), which take weights of any type,
-// and come in as many passes as it says.
+// Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt.
+// Supervertices are the roots of disjoint sets. As in the paper, edges are neither compacted nor
+// filtered, and a last round finds no edge between two sets. In the paper, one word has 32 bits of
+// an edge's weight and 32 bits of its number. Here reservations take its place. They take weights
+// of any type, in as many passes as the type needs (reservation.cl).
 #include "device/lock.cl"
 #include "device/reservation.cl"
 #include "device/rows.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// state[]: the lock of SETS_LOCKED, and how many merges each round has done.
+// Indices of the words of state[]: the lock of SETS_LOCKED, then the number of merges in each
+// round.
 #define STATE_LOCK 0
 #define STATE_MERGED 1
 
 // ------------------------------------------------------------------------------ disjoint sets
 //
 // Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". Linking is randomised in all
-// three kinds, as everywhere here (union_find.cl); the paper does not say who is linked to whom.
+// three kinds, as in all other algorithms here (union_find.cl). The paper does not say which of two
+// roots is linked to the other.
 
 #define SETS_HALVING 0
 #define SETS_COMPRESSING 1
 #define SETS_LOCKED 2
 
-// How sets are shared: SETS_HALVING (0), finds halve paths by compare-and-swap; SETS_COMPRESSING
-// (1), they compress them to the root by compare-and-swap; SETS_LOCKED (2), one lock for all sets
-// is taken around every operation, which halves paths and links by plain stores.
+// How sets are shared by work-items:
+//   SETS_HALVING (0)      finds halve paths by compare-and-swap;
+//   SETS_COMPRESSING (1)  finds let all vertices of a path point to the root, by compare-and-swap;
+//   SETS_LOCKED (2)       one lock for all sets is taken around every operation, which halves paths
+//                         and links roots by plain stores.
 #ifndef SETS
 #define SETS SETS_HALVING
 #endif
 
 #if SETS == SETS_LOCKED
 
-// Only the work-item that has the lock uses the sets, past caches, between the lock's fences. If
-// the lock is lost, `vertex` is returned, and the solve is invalid.
+// Return the root of a vertex. Only the work-item that has the lock uses the sets. It reads and
+// writes them past the caches, between the lock's fences. If the lock is lost, return `vertex`
+// itself. The solve is then invalid.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
   lock_wait_t wait = {0, 0};
@@ -70,7 +75,7 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 #else
 
-// Return the root of a vertex. `lock` is for SETS_LOCKED.
+// Return the root of a vertex. `lock` is not used here, only with SETS_LOCKED.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
 #if SETS == SETS_COMPRESSING
@@ -80,7 +85,7 @@ static inline uint sets_find(volatile global uint *parent, uint vertex,
 #endif
 }
 
-// Join the sets of two vertices; returns whether they were two.
+// Join the sets of two vertices. Return whether they were two sets.
 static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
                               volatile global uint *lock) {
   return wi_unite(parent, sets_find(parent, a, lock), sets_find(parent, b, lock));
@@ -90,7 +95,7 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 // ------------------------------------------------------------------------------------ rounds
 
-// Store the row of every slot; with columns and weights, that makes the array of edges.
+// Store the row of every slot. Together with columns and weights, the rows are the array of edges.
 //
 // In       indptr[n + 1].
 // Out      rows[n_slots].
@@ -107,7 +112,8 @@ kernel void edge_parallel_list_edges(const global uint *indptr, global uint *row
   }
 }
 
-// Make every vertex a set of its own, with no edge in the forest and the lock free.
+// Begin a solve: make every vertex a set of its own, without edges in the forest, with the lock
+// free.
 //
 // Out      parent[n]; state[n_state]; in_forest[4 * n_flag_words]: a byte for each slot.
 // Launch   any.
@@ -133,22 +139,22 @@ kernel void edge_parallel_reset(global uint *reservations, uint n) {
 
 // Make the reservations of one pass for every edge between two sets.
 //
-// Source   section 3.1.1, "Min-edge selection"; the guard of reservation.cl is the first look of
-//          its compare-and-swap loop.
+// Source   section 3.1.1, "Min-edge selection". The read that may save the atomic operation
+//          (ATOMIC_GUARDS) is the first read of the paper's compare-and-swap loop.
 // In       rows[n_slots], indices[n_slots], weights[n_slots].
 // In-out   parent[n]: paths get shorter, roots stay; reservations[n * RESERVATION_WORDS]; state:
 //          the lock.
 // Launch   any.
-// Needs    0 <= pass < RESERVATION_PASSES, in rising order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges that match the words
-//          before.
+// Needs    0 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
+// Ensures  word `pass` of each reservation is the least among the edges that are equal to all
+//          earlier words.
 kernel void edge_parallel_find_minima(const global uint *rows, const global uint *indices,
                                       const global weight_t *weights, global uint *parent,
                                       global uint *reservations, global uint *state, uint n,
                                       uint n_slots, uint pass) {
   GRID_FOR(slot, n_slots) {
     const uint row = rows[slot], column = indices[slot];
-    if (column <= row) continue;  // loops, and mirror images where both directions are stored
+    if (column <= row) continue;  // a self-loop, or the mirror entry of an edge
     edge_t edge;
     edge.u = sets_find(parent, row, state + STATE_LOCK);
     edge.v = sets_find(parent, column, state + STATE_LOCK);
@@ -166,15 +172,16 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
   }
 }
 
-// Merge every supervertex with the one at the other end of its winner.
+// Merge every supervertex with the supervertex at the other end of its winner.
 //
-// Source   section 3.1.1, "Contraction"; flags take the place of the threads' lists.
+// Source   section 3.1.1, "Contraction". Flags take the place of the paper's list per thread.
 // In       rows[n_slots], indices[n_slots]; reservations[n * RESERVATION_WORDS].
-// In-out   parent[n]; in_forest[n_slots]; state: the round's merges, 0 before; the lock.
+// In-out   parent[n]; in_forest[n_slots]; state: the number of the round's merges, 0 before, and
+//          the lock.
 // Launch   any.
-// Needs    all passes of the reservations.
-// Ensures  an edge that wins for two supervertices joins the forest once: winners close no cycle,
-//          so only the second merge finds one set.
+// Needs    all passes of the reservations are complete.
+// Ensures  an edge that wins for two supervertices joins the forest once. Winners do not form a
+//          cycle, so only the second of its two merges finds that both ends are in one set.
 kernel void edge_parallel_contract(const global uint *rows, const global uint *indices,
                                    const global uint *reservations, global uint *parent,
                                    global uchar *in_forest, volatile global uint *state, uint n,

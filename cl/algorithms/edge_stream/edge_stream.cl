@@ -2,14 +2,14 @@
 //
 // The heaviest edge of a cycle is not in the forest (the cycle property). In a forest, every vertex
 // has a limit: the greatest key on its path to the top of its tree (proof/tree.cl). The path
-// between two vertices of one tree lies on their two paths to the top, so no edge on it is heavier
-// than the greater of the two limits:
+// between two vertices of one tree consists of parts of their two paths to the top. So no edge on
+// it is heavier than the greater of the two limits:
 //
 //              top            limit[u] = max(a, c), limit[v] = max(b, c)
 //             /    .
-//          c .      d .       An edge (u, v) whose key is above both closes a cycle on which it is
-//           x          y      the heaviest. One below may be so, too: it stays, and the next
-//          a . b              reduction decides.
+//          c .      d .       If the key of an edge (u, v) is above both limits, the edge closes a
+//           x          y      cycle and is its heaviest edge. Any other edge may be the heaviest,
+//          a . b              too. It stays, and the next reduction decides.
 //           u   v
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -29,7 +29,8 @@ typedef uint limit_t;
 // Out      u[m], v[m].
 // Launch   any.
 // Needs    nothing.
-// Ensures  ends that are negative or have more than 32 bits are NO_VERTEX, which no graph has.
+// Ensures  ends that are negative or need more than 32 bits become NO_VERTEX, which is not a vertex
+//          of any graph.
 kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *wide_v,
                                global uint *u, global uint *v, uint m) {
   GRID_FOR(i, m) {
@@ -38,15 +39,17 @@ kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *w
   }
 }
 
-// Store the limit of each vertex and its tree, from the tree of a forest's contraction.
+// Store the limit of each vertex, and the tree that contains it. They come from the tree of
+// contractions of a forest.
 //
-// In       reaches[n], tops[n]: of the vertices, as proof_tree_descend stores them; keys[k]: of
-//          64-bit weights, the keys of forest edges by rank.
-// Out      limits[n]; trees[n]: if has_trees.
+// In       reaches[n], tops[n]: as proof_tree_descend stores them for the vertices; keys[k]: for
+//          64-bit weights, the keys of the forest's edges by rank.
+// Out      limits[n]; trees[n]: written if has_trees.
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
-// Ensures  limits[v] = the greatest key on the path from v to the top: 0 at the top of a tree with
-//          edges, the greatest of all for a vertex without edges. trees[v] = the top.
+// Ensures  limits[v] = the greatest key on the path from v to the top. It is 0 at the top of a tree
+//          with edges, and the greatest possible key for a vertex without edges. trees[v] = the
+//          top.
 kernel void edge_stream_limit(const global ulong *reaches, const global uint *tops,
                               const global weight_t *keys, global limit_t *limits,
                               global uint *trees, uint n, uint has_trees) {
@@ -63,13 +66,14 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
 
 // Mark the edges of a chunk that may enter the forest.
 //
-// In       u[m], v[m], weights[m]; limits[n], trees[n]: if has_limits and has_trees.
+// In       u[m], v[m], weights[m]; limits[n], trees[n]: read if has_limits and has_trees.
 // Out      stays[m]: 1 or 0.
-// In-out   fault[1]: lowered to the first edge with an end that is not a vertex, or a NaN.
+// In-out   fault[1]: lowered to the index of the first edge that has an end which is not a vertex,
+//          or a NaN weight.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT; edge_stream_limit, if has_limits.
-// Ensures  stays[i] = 0 for edges before `begin`, self-loops, faults, and edges that close a cycle
-//          on which they are the heaviest by the limits.
+// Ensures  stays[i] = 0 for edges before `begin`, for self-loops, for faulty edges, and for edges
+//          that are the heaviest on a cycle, as the limits show.
 kernel void edge_stream_mark(const global uint *u, const global uint *v,
                              const global weight_t *weights, const global limit_t *limits,
                              const global uint *trees, global uchar *stays,
@@ -91,12 +95,12 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
 
 // Append the marked edges of a chunk to the edges that wait for a reduction.
 //
-// In       positions[count]: of the marked edges; u, v, weights: of the chunk; ids: of the chunk,
-//          or null: then the edge at position p has the id first_id + p.
-// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: from `at` on, count of each.
+// In       positions[count]: the indices of the marked edges; u, v, weights: the chunk; ids: those
+//          of the chunk, or null. If it is null, the edge at position p has the id first_id + p.
+// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: `count` entries from `at` on.
 // Launch   any.
-// Needs    edge_stream_mark, and its marks compacted; space for at + count edges.
-// Ensures  edges wait in the order of the chunk.
+// Needs    edge_stream_mark, and a compaction of its marks; space for at + count edges.
+// Ensures  the waiting edges are in the order of the chunk.
 kernel void edge_stream_append(const global uint *positions, const global uint *u,
                                const global uint *v, const global weight_t *weights,
                                const global ulong *ids, global uint *waiting_u,
@@ -112,14 +116,14 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
   }
 }
 
-// Take the edges of a forest from the edges that were sorted.
+// Copy the edges of a forest from the edges that were sorted for the solve.
 //
-// In       slots[k], edges[k]: the forest's; numbers[m]: of the edges by slot; weights[m], ids[m]:
-//          before sorting.
+// In       slots[k], edges[k]: the forest's edges; numbers[m]: for each slot, the number of its
+//          edge; weights[m], ids[m]: for each number, as before the sort.
 // Out      forest_u[k], forest_v[k], forest_weights[k], forest_ids[k].
 // Launch   any.
 // Needs    slots are below m.
-// Ensures  the forest's edges in canonical order.
+// Ensures  the forest's edges are in canonical order.
 kernel void edge_stream_take(const global uint *slots, const global uint2 *edges,
                              const global uint *numbers, const global weight_t *weights,
                              const global ulong *ids, global uint *forest_u, global uint *forest_v,

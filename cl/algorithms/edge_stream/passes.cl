@@ -1,23 +1,23 @@
-// edge_stream: Boruvka's algorithm by passes over edges that do not fit any memory.
+// edge_stream: Borůvka's algorithm in passes over edges that do not fit any memory.
 //
-// Every vertex has the label of its component: one of the component's vertices, its root. A pass
-// looks at all edges, chunk by chunk, and finds the first edge of each component that leads out of
-// it. First by the order of solves: weight key, lesser end, greater end, id. Then components are
-// joined along these edges, and the next pass begins.
+// Every vertex has the label of its component. The label is one of the component's vertices, its
+// root. A pass looks at all edges, chunk by chunk. For each component it finds the first edge that
+// leads out of it, in the order of solves: weight key, lesser end, greater end, id. Then components
+// are joined along these edges, and the next pass begins.
 //
-// Atomic operations have 32 bits, and the order has up to 192 bits. So the minimum of a chunk is
-// found word by word, the leading word first:
+// Atomic operations have 32 bits, and an edge's place in the order has up to 192 bits. So the
+// minimum of a chunk is found word by word, the leading word first:
 //
 //     word         0 leading key   1 trailing key   2 low end   3 high end   4, 5 id
 //     edge x       7               -                3           9            0, 40
 //     edge y       7               -                3           5            0, 90
 //     best before  8               -                1           2            0, 11
-//     word 0       7: a work-item that lowers a word makes those behind it greatest
-//     word 2       3               by edges whose words before it are the best
-//     word 3       5               by x and y
-//     words 4, 5   0, 90           by y alone
+//     word 0       7: a work-item that lowers a word sets the words after it to the greatest value
+//     word 2       3               lowered by edges that equal the best edge in all earlier words
+//     word 3       5               lowered by x and y
+//     words 4, 5   0, 90           lowered by y alone
 //
-// Trailing keys are of 64-bit weights.
+// Only 64-bit weights have trailing keys.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -57,8 +57,8 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
   return edge;
 }
 
-// Set the words after a word to the greatest value. They belonged to an edge that is worse than the
-// edge of the new word.
+// Set the words after word number `word` to the greatest value. They belonged to an edge that is
+// worse than the edge of the new word.
 static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
@@ -69,8 +69,7 @@ static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
   if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
 }
 
-// Return whether those words of an edge that come before word `word` equal the words of the root's
-// best edge.
+// Return whether an edge equals the root's best edge in all words before word number `word`.
 static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
@@ -98,8 +97,8 @@ static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PAR
   if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
-// Lower the leading word of a root's best edge to an edge's leading word, if that is less. Return
-// whether the edge may be the root's best edge.
+// Lower the leading word of a root's best edge to `word`, an edge's leading word, if that is less.
+// Return whether the edge may be the root's best edge.
 static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
@@ -111,13 +110,13 @@ static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
 //
 // In       u[m], v[m], weights[m]; labels[n].
 // Out      stays[m]: 1 or 0.
-// In-out   the best edges; fault[1]: lowered to the first edge with an end that is not a vertex, or
-//          a NaN.
+// In-out   the best edges; fault[1]: lowered to the index of the first edge that has an end which
+//          is not a vertex, or a NaN weight.
 // Launch   any.
-// Needs    fault[0] = NO_FAULT; all words of the best edges are greatest before a pass; labels are
-//          roots.
-// Ensures  stays[i] = 0 for edges within a component, faults, and edges that are heavier than the
-//          best ones of both components.
+// Needs    fault[0] = NO_FAULT. Before a pass, all words of the best edges have the greatest value.
+//          Labels are roots.
+// Ensures  stays[i] = 0 for edges within a component, for faulty edges, and for edges that are
+//          heavier than the best edges of both components.
 kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
                                      const global weight_t *weights, const global uint *labels,
                                      global uchar *stays, volatile global uint *fault, uint n,
@@ -142,14 +141,15 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Find the minimum of one further word of the marked edges.
+// Find the minimum of one further word among the marked edges.
 //
-// In       positions[count]: of the marked edges; u, v, weights: of the chunk; ids: of the chunk,
-//          or null: then the edge at position p has the id first_id + p; labels[n].
+// In       positions[count]: the indices of the marked edges; u, v, weights: the chunk; ids: those
+//          of the chunk, or null. If it is null, the edge at position p has the id first_id + p.
+//          labels[n].
 // In-out   the best edges.
 // Launch   any.
-// Needs    edge_stream_passes_offer, and the words before `word` settled; word is 1 to
-//          WORD_ID_LOWER.
+// Needs    edge_stream_passes_offer. The words before `word` are final for this chunk. `word` is
+//          from 1 to WORD_ID_LOWER.
 // Ensures  the words up to `word` belong to the best edge of this chunk and the earlier ones.
 kernel void edge_stream_passes_settle_word(const global uint *positions, const global uint *u,
                                            const global uint *v, const global weight_t *weights,
@@ -163,13 +163,13 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
   }
 }
 
-// Store the weights of those edges of a chunk that are now the best edges of their roots, bit for
-// bit.
+// Store the weights, bit for bit, of those edges of a chunk that are now the best edges of their
+// roots.
 //
 // In       positions[count], u, v, weights, ids, labels[n]: as in edge_stream_passes_settle_word.
 // Out      best_weights[n]: written for roots whose best edge is in this chunk.
 // Launch   any.
-// Needs    all words settled.
+// Needs    all words are final for this chunk.
 // Ensures  best_weights[root] = the weight of the root's best edge.
 kernel void edge_stream_passes_note_weights(const global uint *positions, const global uint *u,
                                             const global uint *v, const global weight_t *weights,
@@ -185,15 +185,15 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
   }
 }
 
-// Find the component that each root's best edge leads to.
+// Find the component to which each root's best edge leads.
 //
 // In       labels[n], low[n], high[n].
 // Out      targets[n].
 // In-out   active[1]: 0 before.
 // Launch   any.
-// Needs    a complete pass.
-// Ensures  targets[v] = the root at the other end of v's best edge; v itself if v is not a root, or
-//          is without edges. active[0] = how many roots have an edge.
+// Needs    a complete pass over all edges.
+// Ensures  targets[v] = the root at the other end of v's best edge. It is v itself if v is not a
+//          root or has no best edge. active[0] = the number of roots that have a best edge.
 kernel void edge_stream_passes_choose(const global uint *labels, const global uint *low,
                                       const global uint *high, global uint *targets,
                                       volatile global uint *active, uint n) {
@@ -210,8 +210,8 @@ kernel void edge_stream_passes_choose(const global uint *labels, const global ui
   if (own) atomic_add(active, own);
 }
 
-// Return whether a vertex is the lesser of two roots that chose the same edge. Longer cycles of
-// choices cannot occur, since the order of edges is strict.
+// Return whether a vertex is the lesser of two roots that have chosen the same edge. The order of
+// edges is strict, so choices cannot form longer cycles.
 static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
   const uint target = targets[v];
   return v < target && targets[target] == v;
@@ -263,7 +263,7 @@ kernel void edge_stream_passes_take_joined(const global uint *positions,
 // In-out   targets[n]. Only the lesser root of a pair is changed. Other vertices may read it before
 //          or after: neither value makes them a lesser root. The race is benign.
 // Launch   any.
-// Needs    edge_stream_passes_choose; all new edges taken.
+// Needs    edge_stream_passes_choose; edge_stream_passes_take_joined has copied all new edges.
 // Ensures  the only cycles of targets are tops, which are their own targets.
 kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
   GRID_FOR(v, n) {
@@ -271,7 +271,7 @@ kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
   }
 }
 
-// Steps that a vertex goes up its tree in one launch.
+// Number of steps that a vertex goes up its tree in one launch.
 #define HOPS 32
 
 // Make each vertex point nearer to the top of its tree.
@@ -302,8 +302,8 @@ kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, glob
 // In       targets[n].
 // In-out   labels[n].
 // Launch   any.
-// Needs    edge_stream_passes_jump_pointers until all vertices point to the tops of their trees.
-// Ensures  labels are roots.
+// Needs    edge_stream_passes_jump_pointers, until all vertices point to the tops of their trees.
+// Ensures  each label is the root of the new component.
 kernel void edge_stream_passes_relabel(const global uint *targets, global uint *labels, uint n) {
   GRID_FOR(v, n) labels[v] = targets[labels[v]];
 }

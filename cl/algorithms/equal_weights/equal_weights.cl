@@ -1,22 +1,22 @@
 // equal_weights: the spanning forest of a matrix whose weights are all equal, by one work-item.
 //
 // Source: J. B. Kruskal, "On the shortest spanning subtree of a graph", Proc. AMS 7 (1956). Edges
-// of equal weight come in canonical order: edges from vertex 0 to greater vertices, then edges from
-// vertex 1 to greater vertices, and so on. So nothing is sorted by weight. If the rows are sorted,
-// and every entry below the diagonal has its mirror entry above it, the entries are in this order
-// already. Otherwise an entry (i, j) below the diagonal counts as an edge of j, so all entries are
-// first listed by their lesser ends. Of the edges of a vertex, only the edges that lead to other
-// components are sorted.
+// of equal weight are taken in canonical order: first the edges from vertex 0 to greater vertices,
+// then the edges from vertex 1 to greater vertices, and so on. So nothing is sorted by weight. If
+// the rows are sorted, and every entry below the diagonal has its mirror entry above it, the
+// entries are in this order already. Otherwise all entries are first listed by their lesser ends,
+// and an entry (i, j) below the diagonal counts as an edge of j. Of the edges of a vertex, only the
+// edges that lead to other components are sorted.
 //
 //     u = 2 has edges to 7, 3, 9, 5            components before: {2, 7} {3, 9} {5}
 //     sorted: 3, 5, 9                          the forest's edges are those to 3 and 5
 //
-// The root of a component is its least vertex. The largest component often has vertex 0, and paths
-// to its root stay short.
+// The root of a component is its least vertex. The largest component often contains vertex 0, and
+// paths to its root stay short.
 #include "device/work_group.cl"
 
-// Words of the result: the status of the solve, and the number of edges of the forest. After these
-// words come the slots of the edges, in n - 1 words, and the ends of the edges, two words each.
+// Indices of the words of the result: the status of the solve, and the number of edges of the
+// forest. The slots of the edges follow, in n - 1 words, and then their ends, two words per edge.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_WORDS 2
@@ -24,11 +24,12 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// Words of scratch memory that a solve takes for each slot, and for each vertex.
+// Number of words of scratch memory that a solve takes for each slot, and for each vertex.
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
-// Maximum number of steps of the insertion sorts of a solve, for each vertex and each slot.
+// Maximum number of steps, for each vertex and each slot, that the insertion sorts of a solve take
+// together.
 #define MOST_STEPS 16
 
 // Maximum number of edges of a vertex that are sorted by comparing each edge with each other edge.
@@ -58,8 +59,9 @@ static inline uint column_of(const matrix_t *matrix, uint slot) {
   return index_at(matrix->indices, slot, matrix->is_wide);
 }
 
-// Return the root of a vertex. With wi_find_halving of device/union_find.cl, which is safe if other
-// work-items change the parents at the same time, a whole solve takes a fifth longer.
+// Return the root of a vertex, with path halving by plain stores. wi_find_halving of
+// device/union_find.cl is safe if other work-items change the parents at the same time, but with it
+// a whole solve takes a fifth longer.
 static inline uint wi_find_alone(global uint *parents, uint v) {
   for (;;) {
     const uint parent = parents[v], above = parents[parent];
@@ -86,10 +88,10 @@ static inline bool wi_has_sound_columns(const matrix_t *matrix) {
   return !is_faulty;
 }
 
-// Return whether the entries are in canonical order: in each row the columns are valid and rise,
-// and each entry below the diagonal has its mirror entry above the diagonal.
+// Return whether the entries are in canonical order. In each row the columns must be valid and
+// ascend, and each entry below the diagonal must have its mirror entry above the diagonal.
 //
-// Temp     cursors[n]: in each row so far, the first slot above the diagonal without its mirror.
+// Temp     cursors[n]: for each row so far, the first slot above the diagonal without its mirror.
 // Scope    one work-item. O(n + m).
 static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors) {
   uint end = 0;
@@ -122,8 +124,8 @@ static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint
   return min(root, other);
 }
 
-// Find the forest of a matrix whose entries are in the order in which edges are to be chosen: go
-// through the entries, and take each that joins two components.
+// Find the forest of a matrix whose entries are in canonical order: go through the entries, and
+// take each that joins two components.
 //
 // Scope    one work-item. O((n + m) log n).
 static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
@@ -142,8 +144,8 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
 //
 // No branch here depends on an entry, since the processor would predict half of them wrongly.
 //
-// Out      ends[n]: the end of each vertex's list; entries[m]: greater end << 32 | slot. In a list
-//          the slots rise.
+// Out      ends[n]: the end of each vertex's list; entries[m]: greater end << 32 | slot. The slots
+//          of a list ascend.
 // Scope    one work-item. O(n + m).
 static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
                                    global ulong *entries) {
@@ -177,7 +179,7 @@ static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
   return !is_faulty;
 }
 
-// Sort at most FEW entries, all of them distinct. No branch depends on an entry.
+// Sort at most FEW distinct entries. No branch depends on an entry.
 //
 // Scope    one work-item. O(count^2).
 static inline void wi_sort_few(global ulong *entries, uint count) {
@@ -190,7 +192,7 @@ static inline void wi_sort_few(global ulong *entries, uint count) {
   for (uint i = 0; i < count; ++i) entries[i] = sorted[i];
 }
 
-// Sort entries by insertion, in at most `left` steps. Return the number of steps that remain.
+// Sort entries by insertion, in at most `left` steps. Return how many of these steps remain.
 //
 // Scope    one work-item. O(count + the steps taken).
 static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) {
@@ -233,16 +235,16 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
   return left > 0;
 }
 
-// Find the forest.
+// Find the spanning forest of a matrix whose weights are all equal.
 //
-// In       indptr[n + 1], indices[m]: elements of 64 bits if is_wide, else of 32. They may have any
-//          values, and are checked.
+// In       indptr[n + 1], indices[m]: elements of 64 bits if is_wide, else of 32 bits. They may
+//          have any values, and are checked.
 // Out      result[RESULT_WORDS + 3 * (n - 1)].
 // Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n].
-// Launch   one work-item. O((n + m) log n).
+// Launch   one work-group. O((n + m) log n).
 // Needs    n > 0; m < 2**32.
-// Ensures  the result is STATUS_SOLVED, and has the forest's edges in the order of the entries if
-//          by_entry, else in canonical order; or it is STATUS_UNSUITED.
+// Ensures  the status is STATUS_SOLVED or STATUS_UNSUITED. If it is STATUS_SOLVED, the result has
+//          the forest's edges, in the order of the entries if by_entry, else in canonical order.
 kernel void equal_weights_solve(const global uint *indptr, const global uint *indices,
                                 global uint *result, global uint *scratch, uint n, uint m,
                                 uint is_wide, uint by_entry) {

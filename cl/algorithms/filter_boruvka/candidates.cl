@@ -1,16 +1,15 @@
 // filter-boruvka: solves that begin with known edges of the forest and with candidates, which are
-// the edges that are still undecided.
-//
-// Each edge is stored once.
+// the edges that are still undecided. Each edge of the graph is stored once.
 #include "algorithms/filter_boruvka/rounds.cl"
 
 #if !SYMMETRIC
 
-// Begin a solve with candidates (clmst/algorithms/filter_boruvka/workspace.py): mark the edges that
+// Begin a solve of candidates (clmst/algorithms/filter_boruvka/workspace.py): mark the edges that
 // are certainly in the forest.
 //
-// In       kept[n_slots / 32, rounded up]: a bit for each slot.
-// Out      marks: a copy of `kept`; state: counts zero; links and reservations of depth 0, empty.
+// In       kept[n_slots / 32, rounded up]: a bit for each slot, 1 if its edge is in the forest.
+// Out      marks: a copy of `kept`; state: all counts are 0; the links and reservations of depth 0,
+//          empty.
 // Launch   any.
 // Needs    each edge is stored once.
 // Ensures  what filter_boruvka_prepare ensures, except that the slots in `kept` are marked.
@@ -20,18 +19,20 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
   GRID_FOR(i, solve_mark_words(&solve)) marks[i] = kept[i];
 }
 
-// Make the worklist of depth 0 of candidates, under the weights that they have now. Of a degree-2 path
-// (series contraction) the heaviest edge is the candidate. All other edges of it are in the forest.
+// Make a worklist of depth 0 of the candidates, with their present weights. A candidate may be a
+// degree-2 path (series contraction). Then only its heaviest edge is undecided, and all its other
+// edges are in the forest.
 //
-// In       weights; ends[n_candidates]: two numbers below n each; starts[n_candidates + 1]: where in
-//          `slots` each path begins, or null: each is one edge; slots[starts[n_candidates]]: of edges
-//          rising.
-// In-out   marks: set for the edges of paths of several edges, cleared for the heaviest of each;
-//          reservations of depth 0, empty before.
-// Out      list_even: the candidates as edges; state: their count.
+// In       weights; ends[n_candidates]: for each candidate two numbers below n; starts[n_candidates
+//          + 1]: where the slots of each path begin in `slots`, or null if each candidate is one
+//          edge; slots[starts[n_candidates]]: slots of edges, ascending in each path.
+// In-out   marks: set for all edges of paths of several edges, then cleared for the heaviest of
+//          each path; reservations of depth 0, empty before.
+// Out      list_even: the candidates as edges; state: their number.
 // Launch   any.
 // Needs    candidates_prepare; the worklist has capacity for n_candidates.
-// Ensures  the reservations of pass 0 are made. A path that is a cycle is listed, never reserved.
+// Ensures  the reservations of pass 0 are made. A path that is a cycle is listed, but never
+//          reserved.
 kernel void filter_boruvka_candidates_enter(SOLVE_PARAMETERS, const global uint2 *ends,
                                             const global uint *slots, const global uint *starts,
                                             uint n_candidates) {

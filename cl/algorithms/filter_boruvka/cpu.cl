@@ -1,19 +1,20 @@
 // filter-boruvka for CPUs: each work-item has a long contiguous range of every array.
 //
 // Source: Borůvka's algorithm with the filter of Filter-Kruskal (Osipov, Sanders, Singler 2009) and
-// the deterministic reservations of ECL-MST (Fallin et al. 2023). Segments that are compacted in
-// place, and hooking by the edge that a supervertex reserved, are clmst's own.
+// the deterministic reservations of ECL-MST (Fallin et al. 2023). Two things are clmst's own:
+// segments of the edge list that are compacted in place, and hooking by the edge that a supervertex
+// reserved.
 //
 // Work-groups have one work-item. Depth 0 of the first phase has the vertices of the graph. Depth 0
 // of a later phase has the components at the end of the phase before. The supervertices of a depth
-// are contracted to the supervertices of the next depth, of which there are at most half as many.
-// The host knows these numbers. It passes the positions at which a depth begins: `here` and `there`
-// are where the links of a depth and of the next depth begin in links[], and `counts` is where the
-// counts of the depth begin in state[].
+// are contracted to the supervertices of the next depth, which are at most half as many. The host
+// knows these numbers, and passes the position where the data of each depth begin. In links[], the
+// links of a depth begin at `here`, and those of the next depth at `there`. In state[], the counts
+// of the depth begin at `counts`.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 #include "device/rows.cl"
 
-// Empty the reservations of vertices.
+// Reset the reservations of vertices.
 //
 // Out      reserved[RESERVATION_WORDS n_vertices].
 // Launch   any.
@@ -26,10 +27,10 @@ kernel void filter_boruvka_cpu_begin(global uint *reserved, uint n_vertices) {
 
 // Clear the flags of the forest.
 //
-// Out      in_forest[n_slots], in n_words whole words.
+// Out      in_forest[n_slots], written as n_words whole words.
 // Launch   any.
 // Needs    nothing.
-// Ensures  no slot is in the forest.
+// Ensures  all flags are 0.
 kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
   GRID_FOR(i, n_words) in_forest[i] = 0;
 }
@@ -39,9 +40,10 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
 // window need not be checked.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]; links[n]: the components of vertices,
-//          read if `contracted`; in_largest, read if `marked`: bits of mark_largest; the window's upper end, (high_key, high_slot), read if `limited`.
-// In-out   reserved: of the vertices or components, empty before; state: the count of edges, zero
-//          before.
+//          read if `contracted`; in_largest: the bits of filter_boruvka_cpu_mark_largest, read if
+//          `marked`; (high_key, high_slot): the window's upper end, read if `limited`.
+// In-out   reserved: the reservations of the vertices or components, empty before; state: the
+//          number of edges, 0 before.
 // Out      edges[segments * stride], listed: the list; lengths[segments]; state: whether a segment
 //          overflowed.
 // Launch   one work-group for each segment.
@@ -91,7 +93,7 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
 // Make the reservations of a later pass (reservation.cl).
 //
 // In       lengths[segments].
-// In-out   reserved; edges, listed: the list, which stays as it is.
+// In-out   reserved; edges, listed: the list, which is only read.
 // Launch   one work-group for each segment.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
 // Ensures  after the last pass every supervertex has reserved its lightest edge.
@@ -110,14 +112,16 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 
 // Put the edge that each supervertex has reserved into the forest. If two supervertices have
 // reserved the same edge, the lesser of them is a root, and gets a number at the next depth. A
-// supervertex that has reserved no edge is finished, and gets the number of its component.
+// supervertex that has not reserved an edge is finished, and gets the number of its component.
 //
 // In       reserved, edges.
-// In-out   state: the count of vertices of the next depth, and the components; in_forest[n_slots].
-// Out      links[n_vertices] of this depth; next: empty reservations of the roots.
+// In-out   state: the number of vertices of the next depth, and the number of components;
+//          in_forest[n_slots].
+// Out      links[n_vertices] of this depth; next: the reservations of the roots, which are empty.
 // Launch   any.
-// Needs    all passes of the reservations.
-// Ensures  in_forest is 1 where an edge joins; links of roots and of finished vertices are known.
+// Needs    all passes of the reservations are complete.
+// Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished
+//          vertices are final.
 kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *next,
                                     const global uint4 *edges, global uint *links,
                                     global uchar *in_forest, volatile global uint *state, uint here,
@@ -150,15 +154,16 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
 
 // Find the supervertex of every vertex of a depth by its links, with path compression.
 //
-// Work-items read and store links at the same time. A link that is read is the old link, which
-// leads to the root, or already the number of the supervertex. All vertices on the path get the
-// number, too, so no work-item follows a path twice, however long it is.
+// Work-items read and store links at the same time. A link that is read is either the old link,
+// which leads to the root, or already the number of the supervertex. All vertices on the path get
+// the number, too, so no work-item follows a path twice, however long it is.
 //
 // In-out   links[n_vertices] of this depth; state: STUCK in place of the overflow, if a path has as
-//          many links as there are vertices. That is a cycle: choices were wrong.
-// Launch   any. O(n_vertices) for each work-item; all together as a rule.
-// Needs    hook of this depth.
-// Ensures  all links are known. A vertex on a cycle has number 0, which does no harm.
+//          many links as there are vertices. Then it is a cycle, and the choices were wrong.
+// Launch   any. O(n_vertices) for each work-item; usually that much for all together.
+// Needs    filter_boruvka_cpu_hook of this depth.
+// Ensures  all links are numbers of supervertices. A vertex on a cycle gets number 0, which does no
+//          harm.
 kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile global uint *state,
                                       uint here, uint n_vertices) {
   links += here;
@@ -185,10 +190,10 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
 // supervertex.
 //
 // In       links of this depth.
-// In-out   edges, listed, lengths[segments]: the list; next: reservations of the next depth, empty
-//          before; state: the count of edges of the next depth, zero before.
+// In-out   edges, listed, lengths[segments]: the list; next: the reservations of the next depth,
+//          empty before; state: the number of edges of the next depth, 0 before.
 // Launch   one work-group for each segment.
-// Needs    follow of this depth: all links are known.
+// Needs    filter_boruvka_cpu_follow of this depth.
 // Ensures  the reservations of pass 0 are made; edges keep their order.
 kernel void filter_boruvka_cpu_contract(const global uint *links, volatile global uint *next,
                                         global uint4 *edges, global weight_t *listed,
@@ -220,11 +225,11 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
 // Find the component of every vertex of a depth at the end of the phase. The components of the next
 // depth must have been found before.
 //
-// In-out   links: of the next depth, at `there`, all final; of this depth, at `here`, written.
-//          anew: whether this depth is the graph's vertices, whose links are final from the phase
-//          before.
+// In-out   links: at `there`, those of the next depth, which are final; at `here`, those of this
+//          depth, which are written. anew: whether this depth has the graph's vertices, whose links
+//          are already final for the phase before.
 // Launch   any.
-// Needs    settle of the next depth.
+// Needs    filter_boruvka_cpu_settle of the next depth.
 // Ensures  the links of this depth are final.
 kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there, uint n_vertices,
                                       uint anew) {
@@ -241,7 +246,7 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
 // In       links[n] of the graph's vertices, all final.
 // Out      in_largest[n / 32 words, rounded up]: a bit for each vertex, from the least bit on.
 // Launch   any. O(n).
-// Needs    settle of depth 0.
+// Needs    filter_boruvka_cpu_settle of depth 0.
 // Ensures  bits are set for the vertices of one component.
 kernel void filter_boruvka_cpu_mark_largest(const global uint *links, global uint *in_largest,
                                             uint n) {

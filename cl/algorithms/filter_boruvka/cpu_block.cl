@@ -1,15 +1,15 @@
-// filter-boruvka for CPUs: how the edges that a window lists are found in a block of slots.
+// filter-boruvka for CPUs: how a block of slots is searched for the edges that a window lists.
 //
 // Each step keeps only some of the slots that the step before has kept, and moves them to the front
 // of local arrays. No step has a branch that depends on a single slot. So many loads are under way
-// at once, and no branch is predicted wrongly.
+// at the same time, and no branch is predicted wrongly.
 //
-// Example: a block of slots 64 .. 71 in rows 5 and 6; all are light but slot 65.
+// Example: a block with the slots 64 .. 71 in rows 5 and 6. All edges are light except slot 65:
 //
 //     slots             64   65   66   67   68   69   70   71
 //     rows               5    5    5    5    5    6    6    6
 //     columns            2    4    7    8    9    5    8    9
-//     light              0         2    3    4    5    6    7     (from the block's begin)
+//     light              0         2    3    4    5    6    7     (positions in the block)
 //     above the row                2    3    4         6    7
 #include "algorithms/filter_boruvka/window.cl"
 #include "device/row_fill.cl"
@@ -22,9 +22,9 @@
 // Find the slots of a block whose edges are at most (high_key, high_slot) in the order of (key,
 // slot).
 //
-// Out      picked: the positions of these slots in the block, rising.
+// Out      picked: the positions of these slots in the block, ascending.
 // Scope    one work-item.
-// Ensures  returns how many there are.
+// Ensures  returns the number of these slots.
 static inline uint wi_pick_light(local uint *picked, const global weight_t *weights, uint begin,
                                  uint length, full_key_t high_key, uint high_slot) {
   uint n_picked = 0, i = 0;
@@ -50,13 +50,14 @@ static inline uint wi_pick_light(local uint *picked, const global weight_t *weig
   return n_picked;
 }
 
-// Keep the slots above the diagonal.
+// Keep only the slots above the diagonal.
 //
-// In       indices; rows[length]: of the block's slots.
-// In-out   picked[n_picked]; if n_picked is `length` every slot is in it, whatever it holds.
-// Out      rows, columns: of what is kept.
+// In       indices; rows[length]: the rows of the block's slots.
+// In-out   picked[n_picked]: the positions of slots. If n_picked equals `length`, every slot is
+//          meant, and the contents of picked are ignored.
+// Out      rows, columns: those of the slots that are kept.
 // Scope    one work-item.
-// Ensures  returns how many there are.
+// Ensures  returns the number of slots that are kept.
 static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uint *columns,
                                  const global uint *indices, uint begin, uint length,
                                  uint n_picked) {
@@ -83,12 +84,12 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
 
 // Remove the edges within the largest component, which are most of the edges within any component.
 // One bit for each vertex says whether it is in the largest component. The bits of all vertices fit
-// a near cache, and their links would not.
+// a near cache, while their links would not fit.
 //
 // In       in_largest: the bits of the vertices.
 // In-out   picked, rows, columns [n_picked].
 // Scope    one work-item.
-// Ensures  returns how many there are.
+// Ensures  returns the number of edges that are kept.
 static inline uint wi_leave_largest(local uint *picked, local uint *rows, local uint *columns,
                                     const global uint *in_largest, uint n_picked) {
   uint n_kept = 0;
@@ -106,10 +107,10 @@ static inline uint wi_leave_largest(local uint *picked, local uint *rows, local 
 
 // Replace rows and columns by their components, and keep the edges that join two components.
 //
-// In       links: of vertices, all final.
+// In       links: those of the vertices, all final.
 // In-out   picked, rows, columns [n_picked].
 // Scope    one work-item.
-// Ensures  returns how many there are.
+// Ensures  returns the number of edges that are kept.
 static inline uint wi_keep_joining(local uint *picked, local uint *rows, local uint *columns,
                                    const global uint *links, uint n_picked) {
   uint n_kept = 0;

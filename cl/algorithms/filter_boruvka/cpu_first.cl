@@ -1,11 +1,11 @@
-// filter-boruvka for CPUs: the first round of a graph for which the slots of each vertex's edges
-// are known, such as a graph that is solved repeatedly. Every vertex reads its own edges. So no
-// edges are listed before the first contraction, and the choice needs no atomic operations.
+// filter-boruvka for CPUs: the first round of a graph that stores the slots of each vertex's edges,
+// such as a graph that is solved repeatedly. Every vertex reads its own edges. So no edges are
+// listed before the first contraction, and the choice needs no atomic operations.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
-// Return the lightest of some slots, or NO_POSITION if there are none. Slots rise, so of equal
-// weights the first stays. Keys and slots are compared as whole words where they fit: a branch
-// would be predicted wrongly half of the time.
+// Return the lightest of some slots, or NO_POSITION if there are none. Slots ascend, so of equal
+// weights the first one is returned. If a key and a slot fit one word, they are compared as one
+// word. A branch would be predicted wrongly half of the time.
 static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,
                                uint end) {
 #if WEIGHT_BITS == 64
@@ -29,12 +29,12 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 // Find the lightest edge of every vertex.
 //
 // In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
-//          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, rising;
+//          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, ascending;
 //          starts[n + 1]: where the slots of each vertex begin.
-// Out      chosen[n]: (slot, other end), slot NO_POSITION if v is without edges.
+// Out      chosen[n]: (slot, other end). The slot is NO_POSITION if the vertex does not have edges.
 // Launch   any. O(n + n_slots).
 // Needs    nothing.
-// Ensures  chosen[v] is the least (key, slot) of the edges of v.
+// Ensures  chosen[v] is the edge of v with the least (key, slot).
 kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const global uint *indices,
                                             const global weight_t *weights,
                                             const global uint *starts, const global uint *incident,
@@ -50,11 +50,13 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
 // depth 0.
 //
 // In       chosen[n].
-// In-out   state: the count of vertices of depth 1, and the components; in_forest[n_slots].
-// Out      links[n]; next: empty reservations of the roots.
+// In-out   state: the number of vertices of depth 1, and the number of components;
+//          in_forest[n_slots].
+// Out      links[n]; next: the reservations of the roots, which are empty.
 // Launch   any.
-// Needs    first_choose.
-// Ensures  in_forest is 1 where an edge joins; links of roots and of finished vertices are known.
+// Needs    filter_boruvka_cpu_first_choose.
+// Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished
+//          vertices are final.
 kernel void filter_boruvka_cpu_first_hook(const global uint2 *chosen, global uint *next,
                                           global uint *links, global uchar *in_forest,
                                           volatile global uint *state, uint counts, uint components,

@@ -2,33 +2,34 @@
 //
 // Every work-item has its own segment of the list. A segment has a capacity of `stride` edges, of
 // which the first lengths[segment] are in use. Edges are listed in the order of their slots and
-// keep their order, so the positions in the list order edges in the same way as their slots.
-// Therefore reservations have the position of an edge in place of its id. The position leads from a
-// supervertex straight to the edge that it has reserved.
+// keep this order. So two positions in the list compare as the two slots do. Therefore reservations
+// hold the position of an edge instead of its id. The position leads from a supervertex straight to
+// the edge that it has reserved.
 #include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The link of a root that has no number yet, while the supervertices of a tile are counted.
+// The link of a root that does not have a number yet, while the supervertices of a tile are
+// counted.
 #define LINK_ROOT 0xfffffffeu
 
-// Vertices that tell which component is the largest.
+// Number of vertices that vote on which component is the largest.
 #define VOTERS 256
 
-// Stands for "no position". It is the reservation_id of a supervertex that has reserved no edge.
+// Means "no position". It is the reservation_id of a supervertex that has not reserved an edge.
 #define NO_POSITION 0xffffffffu
 
-// state[]: first a word that says whether a segment has overflowed, or whether links formed a
-// cycle. Then the number of components at the end of each phase. Then, for each depth of each
-// phase, its number of vertices and its number of edges.
+// Indices of the words of state[]. The first word says whether a segment has overflowed, or whether
+// links form a cycle. Then comes the number of components at the end of each phase. Then come, for
+// each depth of each phase, its number of vertices and its number of edges.
 #define STATE_OVERFLOW 0
 #define STATE_STUCK 2
 #define COUNT_VERTICES 0
 #define COUNT_EDGES 1
 
-// The list: edges as (end, end, leading key word, slot). `weights` has the weight of each position
-// if weights have 64 bits, which is what reservations look up by it; else nothing.
+// The edge list. Each edge is (end, end, leading key word, slot). If weights have 64 bits,
+// `weights` has the weight of each position, which reservations look up. Otherwise it is not used.
 typedef struct {
   global uint4 *edges;
   global weight_t *weights;
@@ -53,21 +54,21 @@ static inline edge_t list_edge(const list_t *list, uint position) {
 }
 
 // Return whether an edge lowers the reservation of a supervertex, by its first word. The read races
-// with atomics of other work-items. Words only fall, so an edge that does not lower a word now
-// never will.
+// with atomics of other work-items. Words only fall, so an edge that does not lower the word now
+// will never lower it.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
 }
 
-// Put the edge in a slot into the forest. If two supervertices chose the same edge, they store the
-// same byte.
+// Put the edge in a slot into the forest. If two supervertices chose the same edge, two work-items
+// store the same byte.
 static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
 
-// Number the roots and the finished vertices of a tile of links. The roots become supervertices of
-// the next depth: `next` gets empty reservations for them.
+// Number the roots and the finished vertices in a tile of links. The roots become supervertices of
+// the next depth, and their reservations in `next` are reset.
 static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
                                uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
                                uint components, uint next_stride) {
@@ -89,8 +90,8 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
 // ends.
 //
 // First, find the ends whose reservation an edge lowers, which are few. This needs only loads and
-// no branches, so many loads are under way at once. An atomic operation in between would wait for
-// all of them.
+// no branches, so many loads are under way at the same time. If an atomic operation came in
+// between, it would wait for all of them.
 static inline void list_reserve(const list_t *list, uint from, uint to,
                                 volatile global uint *reserved, local uint *lowering) {
   uint n_lowering = 0;
