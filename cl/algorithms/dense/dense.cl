@@ -152,8 +152,8 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
   if (n_hooked > 0) atomic_add(state, n_hooked);
 }
 
-// Make every vertex point to its root, if DENSE_JUMPS jumps along parents lead there. Otherwise
-// make it point to the vertex that they reach, so that a jump of the next launch is DENSE_JUMPS
+// Let every vertex point to its root, if DENSE_JUMPS jumps along parents lead there. Otherwise let
+// it point to the vertex that these jumps reach, so that a jump of the next launch is DENSE_JUMPS
 // times as long. Other work-items read and store parents at the same time. A parent that is read is
 // the old or the new one, and both lead to the same root. Also reset the reservations.
 //
@@ -162,7 +162,7 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
 // Out      winners[n * words].
 // Launch   any; repeated until state[count] stays 0.
 // Needs    the only cycles of parents are roots.
-// Ensures  every vertex has the same root as before; all reservations are all ones.
+// Ensures  no vertex gets a different root; all reservations are all ones.
 kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
                                 volatile global uint *state, uint count, uint n, uint short_ids) {
   grid_dense_jump_pointers(parents, winners, state, count, n, short_ids);

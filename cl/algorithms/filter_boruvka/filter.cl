@@ -25,9 +25,9 @@ static inline volatile global uint *filter_link(const solve_t *solve, const loca
   return links + i;
 }
 
-// Number the components that exist at the end of a phase. They are the supervertices of `depth` and
-// of all further depths that no edge of the phase's window leaves. They become the supervertices of
-// depth 1 in the next phase.
+// Number the components that exist at the end of a phase. They are those supervertices of `depth`
+// and of all later depths that are not left by any edge of the phase's window. They become the
+// supervertices of depth 1 in the next phase.
 static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
                                             local uint *counts, local uint *scratch,
                                             local uint *base) {
@@ -50,7 +50,7 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
 
 // Find the component of every vertex of a depth at the end of a phase. Depths are processed from
 // the greatest to the least, so each vertex finds its component in one step. A final link that is
-// read on the way may have been stored by another work-item at the same time. It is right as well.
+// read on the way may just have been stored by another work-item. It is right as well.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
@@ -58,7 +58,7 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
     const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
-    // In later phases the graph's vertices begin at the component that the phase before left.
+    // In later phases a link of the graph's vertices is a component of the phase before, not final.
     if (depth == 0 && phase > 0) link &= ~LINK_FINAL;
     for (uint below = depth; !(link & LINK_FINAL); ++below) {
       links += solve_capacity(solve, below);
@@ -69,7 +69,7 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
 }
 
 // Reset the reservations of the supervertices of depth 1, which are the components at the end of
-// the phase before. Nothing uses these reservations between two phases.
+// the phase before. No code uses these reservations between two phases.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
@@ -82,8 +82,9 @@ static inline void filter_begin_links(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
 }
 
-// Replace the vertices in own[] and other[], which are the ends of the edges of a block, by their
-// components, if both ends differ. The loads of all slots of the block are under way at once.
+// Replace the vertices in own[] and other[], which are the ends of a block's edges, by their
+// components, unless both ends are equal. The loads of all slots of the block are under way at
+// once.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
   global uint *links = (global uint *)solve->links;
@@ -102,8 +103,8 @@ static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own,
 }
 
 // Find the edges of a phase's window in a block. own[] and other[] become the components of their
-// ends at `depth`. For all other slots, own[] and other[] become equal. Return the number of edges
-// that join two components.
+// ends at `depth`. For slots without such an edge, own[] and other[] become equal. Return the
+// number of edges that join two components.
 //
 // An edge of an earlier window lies within a component. So only the upper end of the window must be
 // checked, and no weights are read for the last window.
@@ -114,7 +115,7 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
   uint row = block_row_before(tile, block), n_kept = 0;
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
-    own[k] = other[k] = 0;  // left out
+    own[k] = other[k] = 0;  // equal ends mean that the slot is left out
     if (k >= block->length) continue;
     if (block_begins_row(tile, block, k)) row = tile->rows[block->first + k];
     const uint slot = tile->first + block->first + k;
@@ -134,16 +135,16 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
 }
 
 // Put the edges of a tile on the worklist of `depth`, at `n_all` positions from *base on. `before`
-// of these positions come before those of this work-item. Most of the time is spent in the
+// of these positions come before this work-item's own. Most of the time is spent in the
 // reservations of the edges. So the work-items exchange edges through local memory, until all have
-// the same number, however many each of them has found.
+// equally many, however many each of them has found.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
                                     const uint *own, const uint *other, uint before, uint n_all,
                                     const local uint *base) {
   const uint me = get_local_id(0);
-  local uint *slots = tile->rows;  // its rows are not needed any more
+  local uint *slots = tile->rows;  // the tile's rows are not needed any more
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (own[k] == other[k]) continue;

@@ -3,17 +3,17 @@
 // launches them.
 //
 // Prepare    find_rows; prepare or set_windows
-// Filter     take_minima or take_minima_and_list, join_rows, choose_edges, follow_choices: the first
-//            round, of vertices in their rows; admit_edges in any other phase
+// Filter     in the first round, which chooses from rows: take_minima or take_minima_and_list,
+//            join_rows, choose_edges, follow_choices; in later phases: admit_edges
 // Choose     refine, hook, follow
 // Contract   contract
-// Settle     number_components, find_components, begin_components: between two phases
+// Settle     between two phases: number_components, find_components, begin_components
 // Finish     expand
 //
 // Source: Borůvka's algorithm on worklists of edges, with the filter of Filter-Kruskal (Osipov,
-// Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). The
-// first round from the rows alone, consecutive numbers of supervertices, hooking without
-// compare-and-swap and tiles of slots are clmst's own.
+// Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). Four
+// things are clmst's own: the first round from the rows alone, consecutive numbers of
+// supervertices, hooking without compare-and-swap, and tiles of slots.
 //
 // All kernels first take the arrays of a solve (SOLVE_PARAMETERS of solve.cl), and then their own
 // arguments.
@@ -26,8 +26,9 @@
 
 // Find the row of each tile's first slot. This is done once for each graph.
 //
-// In       indptr[n + 1]; tile_slots: the length of a tile, TILE_SLOTS of the later launches.
-// Out      tiles[n_tiles + 1]: the row of each tile, and n - 1 after the last tile.
+// In       indptr[n + 1]; tile_slots: the length of a tile, which is TILE_SLOTS of the later
+//          launches.
+// Out      tiles[n_tiles + 1]: the row of each tile's first slot, and n - 1 after the last tile.
 // Launch   any.
 // Needs    n > 0.
 // Ensures  slot t * tile_slots is in row tiles[t].
@@ -36,11 +37,11 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Clear the counts of a solve. If each edge is stored once, clear the marks and the links as well.
+// Clear the counts of a solve. If each edge is stored once, also clear the marks and the links.
 //
-// Out      state: the counts and the overflow become zero, the windows and the barrier stay. If
-//          each edge is stored once: marks, all zero, and the links and reservations of depth 0,
-//          all empty.
+// Out      state: the counts and the overflow become 0, the windows and the barrier keep their
+//          values. If each edge is stored once, also the marks, which become 0, and the links and
+//          reservations of depth 0, which become empty.
 // Launch   any.
 // Needs    nothing.
 // Ensures  if each edge is stored once, no slot is marked.
@@ -49,16 +50,18 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Clear what prepare clears, and set the upper ends of all windows except the last one by a sample
-// of the weights.
+// Clear what filter_boruvka_prepare clears, and set the upper ends of all windows except the last
+// one, from a sample of the weights.
 //
-// In       weights[n_slots]; seed: of the random slots; draw_bits: each key of the sample is the
+// In       weights[n_slots]; seed: for the random slots; draw_bits: each key of the sample is the
 //          least of 1 << draw_bits random slots, 0 to 16; rank_a, rank_b, rank_c: the ranks in the
-//          sample at which windows end, rising. SAMPLES stands for no window.
-// Out      what prepare writes; state: the ends of windows, as (key words, slot).
+//          sample at which windows end, ascending. The rank SAMPLES means that there is no such
+//          window.
+// Out      what filter_boruvka_prepare writes; state: the ends of windows, as (key words, slot).
 // Launch   any.
 // Needs    n_slots > 0.
-// Ensures  the ends rise in the order of (key, slot). Launches with equal arguments set equal ends.
+// Ensures  the ends ascend in the order of (key, slot). Launches with equal arguments set equal
+//          ends.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
                                        uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
@@ -73,13 +76,15 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // Find every vertex's lightest edge in its row.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles.
-// Out      target[n]: the other end of the lightest edge, or the vertex itself if it has no edge;
-//          marks: the lightest edges that lead to a vertex of greater number. For a row that is
-//          divided between several tiles, tiles: the lightest slot of each piece, and no marks.
+// Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
+//          an edge; marks: the lightest edges that lead to a vertex of greater number. A row that
+//          is divided between several tiles gets no marks, but tiles gets the lightest slot of each
+//          part of the row.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    find_rows, prepare. Both directions of all edges are stored.
-// Ensures  for each row within one tile, the vertex has its lightest edge. join_rows does the rows
-//          that are divided between tiles.
+// Needs    filter_boruvka_find_rows, filter_boruvka_prepare. Both directions of all edges are
+//          stored.
+// Ensures  every vertex whose row lies within one tile has its lightest edge.
+//          filter_boruvka_join_rows finds the lightest edges of all other rows.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   TILE_MEMORY;
@@ -89,12 +94,13 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
 
 // Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
 //
-// In       what take_minima reads; state: windows.
-// In-out   state: the count of edges at depth 0, zero before; overflow.
-// Out      what take_minima writes; list_even: the edges of the first window.
+// In       what filter_boruvka_take_minima reads; state: windows.
+// In-out   state: the number of edges at depth 0, 0 before; overflow.
+// Out      what filter_boruvka_take_minima writes; list_even: the edges of the first window.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    find_rows, set_windows. Both directions of all edges are stored.
-// Ensures  as take_minima.
+// Needs    filter_boruvka_find_rows, filter_boruvka_set_windows. Both directions of all edges are
+//          stored.
+// Ensures  what filter_boruvka_take_minima ensures.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
   TILE_MEMORY;
@@ -105,25 +111,25 @@ kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
 
 // Find the lightest edges of the rows that are divided between several tiles.
 //
-// In       indptr, indices, weights, tiles: the lightest slot of each piece of a row.
+// In       indptr, indices, weights; tiles: the lightest slot of each part of a row.
 // In-out   target[n]; marks.
 // Launch   any.
-// Needs    take_minima.
-// Ensures  every vertex has its lightest edge in `target`.
+// Needs    filter_boruvka_take_minima.
+// Ensures  every vertex has the other end of its lightest edge in `target`.
 kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   minima_join_rows(&solve);
 }
 
 // Put into the forest those lightest edges that lead from a vertex to a vertex of lesser number.
-// take_minima and join_rows have already marked the edges that lead to a greater number. Make the
-// roots supervertices of depth 1.
+// filter_boruvka_take_minima and filter_boruvka_join_rows have already marked the edges that lead
+// to a greater number. Make the roots supervertices of depth 1.
 //
 // In       indptr, indices, weights, target[n].
-// In-out   marks; state: the count of vertices at depth 1, zero before.
+// In-out   marks; state: the number of vertices at depth 1, 0 before.
 // Out      the links of roots; the links and reservations of depth 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    join_rows.
+// Needs    filter_boruvka_join_rows.
 // Ensures  if two vertices chose the same edge, the lesser of them is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
@@ -135,12 +141,12 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
 // Follow the lightest edges from every vertex to its supervertex, at most POINTER_STEPS steps.
 //
 // In       target[n]; the links of roots.
-// In-out   state: the count of pending vertices at depth 0, zero before.
+// In-out   state: the number of pending vertices at depth 0, 0 before.
 // Out      the links of all other vertices of depth 0.
 // Launch   any.
-// Needs    choose_edges.
-// Ensures  a link has the number of the supervertex, or it leads to a vertex nearer to the root,
-//          and the vertex is counted as pending.
+// Needs    filter_boruvka_choose_edges.
+// Ensures  a link has the number of the supervertex. If the steps do not suffice, the link leads to
+//          a vertex nearer to the root, and the vertex is counted as pending.
 kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   first_follow_choices(&solve);
@@ -151,18 +157,17 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 // Make the worklist of `depth` from the edges of a phase's window that join two components.
 //
 // In       indptr, indices, weights, tiles; state: windows; links of depth 0, if depth is 1.
-// In-out   reservations of `depth`, empty before; state: the count of edges of `depth`, zero
-//          before.
+// In-out   reservations of `depth`, empty before; state: the number of edges of `depth`, 0 before.
 // Out      the worklist of `depth`; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    find_rows; at depth 1 every vertex of the graph knows its component.
+// Needs    filter_boruvka_find_rows. At depth 1, every vertex of the graph knows its component.
 // Ensures  all edges of the worklist have entered the reservations in pass 0 (reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   TILE_MEMORY;
   local uint base;
   solve_t solve = SOLVE_ARGUMENTS;
-  if (solve.state[STATE_GAVE_UP]) solve.n_slots = 0;  // what comes before was not finished
+  if (solve.state[STATE_GAVE_UP]) solve.n_slots = 0;  // an earlier launch did not finish
   filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }
 
@@ -180,14 +185,14 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 }
 #endif
 
-// Put the edge that each supervertex has reserved, its lightest one, into the forest. Make the
-// roots supervertices of depth + 1.
+// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest.
+// Make the roots supervertices of depth + 1.
 //
 // In       the worklist and the reservations of `depth`.
-// In-out   marks; state: the count of vertices of depth + 1, zero before.
+// In-out   marks; state: the number of vertices of depth + 1, 0 before.
 // Out      the links of `depth`; the links and reservations of depth + 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    the reservations of `depth` are complete: all their passes are done (reservation.cl).
+// Needs    all passes of the reservations of `depth` are complete (reservation.cl).
 // Ensures  if two supervertices have reserved the same edge, the lesser of them is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
@@ -199,12 +204,11 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
 // Follow the links of every vertex of a depth to its supervertex, at most POINTER_STEPS steps.
 //
 // In       again: whether this is a repetition. A repetition does nothing if no vertex is pending.
-// In-out   the links of `depth`; state: the count of pending vertices, zero before the first
-//          launch.
+// In-out   the links of `depth`; state: the number of pending vertices, 0 before the first launch.
 // Launch   any.
-// Needs    hook of the same depth.
-// Ensures  a link has the number of the supervertex, or it leads to a vertex nearer to the root,
-//          and the vertex is counted as pending.
+// Needs    filter_boruvka_hook of `depth`.
+// Ensures  a link has the number of the supervertex. If the steps do not suffice, the link leads to
+//          a vertex nearer to the root, and the vertex is counted as pending.
 kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint again) {
   const solve_t solve = SOLVE_ARGUMENTS;
   if (again && *solve_count(&solve, phase, depth, COUNT_PENDING) == 0) return;
@@ -214,11 +218,11 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
 // Make the worklist of depth + 1 from the worklist of `depth`.
 //
 // In       the worklist of `depth`; links of `depth`.
-// In-out   reservations of depth + 1, empty before; state: the count of edges of depth + 1, zero
+// In-out   reservations of depth + 1, empty before; state: the number of edges of depth + 1, 0
 //          before.
 // Out      the worklist of depth + 1; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    follow of the same depth.
+// Needs    filter_boruvka_follow of `depth`.
 // Ensures  edges within one supervertex are gone. All other edges have entered the reservations of
 //          depth + 1 in pass 0 (reservation.cl).
 LANES_ATTRIBUTE
@@ -228,14 +232,14 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_contract(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Number the components that exist at the end of a phase. They are the supervertices that no edge
-// of the phase's window leaves.
+// Number the components that exist at the end of a phase. They are the supervertices that are not
+// left by any edge of the phase's window.
 //
-// In-out   the links of all depths from `depth` on; state: the count of vertices at depth 1 of the
-//          next phase, zero before.
+// In-out   the links of all depths from `depth` on; state: the number of vertices at depth 1 of the
+//          next phase, 0 before.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all rounds of the phase are done.
-// Ensures  a finished supervertex has a final link.
+// Ensures  every finished supervertex has a final link.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint counts[MAX_DEPTHS], scratch[WG_SIZE], base;
@@ -247,7 +251,7 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
 //
 // In-out   links of depth 0.
 // Launch   any.
-// Needs    number_components.
+// Needs    filter_boruvka_number_components.
 // Ensures  all links of depth 0 are final.
 kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
@@ -256,11 +260,11 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
 
 // Begin the next phase: make the components the supervertices of depth 1.
 //
-// In       state: the count of components, at depth 1 of the phase.
+// In       state: the number of components, at depth 1 of the phase.
 // Out      links and reservations of depth 1, empty.
 // Launch   any.
-// Needs    find_components of the phase before.
-// Ensures  admit_edges may fill depth 1.
+// Needs    filter_boruvka_find_components of the phase before.
+// Ensures  filter_boruvka_admit_edges may put edges on the worklist of depth 1.
 kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
   filter_begin_reservations(&solve, phase);
@@ -272,7 +276,7 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
 // In       marks.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.
 // Launch   any.
-// Needs    all phases.
+// Needs    all phases are done.
 // Ensures  nothing more.
 kernel void filter_boruvka_expand(SOLVE_PARAMETERS, global uint *in_forest) {
   const solve_t solve = SOLVE_ARGUMENTS;

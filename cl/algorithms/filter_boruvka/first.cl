@@ -1,15 +1,16 @@
 // filter-boruvka: the first round, on graphs that store both directions of every edge.
 //
-// Every vertex has found its lightest edge in its own row: no worklist, no atomics.
+// Every vertex has found its lightest edge in its own row. So the round needs neither a worklist
+// nor atomics.
 #include "algorithms/filter_boruvka/minima.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 
 // Maximum number of vertices that a work-item takes at once when roots are numbered.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
-// Given the lightest edge of `vertex`, which leads to a lesser vertex with the row [begin, end),
-// return its slot in that row. Among parallel edges this is the slot with the least (weight, slot),
-// since the slot in the row of `vertex` was the least there.
+// Return the slot of an edge in the row [begin, end) of its lesser end. The edge is the lightest
+// edge of `vertex`, which is its greater end. Among parallel edges this is the slot with the least
+// (weight, slot), since the slot in the row of `vertex` was the least there.
 static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, uint vertex) {
   const uint low = wi_find_column(solve->indices, begin, end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
@@ -21,27 +22,28 @@ static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, ui
 
 // Return the number of vertices that a work-item takes at once. With several vertices, their loads
 // are under way at the same time, but the searches for mirror slots come one after the other. So
-// the number is only so large that all work-groups of the launch have vertices.
+// the number is limited such that all work-groups of the launch have vertices.
 static inline uint first_spread(const solve_t *solve) {
   const size_t n_items = get_global_size(0);
   return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
 }
 
-// Every vertex's lightest edge belongs to the forest. The edges that lead to a greater vertex are
-// marked already. Mark the edges that lead to a lesser vertex, unless the vertex at the other end
-// chose the same edge. If two vertices chose the same edge, the lesser is the root of their tree.
-// The roots become supervertices. A work-item takes `per_item` vertices at a time, at most
-// VERTICES_PER_ITEM.
+// Choose the edges of the first round. Every vertex's lightest edge belongs to the forest. The
+// edges that lead to a greater vertex are marked already. Mark the edges that lead to a lesser
+// vertex, unless the vertex at the other end chose the same edge. If two vertices chose the same
+// edge, the lesser is the root of their tree. The roots become supervertices. A work-item takes
+// `per_item` vertices at a time, at most VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
   const size_t n_tile = (size_t)WG_SIZE * per_item;
   TILES_FOR(tile, solve->n, n_tile) {
     uint others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
-    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of rows that have mirror slots
+    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows with the mirror slots
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
-    // One loop per access to memory, so that the loads of all vertices run at the same time.
+    // There is one loop per access to memory, so that the loads of all vertices run at the same
+    // time.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
@@ -76,8 +78,8 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 }
 
 // Follow the lightest edges from every vertex to the root of its tree, whose link has the number of
-// its supervertex. Edges get lighter along the path, so the path ends at two vertices that chose
-// the same edge, which are its only cycle, or at a vertex without an edge. Paths longer than
+// its supervertex. Edges get lighter along the path. So it ends at two vertices that chose the same
+// edge, which are the only possible cycle, or at a vertex without an edge. Paths longer than
 // POINTER_STEPS are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
@@ -103,7 +105,8 @@ static inline void first_follow_choices(const solve_t *solve) {
         goes_on = true;
       }
     }
-    // At its end, the link is either a root's, known since the launch before, or not known yet.
+    // The link at the end of a path is either that of a root, which an earlier launch stored, or it
+    // is not known yet.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = here[k] == next[k]   ? LINK_FINISHED
@@ -114,7 +117,7 @@ static inline void first_follow_choices(const solve_t *solve) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
       const bool is_root =
           (over[k] & LINK_KNOWN) && here[k] != next[k] && min(here[k], next[k]) == v;
-      if (v >= solve->n || is_root) continue;  // a root has its link
+      if (v >= solve->n || is_root) continue;  // the link of a root is stored already
       solve->links[v] = over[k];
       pending += !(over[k] & LINK_KNOWN);
     }

@@ -1,14 +1,15 @@
-// filter-boruvka: every vertex's lightest slot, on graphs that store both directions of every edge.
+// filter-boruvka: find every vertex's lightest slot, on graphs that store both directions of every
+// edge.
 //
-// For the edges of one vertex, the order by (weight, slot) is the order by (weight, edge id). So
-// the lightest edge of a vertex is found in its own row. If there are several windows, the edges of
-// the first window are listed in the same pass. They are few, so few columns need be read. If all
-// edges are in one window, it takes less time to read the graph again than to list it here
-// (filter_admit_edges).
+// The edges of one vertex have the same order by (weight, slot) as by (weight, edge id). So the
+// lightest edge of a vertex is found in its own row. If there are several windows, the edges of the
+// first window are listed in the same pass. They are few, so few columns have to be read. If all
+// edges are in one window, reading the graph again (filter_admit_edges) takes less time than
+// listing all edges here.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// A vertex's lightest slot so far.
+// The lightest slot of a vertex so far.
 typedef struct {
   full_key_t key;
   uint slot, column;
@@ -21,16 +22,17 @@ static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, ui
   best->column = column;
 }
 
-// The lightest slot of consecutive slots of one row. It is stored as its position in the tile.
+// The lightest slot of a part of a row, which is a run of consecutive slots of it. The slot is
+// stored as its position in the tile.
 typedef struct {
   full_key_t key;
   uint position;
 } part_t;
 
 #if WG_SIZE > 1
-// Lower the lightest slot so far of the row that begins at `row_position` to the lightest slot of a
-// part of the row. The words of (key, position) are lowered one after the other. This call lowers
-// word `word`. All words before it are final.
+// Enter a part of a row, which begins at `row_position`: lower the lightest slot of the row to the
+// lightest slot of the part. The words of (key, position) are lowered one after the other. This
+// call lowers word `word`. All words before it are final.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
@@ -52,9 +54,9 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 // Find the lightest slot of every row in a tile, and store its position in tile_least_positions.
 // The slots that a row has in one block are compared in registers. Only if a row has slots in
 // several blocks are their results compared in local memory. light[] gets a bit for each slot of
-// the block, which says whether the slot is to be listed, because it belongs to the first of
-// several windows. Must be reached by the whole work-group. Ends with a barrier, which all stores
-// of the work-group precede.
+// the block. The bit says whether the slot is to be listed, because it belongs to the first of
+// several windows. The whole work-group must call the function. It ends with a barrier, which all
+// stores of the work-group precede.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, uint *light) {
@@ -70,7 +72,7 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
     const bool begins = block_begins_row(tile, block, k);
     if (begins) {
       if (row_position >= block->first && row_position != TILE_SLOTS)
-        least_positions[row_position] = part.position;  // the whole row is in the block
+        least_positions[row_position] = part.position;  // the block contains the whole row
       else leading = part;
       row_position = position;
     }
@@ -92,7 +94,8 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
 #endif
 }
 
-// Return the lightest slot of the part of a row in [begin, end). Self-loops are left out.
+// Find the lightest slot in the part [begin, end) of a row, and store it in *best. Self-loops are
+// left out.
 static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, uint end,
                                     lightest_t *best) {
   for (uint slot = begin; slot < end; ++slot) {
@@ -101,17 +104,17 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
-// Store that a row is without slots.
+// Store that a row does not have slots.
 static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// If a tile has many rows, store for all of them that they are without slots. Rows that have slots
+// If a tile has many rows, store for each of them that it does not have slots. Rows that have slots
 // are set after another barrier. This needs only stores, for which a work-item does not wait as it
 // would for loads.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
-  // The first row may begin in the tile before, the last in the next one.
+  // The first row may begin in the tile before, and the last row may go on in the next tile.
   const uint begin = tile->first_row + (tile->number > 0);
   const uint end = tile->last_row + (tile->number + 1 == tile_count(solve));
   for (uint row = begin + get_local_id(0); row < end; row += WG_SIZE) minima_note_empty(solve, row);
@@ -119,7 +122,7 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
 
 // Store the other ends of the lightest edges of a tile's rows, and mark the edges that lead to a
 // greater vertex. For rows that are divided between tiles, store the lightest slots of the parts.
-// Must come after tile_note_empty and a barrier.
+// tile_note_empty and a barrier must come before.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
@@ -131,11 +134,11 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
       if (solve->indptr[row] == solve->indptr[row + 1]) minima_note_empty(solve, row);
       continue;
     }
-    if (tile_has_many_rows(tile) && i > begin) continue;  // its first slot in the tile does it
+    if (tile_has_many_rows(tile) && i > begin) continue;  // the row's first slot here stands for it
     lightest_t best = {FULL_KEY_MAX, NO_SLOT, row};
     best.slot = tile->first + tile_least_positions(tile)[parted ? TILE_SLOTS : begin];
     best.column = solve->indices[best.slot];
-    if (best.column == row) {  // a self-loop, of which few graphs have any
+    if (best.column == row) {  // a self-loop, which few graphs have
       best.slot = NO_SLOT;
       wi_find_lightest(solve, row, tile->first + begin, tile->first + end, &best);
     }
@@ -149,8 +152,8 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
   }
 }
 
-// List those slots of a block whose bits in light[] are set, if they are above the diagonal. Must
-// be reached by the whole work-group.
+// Put those slots of a block on the worklist whose bits in light[] are set and which are above the
+// diagonal. The whole work-group must call the function.
 static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
                                    const weight_t *weights, uint *light, local uint *base) {
   const uint first = tile->first + block->first, row_before = block_row_before(tile, block);
@@ -178,7 +181,7 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 }
 
 // Find the other end of every vertex's lightest edge, except for rows that are divided between
-// tiles. `lists`: whether there are several windows, so that the edges of the first window are
+// tiles. `lists` says whether there are several windows, so that the edges of the first window are
 // listed. Some devices miscompile barriers under a condition. In the kernels for these devices, the
 // compiler knows the value of `lists`.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
@@ -198,15 +201,16 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
     tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
     if (lists) tile_list_light(solve, tile, &block, weights, light, base);
-    wg_barrier_local();  // the tile's memory is free, except a work-item's own marks
+    wg_barrier_local();  // from here on the tile's memory may be reused, except the own marks
     tile_store_marks(solve, tile);
   }
 }
 
-// Number of parts of a row that a work-item loads at once.
+// Number of parts of rows that a work-item loads at once.
 #define PARTS_AT_ONCE 4
 
-// Find the lightest slots of rows that are divided between tiles, from those of their parts.
+// Find the lightest slots of rows that are divided between tiles, from the lightest slots of their
+// parts.
 static inline void minima_join_rows(const solve_t *solve) {
   const uint n_tiles = tile_count(solve);
   const global uint *parts = tile_later_parts(solve);
@@ -214,7 +218,7 @@ static inline void minima_join_rows(const solve_t *solve) {
     if (t + 1 == n_tiles) continue;
     const uint first = (uint)t * TILE_SLOTS, row = solve->tiles[t + 1];
     const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
-    // Joined for the tile in which the row begins, if that is this one and the row goes on.
+    // A row is joined for the tile in which it begins. Skip the row if that is another tile.
     if (begin < first || begin - first >= TILE_SLOTS) continue;
     lightest_t best = {FULL_KEY_MAX, tile_first_parts(solve)[t], solve->target[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);

@@ -1,6 +1,7 @@
 // filter-boruvka: the whole solve in one launch of work-groups that wait for one another.
 //
-// Each step is called from one place only, since compilers inline every call, which takes seconds.
+// Each step is called from one place only, because compilers inline every call, which takes
+// seconds.
 #include "algorithms/filter_boruvka/first.cl"
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
@@ -50,17 +51,21 @@ static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n
   return solve_wait(solve, workspace);
 }
 
-// The whole solve in one launch.
+// Solve a graph in one launch.
 //
-// In       the graph (solve.cl); finds_rows: whether the rows of tiles are found first; seed, draw_bits, rank_a, rank_b, rank_c: as of
-//          filter_boruvka_set_windows; verdict[VERDICT_WORDS]: on the graph, or null: it is sound.
-// In-out   tiles: as find_rows leaves them, or undefined before; state: arrivals at the barrier.
-// Out      in_forest[n_slots], in whole words; state: counts, overflow, whether it gave up, or
-//          refused the graph; all other arrays of a solve are scratch.
-// Launch   WG_SIZE; as many work-groups as can be resident at once.
-// Needs    find_rows or finds_rows; arrivals zero.
-// Ensures  arrivals are zero again, unless it gave up: then nothing else is valid. Nor is it where
-//          the graph is refused, of which nothing is read then.
+// In       the graph (solve.cl); finds_rows: whether the rows of tiles are found first; seed,
+//          draw_bits, rank_a, rank_b, rank_c: see filter_boruvka_set_windows;
+//          verdict[VERDICT_WORDS]: the result of the check of the graph, or null if the graph is
+//          known to be valid.
+// In-out   tiles: the result of filter_boruvka_find_rows, or undefined if finds_rows; state:
+//          arrivals at the barrier.
+// Out      in_forest[n_slots], in whole words; state: counts, overflow, whether the launch gave up,
+//          and whether it refused the graph. All other arrays of a solve are temporary.
+// Launch   WG_SIZE; at most as many work-groups as can be resident at once.
+// Needs    filter_boruvka_find_rows, unless finds_rows; arrivals are 0.
+// Ensures  arrivals are 0 again. If the launch gave up, they are not, and no result is valid. If
+//          the verdict says that the graph is invalid, the graph is not read, and no result is
+//          valid.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint finds_rows,
                                           uint n_phases, uint seed, uint draw_bits, uint rank_a,
@@ -80,7 +85,8 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   if (finds_rows) tile_find_rows(&solve, TILE_SLOTS);
   if (n_phases > 1)
     filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &base);
-  // Without a list of light edges the first pass over the graph needs nothing else of these.
+  // With one window and known rows, the first pass over the graph does not need any of these
+  // results.
   const bool needs_none = SYMMETRIC && n_phases == 1 && !finds_rows;
   bool goes_on = needs_none || solve_wait(&solve, &workspace);
   for (uint phase = 0; goes_on && phase < n_phases; ++phase)

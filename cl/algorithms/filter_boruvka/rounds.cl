@@ -1,4 +1,4 @@
-// filter-boruvka: a round on a worklist between supervertices.
+// filter-boruvka: the steps of a round, which works on a worklist of edges between supervertices.
 //
 // When a round begins, every supervertex has reserved its lightest edge (reservation.cl). Hooking
 // needs neither a compare-and-swap nor a search for roots: each supervertex has reserved exactly
@@ -12,8 +12,8 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Number of steps along a path of links after which the vertex at its beginning is linked to the
-// vertex that was reached (path compression).
+// Number of steps along a path of links after which the path is compressed: its first vertex is
+// linked to the vertex that was reached.
 #define LINK_STEPS 8
 
 // Number of vertices whose paths of links a work-item follows at the same time.
@@ -21,7 +21,7 @@
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
 // Return the number of edges in the worklist of a depth. If the worklist has overflowed, this is
-// less than the number that was counted, and the solve is done again.
+// less than the number that was counted, and the host solves again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
   return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
@@ -31,17 +31,17 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
 
-// The steps of a round take both counts as arguments, because to load a count takes a trip to
-// memory, for which a step of a small solve would wait.
+// The steps of a round take both counts as arguments. To load a count takes an access to memory,
+// for which a step of a small solve would have to wait.
 
 // Return the edge at a position of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
   edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], edge);
 }
 
-// Load as many edges of a worklist as a work-item takes at a time: those at `first`, `first` +
-// WG_SIZE, and so on. All loads are under way at the same time. Positions after the end of the list
-// give edges from 0 to 0.
+// Load as many edges of a worklist as a work-item takes at a time: those at the positions `first`,
+// `first` + WG_SIZE, and so on. All loads are under way at the same time. For positions after the
+// end of the list, the loaded edge has both ends 0.
 static inline void round_load_edges(const solve_t *solve, uint depth, size_t first, uint n_edges,
                                     uint n, edge_t *edges) {
   SOLVE_UNROLL
@@ -53,7 +53,7 @@ static inline void round_load_edges(const solve_t *solve, uint depth, size_t fir
 }
 
 // Put an edge at a position of the worklist of `depth`. Return whether the position is within the
-// capacity. An edge that is not on the worklist must not be reserved, since its supervertex would
+// capacity. An edge that is not on the worklist must not be reserved, because its supervertex would
 // never be linked.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
   const bool fits = at < solve_list_capacity(solve, depth);
@@ -62,7 +62,7 @@ static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t 
   return fits;
 }
 
-// Put an edge on the worklist like round_put, and enter it in the reservations of both of its
+// Put an edge on the worklist as round_list does, and enter it in the reservations of both of its
 // supervertices.
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
   if (round_list(solve, depth, at, edge))
@@ -76,7 +76,7 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
   GRID_FOR(at, n_edges) {
     edge_t edge;
     round_load(solve, depth, at, &edge);
-    if (edge.u == edge.v) continue;  // listed, but never reserved
+    if (edge.u == edge.v) continue;  // such an edge is listed, but never reserved
     reservation_enter_later(solve_reserved(solve, depth), stride, edge.u, edge, solve->weights,
                             pass);
     reservation_enter_later(solve_reserved(solve, depth), stride, edge.v, edge, solve->weights,
@@ -134,10 +134,10 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
 }
 
 // Store in the link of each vertex of a depth its supervertex, if POINTER_STEPS steps along the
-// links lead there. Otherwise store the vertex that they reach, so that each step of the next call
-// is POINTER_STEPS times as long. COUNT_PENDING counts the vertices whose supervertex is still
-// unknown. Other work-items read and store links at the same time. A link that is read is the old
-// one or the new one, and both lead to the same root.
+// links lead there. Otherwise store the vertex that these steps reach, so that each step of the
+// next call is POINTER_STEPS times as long. COUNT_PENDING counts the vertices whose supervertex is
+// still unknown. Other work-items read and store links at the same time. A link that is read is the
+// old one or the new one, and both lead to the same root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
@@ -174,7 +174,7 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
   if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
 }
 
-// Find the link at the end of a vertex's path. The path is compressed from time to time, so paths
+// Return the link at the end of a vertex's path. The path is compressed from time to time, so paths
 // get shorter for all work-items that follow them. A link that is read is an old one or a new one,
 // and both lead to the same root.
 static inline uint link_of(global uint *links, uint vertex) {
@@ -192,9 +192,9 @@ static inline uint link_supervertex(global uint *links, uint link) {
   return link & LINK_NUMBER;
 }
 
-// Load `n` edges of the worklist of a depth like round_load_edges, and replace their ends by the
+// Load `n` edges of the worklist of a depth as round_load_edges does, and replace their ends by the
 // supervertices that contain them. Return how many edges join two supervertices. All other edges
-// have equal ends.
+// get equal ends.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
   global uint *links = (global uint *)solve_links(solve, depth);

@@ -1,4 +1,4 @@
-// filter-boruvka: the ends of windows, by a sample of weights.
+// filter-boruvka: set the ends of windows, from a sample of the weights.
 #include "algorithms/filter_boruvka/solve.cl"
 
 // Number of keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
@@ -6,8 +6,8 @@
 #define SAMPLES 1024
 #endif
 
-// Return a random slot of the i-th part, if all slots are divided into SAMPLES << draw_bits equal
-// parts.
+// Divide all slots into SAMPLES << draw_bits equal parts, and return a random slot of the i-th
+// part.
 static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
   uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
@@ -30,7 +30,7 @@ static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
   }
 }
 
-// Return the slot of the i-th key of a sample: the first slot drawn for it that has this key.
+// Return the slot of the i-th key of a sample. It is the first slot drawn for this key that has it.
 static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
                                full_key_t key) {
   uint k = i << draw_bits;
@@ -41,17 +41,17 @@ static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint dra
   return slot;
 }
 
-// Return the number of work-groups of a launch that find the ranks of keys of the sample. Each of
-// them draws the whole sample, so there are fewer of them if this takes many draws.
+// Return the number of work-groups of a launch that find the ranks of sampled keys. Each of these
+// work-groups draws the whole sample. So if this takes many draws, fewer work-groups do it.
 static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
 
 // Set the upper ends of all windows except the last one to the edges that have given ranks in a
-// sample. A rank of SAMPLES or more stands for no window. Each of n work-groups finds the rank of
-// every n-th key: its work-items compare this key with all other keys at the same time.
+// sample. A rank of SAMPLES or more means that there is no such window. Each of n work-groups finds
+// the rank of every n-th key: its work-items compare this key with all other keys at the same time.
 //
-// Temp     keys[SAMPLES], rank: local memory, free on return.
+// Temp     keys[SAMPLES], rank: local memory, which may be reused on return.
 // Scope    the whole launch.
 static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw_bits, uint rank_a,
                                       uint rank_b, uint rank_c, local full_key_t *keys,
@@ -63,7 +63,7 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw
     if (me == 0) *rank = 0;
     wg_barrier_local();
     const full_key_t key = keys[i];
-    // Slots rise with i, so these are the ranks of (key, slot), and no two are equal.
+    // Slots ascend with i, so these are the ranks of (key, slot), and all ranks are different.
     uint n_before = 0;
     for (uint k = me; k < SAMPLES; k += WG_SIZE)
       n_before += keys[k] < key || (keys[k] == key && k < i);

@@ -1,12 +1,12 @@
-// filter-boruvka: the arrays of a solve and its counts, which all phases share.
+// filter-boruvka: the arrays of a solve and its counts, which all phases use.
 //
 // A solve has phases, one for each window of edges, from the lightest window to the heaviest. A
 // window is a range of the total order of edges. In a phase, the graph's vertices, which have depth
-// 0, are contracted to supervertices of depth 1, these to supervertices of depth 2, and so on. The
-// supervertices of a depth have consecutive numbers, so that arrays shrink with them. A supervertex
-// contains at least two vertices of the depth below, which bounds the number of supervertices of a
-// depth. The link of a vertex leads to another vertex of its depth, or has the number of its
-// supervertex.
+// 0, are contracted to supervertices of depth 1. These are contracted to supervertices of depth 2,
+// and so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with
+// them. A supervertex contains at least two vertices of the depth below, which bounds the number of
+// supervertices of a depth. The link of a vertex either leads to another vertex of its depth, or
+// has the number of its supervertex.
 
 #define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
 
@@ -38,11 +38,12 @@
 #define POINTER_STEPS 32
 #endif
 
-// Stands for "no slot", for a vertex without an edge.
+// Means "no slot", for a vertex without an edge.
 #define NO_SLOT 0xffffffffu
 
-// state[]: three words of the grid barrier, the windows' upper ends (three words each), whether a
-// worklist overflowed, whether the graph was refused, then the counts of each phase and depth.
+// Indices of the words of state[]: three words of the grid barrier, the upper ends of the windows
+// (three words each), whether a worklist overflowed, whether the graph was refused, and then the
+// counts of each phase and depth.
 #define STATE_ARRIVALS 0
 #define STATE_GAVE_UP 1
 #define STATE_WINDOWS 3
@@ -50,13 +51,13 @@
 #define STATE_REFUSED (STATE_OVERFLOW + 1)
 #define STATE_COUNTS (STATE_REFUSED + 1)
 #define STATE_WORDS (STATE_COUNTS + 3 * MAX_PHASES * MAX_DEPTHS)
-#define COUNT_EDGES 0     // in the worklist of a depth
-#define COUNT_VERTICES 1  // supervertices of a depth
-#define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
+#define COUNT_EDGES 0     // number of edges in the worklist of a depth
+#define COUNT_VERTICES 1  // number of supervertices of a depth
+#define COUNT_PENDING 2   // number of vertices of a depth that do not know their supervertex yet
 
-// Stands before loops over a work-item's private arrays. In work-groups of many work-items these
-// arrays are in registers, so the compiler must know their indices and unrolls the loop. In
-// work-groups of one work-item they are in memory.
+// SOLVE_UNROLL comes before loops over a work-item's private arrays. In work-groups of many
+// work-items these arrays are in registers, so the compiler must know their indices and unroll the
+// loop. In work-groups of one work-item the arrays are in memory.
 #if WG_SIZE > 1
 #define SOLVE_UNROLL _Pragma("unroll")
 #else
@@ -70,13 +71,13 @@ typedef struct {
   const global weight_t *weights;  // [n_slots]
   global uint *tiles;              // [3 * n_tiles + 1]: see tiles.cl
   global uint *target;             // [n]: the other end of each vertex's lightest edge, or itself
-  volatile global uint *links;     // of all depths
+  volatile global uint *links;     // the links of all depths
   volatile global uint *reserved_even, *reserved_odd;  // reservations of even and of odd depths
   global uint *list_even, *list_odd;                   // worklists of even and of odd depths
-  volatile global uint *marks;                         // [n_slots / 32, rounded up]: a bit a slot
+  volatile global uint *marks;                         // [n_slots / 32, rounded up]: a bit per slot
   volatile global uint *state;                         // [STATE_WORDS]
   uint n, n_slots;
-  uint capacity_even, capacity_odd;  // of the worklists, in edges
+  uint capacity_even, capacity_odd;  // capacities of the two worklists, in edges
 } solve_t;
 
 #define SOLVE_PARAMETERS                                                                       \
@@ -90,9 +91,10 @@ typedef struct {
   {indptr,    indices,  weights, tiles, target, links,   reserved_even, reserved_odd, \
    list_even, list_odd, marks,   state, n,      n_slots, capacity_even, capacity_odd}
 
-// Return the reservations, the worklist, and the worklist's capacity at a depth. There are two of
-// each, for even and for odd depths. They are chosen by a condition, because compilers put a struct
-// in memory if it contains an array that is indexed at run time.
+// solve_reserved, solve_list and solve_list_capacity return the reservations, the worklist, and the
+// worklist's capacity at a depth. There are two of each, for even and for odd depths. They are
+// chosen by a condition, because compilers put a struct in memory if it contains an array that is
+// indexed at run time.
 static inline volatile global uint *solve_reserved(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->reserved_odd : solve->reserved_even;
 }
@@ -105,13 +107,13 @@ static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->capacity_odd : solve->capacity_even;
 }
 
-// Put the edge in a slot into the forest. Marks are bits, which fit the cache where bytes would
-// not.
+// Put the edge in a slot into the forest. Marks are bits, because the cache holds the bits of a
+// graph for which bytes would be too large.
 static inline void solve_mark(const solve_t *solve, uint slot) {
   atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
 }
 
-// Return the address of a count of a phase and depth. `which`: COUNT_EDGES, COUNT_VERTICES or
+// Return the address of a count of a phase and depth. `which` is COUNT_EDGES, COUNT_VERTICES or
 // COUNT_PENDING.
 static inline volatile global uint *solve_count(const solve_t *solve, uint phase, uint depth,
                                                 uint which) {
@@ -122,7 +124,7 @@ static inline volatile global uint *solve_count(const solve_t *solve, uint phase
 // depth 1, with the components that exist at the end of the phase before it. If both directions of
 // edges are stored, the first round joins every vertex that has an edge to another vertex, so depth
 // 1 has at most n / 2 supervertices. If each edge is stored once, a vertex may find no edge in the
-// first window and stay alone until a later window, so depth 1 may have n.
+// first window and stay alone until a later window, so depth 1 may have n supervertices.
 static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #if SYMMETRIC
   return solve->n >> depth;
@@ -131,30 +133,30 @@ static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #endif
 }
 
-// Return the links of a depth. In memory, they come after the links of all lesser depths.
+// Return the links of a depth. In memory, they are stored after the links of all lesser depths.
 static inline volatile global uint *solve_links(const solve_t *solve, uint depth) {
   size_t offset = 0;
   for (uint d = 0; d < depth; ++d) offset += solve_capacity(solve, d);
   return solve->links + offset;
 }
 
-// Return the number of supervertices for which the reservations of even depths, or those of odd
-// depths, have capacity. `depth` says which.
+// Return the number of supervertices for which reservations have capacity. `depth` says whether the
+// reservations of even depths or of odd depths are meant.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }
 
-// Initialise supervertex `number` of a depth: no edge is reserved, and there is no link.
+// Initialise supervertex `number` of a depth: it has neither reserved an edge nor a link.
 static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
   reservation_reset((global uint *)solve_reserved(solve, depth), solve_stride(solve, depth),
                     number);
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Reserve `wanted` consecutive positions from *count on for each work-item, by one atomic addition
-// for the whole work-group. Return how many positions of other work-items of the work-group come
-// before the positions of this one. *total: the number of positions of all its work-items. *base:
-// the work-group's first position. `scratch`: WG_SIZE words.
+// Reserve `wanted` consecutive positions for each work-item, by one atomic addition to *count for
+// the whole work-group. Return how many of the work-group's positions come before those of this
+// work-item. *total is the number of positions of the whole work-group. *base is the work-group's
+// first position. `scratch` has WG_SIZE words.
 //
 // Scope    the whole work-group; *base is valid for a work-item after the next barrier.
 static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
@@ -164,7 +166,7 @@ static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint
   return before;
 }
 
-// Reserve positions as wg_claim_ahead does. *first: the work-item's own first position.
+// Reserve positions as wg_claim_ahead does. *first is the work-item's own first position.
 //
 // Scope    the whole work-group; begins and ends with a barrier, so *base may be used again.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
@@ -192,7 +194,7 @@ static inline void solve_prepare(const solve_t *solve) {
 #endif
 }
 
-// Return a word of four bytes, one for each of the lowest four bits.
+// Return a word with one byte for each of the lowest four bits of `bits`. A byte is 0 or 1.
 static inline uint bits_expanded(uint bits) {
   return (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
 }
@@ -214,7 +216,7 @@ static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
 
 // ---------------------------------------------------------------------------------- windows
 
-// Return the last key of window number `end`, from state[].
+// Return the key at the upper end of window number `end`, which state[] holds.
 static inline full_key_t window_end_key(const solve_t *solve, uint end) {
   volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
 #if WEIGHT_BITS == 64
@@ -224,12 +226,12 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 #endif
 }
 
-// Set *window to the window of a phase. It begins after the end of the window before it.
+// Set *window to the window of a phase. It begins after the end of the window of the phase before.
 static inline void window_open(const solve_t *solve, uint phase, uint n_phases, window_t *window) {
   window->has_low = phase > 0;
   window->has_high = phase + 1 < n_phases;
   window->low_key = window->has_low ? window_end_key(solve, phase - 1) : 0;
-  // Slots end below UINT_MAX, so there is one more.
+  // Slots are less than UINT_MAX, so adding 1 does not overflow.
   window->low_slot = window->has_low ? solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] + 1 : 0;
   window->high_key = window->has_high ? window_end_key(solve, phase) : FULL_KEY_MAX;
   window->high_slot = window->has_high ? solve->state[STATE_WINDOWS + 3 * phase + 2] : UINT_MAX;

@@ -1,12 +1,12 @@
-// filter-boruvka: tiles of equal length, into which the graph's slots are divided.
+// filter-boruvka: the graph's slots, divided into tiles of equal length.
 //
-// Tiles balance the work, which rows would not: the row of a hub is divided between tiles, and
+// Tiles balance the work, which rows would not do. The row of a hub is divided between tiles, and
 // short rows share a tile.
 //
-// tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n - 1, the last row. After
-// these come two arrays with a word for each tile. The first has the lightest slot of the part of a
-// row that began in an earlier tile. The second has the lightest slot of the part of a row that
-// begins in the tile and goes on in the next one.
+// tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n - 1, the last row. Two
+// arrays with one word for each tile follow. The first array has the lightest slot of the part of a
+// row that began in an earlier tile. The second array has the lightest slot of the part of a row
+// that begins in the tile and goes on in the next one.
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
@@ -17,41 +17,44 @@
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
-// Words that tell of each slot of a tile whether a row begins there: a bit in the work-item's own,
-// except for a single work-item, which has more slots than a word has bits.
+// Number of words that say, with one bit for each slot of a tile, whether a row begins there. Each
+// work-item has a word of its own. A work-item that is alone in its work-group does not use the
+// word, because it has more slots than a word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
-// Stands for "no row" at a slot at which no row begins.
+// Means "no row", at a slot where no row begins.
 #define NO_ROW 0xffffffffu
 
-// Number of words of a key, for the lightest slots of a tile's rows.
+// Number of words for the keys of the lightest slots of a tile's rows.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
-// Local memory that a tile's steps use one after the other, in pairs of words.
+// Size in pairs of words of the local memory that the steps of a tile use one after the other.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
-// The local memory of a tile. A position is a slot's distance from the tile's first slot.
+// A tile and its local memory. A position is a slot's distance from the tile's first slot.
 typedef struct {
-  local uint *rows;     // [TILE_SLOTS]: the row that begins at a position, where one does
-  local uint *heads;    // [TILE_WORDS]
+  local uint *rows;     // [TILE_SLOTS]: the row that begins at each position, or NO_ROW
+  local uint *heads;    // [TILE_WORDS]: bits that say where rows begin
   local uint2 *pairs;   // [TILE_PAIRS]
   local uint *scratch;  // [WG_SIZE]
   uint number, first, length;
   uint first_row, last_row;
 } tile_t;
 
-// Declarations of a kernel that processes tiles: their local memory, and `tile`, which has it.
+// Declarations of a kernel that processes tiles: their local memory, and `tile`, which points to
+// it.
 #define TILE_MEMORY                                                 \
   local uint2 pairs[TILE_PAIRS];                                    \
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE]; \
   tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}
 
-// A work-item's own slots of a tile.
+// A block: a work-item's own slots of a tile.
 typedef struct {
-  uint first;   // position of the first
-  uint length;  // how many there are: fewer at the end of the last tile
-  uint heads;   // bit k: a row begins at the k-th
-  // Where the row of the slot before the first begins; TILE_SLOTS: before the tile.
+  uint first;   // the position of the first slot
+  uint length;  // the number of slots, which is smaller at the end of the last tile
+  uint heads;   // bit k: whether a row begins at slot k of the block
+  // The position where the row of the slot before the block begins, or TILE_SLOTS if that row
+  // begins before the tile.
   uint row_position;
 } block_t;
 
@@ -59,7 +62,7 @@ static inline uint tile_count(const solve_t *solve) {
   return solve->n_slots / TILE_SLOTS + (solve->n_slots % TILE_SLOTS != 0);
 }
 
-// Find the row of the first slot of each tile of so many.
+// Find the row of the first slot of each tile of `tile_slots` slots.
 static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
   const uint n_tiles = (solve->n_slots - 1) / tile_slots + 1;
   GRID_FOR(t, n_tiles + 1)
@@ -67,14 +70,14 @@ static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
         t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
 }
 
-// Return the array of the lightest slots of those parts of rows that began in an earlier tile. It
-// has one word for each tile.
+// Return an array with one word for each tile: the lightest slot of the part of a row that began in
+// an earlier tile.
 static inline global uint *tile_later_parts(const solve_t *solve) {
   return solve->tiles + tile_count(solve) + 1;
 }
 
-// Return the array of the lightest slots of those parts of rows that go on in the next tile. It has
-// one word for each tile.
+// Return an array with one word for each tile: the lightest slot of the part of a row that begins
+// in the tile and goes on in the next one.
 static inline global uint *tile_first_parts(const solve_t *solve) {
   return tile_later_parts(solve) + tile_count(solve);
 }
@@ -87,8 +90,8 @@ static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
   tile->last_row = solve->tiles[number + 1];
 }
 
-// Return whether a row has slots in a tile. Their positions are [*begin, *end). *parted: whether
-// the row begins in an earlier tile.
+// Return whether a row has slots in a tile. The positions of these slots are [*begin, *end).
+// *parted says whether the row begins in an earlier tile.
 static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint row, uint *begin,
                                 uint *end, bool *parted) {
   const uint from = solve->indptr[row], to = solve->indptr[row + 1];
@@ -98,14 +101,16 @@ static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint r
   return from < to && *begin < *end;
 }
 
-// A work-item's block of a tile, as far as it is known before rows are marked.
+// Set the first slot and the length of a work-item's block. Where rows begin is not known yet.
 static inline void block_begin(const tile_t *tile, block_t *block) {
   block->first = get_local_id(0) * TILE_ITEMS;
   block->length = min((uint)TILE_ITEMS, max(tile->length, block->first) - block->first);
 }
 
-// By where a row begins, its lightest slot's key, a plane a word of it, and the slot's position;
-// the last, TILE_SLOTS, are of a row that begins before the tile.
+// The lightest slots of a tile's rows: tile_least_keys returns their keys, and tile_least_positions
+// their positions in the tile. Each array has one entry for each position at which a row may begin.
+// The last entry, at TILE_SLOTS, belongs to a row that begins before the tile. The words of 64-bit
+// keys are stored in two planes.
 static inline local uint *tile_least_keys(const tile_t *tile) {
   return (local uint *)tile->pairs;
 }
@@ -123,9 +128,9 @@ static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_positions(tile)[position] = NO_SLOT;
 }
 
-// Return whether a tile has so many rows that to go through all of them would take longer than to
-// search for the row of each slot. Most rows of such a tile are without slots, for example because
-// most numbers of vertices are not used.
+// Return whether a tile has so many rows that going through all of them takes longer than searching
+// for the row of each slot. Most rows of such a tile are empty, for example because most numbers of
+// vertices are not used.
 static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
@@ -142,8 +147,8 @@ static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
 }
 
-// Store where rows begin. With `clears_least`, also clear their lightest slots. Must be
-// reached by the whole work-group. O(TILE_SLOTS log n), however many rows without slots there are.
+// Store where rows begin. With `clears_least`, also clear their lightest slots. The whole
+// work-group must call the function. O(TILE_SLOTS log n), however many empty rows there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
   const uint me = get_local_id(0), n_rows = tile_row_count(tile);
@@ -158,7 +163,7 @@ static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool
     uint begin, end;
     bool parted;
     if (!tile_has_row(solve, tile, row, &begin, &end, &parted)) continue;
-    if (tile_has_many_rows(tile) && i > begin) continue;  // its first slot in the tile does it
+    if (tile_has_many_rows(tile) && i > begin) continue;  // the row's first slot here stands for it
     if (parted) begin = TILE_SLOTS;
     if (clears_least) tile_clear_least(tile, begin);
     if (parted) continue;
@@ -188,14 +193,14 @@ static inline bool block_begins_row(const tile_t *tile, const block_t *block, ui
 #endif
 }
 
-// Return the row of the slot before a block's first.
+// Return the row of the slot before the first slot of a block.
 static inline uint block_row_before(const tile_t *tile, const block_t *block) {
   return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }
 
-// A block's words of an array of the graph, in a work-item's registers: what a GPU can load a
-// vector at a time. A single work-item, and one with 64-bit weights, reads them where it needs
-// them.
+// Whether a block's words of an array are loaded into a work-item's registers, as vectors if
+// possible. This is done on GPUs. A work-item that is alone in its work-group, or that has 64-bit
+// weights, reads each word where it needs it.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS
@@ -234,21 +239,21 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 
 // ------------------------------------------------------------------ marks of a tile's own slots
 //
-// Every vertex's lightest edge is in the forest. If it leads to a greater vertex, its slot decides
-// the edge's id, and the tile with this slot marks it at once. The marks of a tile are whole words.
-// On GPUs these are put together in local memory, and then each work-item stores one of them. So
-// marks need neither atomics nor clearing.
+// Every vertex's lightest edge is in the forest. If it leads to a greater vertex, its slot in the
+// row of the lesser one gives the edge's id, and the tile with this slot marks it at once. The
+// marks of a tile are whole words. On GPUs these words are put together in local memory, and then
+// each work-item stores one of them. So marks need neither atomics nor clearing.
 
 #if TILE_SLOTS % 32 != 0
 #error "a tile must have whole words of marks"
 #endif
 
-// Clear the marks of a tile. They are stored in the words that said where rows begin. Work-items
-// already have in registers what they need of these words.
+// Clear the marks of a tile. They are stored in the words that have said where rows begin. Each
+// work-item already has in registers what it needs of these words.
 //
 // Scope    the whole work-group.
 // Needs    tile_mark_rows.
-// Ensures  tile_mark may follow after a barrier.
+// Ensures  tile_mark may be called after a barrier.
 static inline void tile_begin_marks(const solve_t *solve, const tile_t *tile) {
 #if WG_SIZE > 1
   tile->heads[get_local_id(0)] = 0;
@@ -272,8 +277,8 @@ static inline void tile_mark(const solve_t *solve, const tile_t *tile, uint slot
 // Store the marks of a tile.
 //
 // Scope    the whole work-group.
-// Needs    a barrier after the last tile_mark. A work-item reads one word, of its own number, so the
-//          next tile needs no barrier before it clears its own.
+// Needs    a barrier after the last tile_mark. A work-item reads only the word with its own number,
+//          so for the next tile it may clear this word without a barrier.
 static inline void tile_store_marks(const solve_t *solve, const tile_t *tile) {
 #if WG_SIZE > 1
   const uint me = get_local_id(0);

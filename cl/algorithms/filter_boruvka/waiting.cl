@@ -1,10 +1,10 @@
-// filter-boruvka: rounds, and the step to the next phase, of resident work-groups that wait for one
-// another (device/resident.cl).
+// filter-boruvka: the rounds of resident work-groups, which wait for one another
+// (device/resident.cl), and their step to the next phase.
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// If a depth has at most this number of vertices, no path to a supervertex is long. Then paths are
+// Maximum number of vertices of a depth at which no path to a supervertex is long. Then paths are
 // not compressed before edges follow them, which saves a step.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
@@ -14,8 +14,8 @@
 // step by step.
 #define FEW_PENDING 64
 
-// If a graph has at most this number of vertices, each vertex follows its whole path to its
-// component after a window.
+// Maximum number of vertices of a graph in which, after a window, each vertex follows its whole
+// path to its component.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
 #endif
@@ -23,17 +23,17 @@
 // ------------------------------------------------------- contraction to few supervertices
 //
 // Late rounds have many edges between few supervertices. If every edge were entered for both of its
-// supervertices, all atomics would meet at the same few addresses. Here a work-group first finds
-// the minima of its own edges in local memory, and enters only these.
+// supervertices, all atomics would go to the same few addresses. Here a work-group first finds the
+// minima of its own edges in local memory, and enters only these.
 
-// The maximum number of supervertices that count as few, at least 1. A work-group has 8 bytes of
+// The maximum number of supervertices that count as few, at least 1. A work-group needs 8 bytes of
 // local memory for each of them.
 #ifndef FEW_SUPERVERTICES
 #define FEW_SUPERVERTICES 512
 #endif
 
-// Number of edges per supervertex from which on this saves time. Fewer edges are entered faster one
-// by one.
+// Minimum number of edges per supervertex with which this saves time. Fewer edges are entered
+// faster one by one.
 #ifndef FEW_CROWD
 #define FEW_CROWD 128
 #endif
@@ -49,14 +49,14 @@
 #if HAS_FEW
 typedef ulong few_word_t;
 
-// Return whether many edges are to be contracted to few supervertices.
+// Return whether this contraction is used, since many edges are contracted to few supervertices.
 static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }
 
-// Contract the worklist of a depth to the worklist of the next depth like round_contract, if the
-// next depth has few supervertices. least[FEW_SUPERVERTICES] is scratch memory. Must be reached by
-// the whole work-group.
+// Contract the worklist of a depth to the worklist of the next depth as round_contract does, if the
+// next depth has few supervertices. least[FEW_SUPERVERTICES] is temporary memory. The whole
+// work-group must call the function.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
@@ -79,7 +79,7 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
     for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
       if (edges[i].u == edges[i].v || !round_list(solve, depth + 1, next++, edges[i])) continue;
       const ulong word = reservation_first_word(edges[i], solve->weights);
-      // Hardly any edge is lighter than all before it, so hardly any needs the atomic.
+      // Hardly any edge is lighter than all edges before it, so hardly any needs the atomic.
       volatile local ulong *least_u = &least[edges[i].u], *least_v = &least[edges[i].v];
       reservation_lower_local(least_u, word, *least_u, solve->weights);
       reservation_lower_local(least_v, word, *least_v, solve->weights);
@@ -101,7 +101,7 @@ typedef uint few_word_t;  // not used
 typedef struct {
   tile_t tile;
   local uint *scratch, *base;
-  uint passed;              // barriers of the launch
+  uint passed;              // number of barriers of the launch that have been passed
   local uint *counts;       // [MAX_DEPTHS]
   local few_word_t *least;  // [FEW_SUPERVERTICES]
 } workspace_t;
@@ -127,13 +127,14 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
 // work-groups have arrived at the barriers. A long path comes from a path of the graph along which
 // the weights fall. Without compression, edges would follow it step by step.
 //
-// Needs    a barrier before; the count of pending paths is that from the last call.
+// Needs    a barrier before the call. The number of pending paths is what the last call has
+//          counted.
 static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth, uint n_vertices,
                                     workspace_t *workspace) {
   const volatile global uint *count = solve_count(solve, phase, depth, COUNT_PENDING);
   uint before = 0, pending = *count;
   while (pending - before > FEW_PENDING) {
-    if (!solve_wait(solve, workspace)) return false;  // all have read the count by now
+    if (!solve_wait(solve, workspace)) return false;  // after this, all have read the count
     round_follow(solve, phase, depth, n_vertices);
     if (!solve_wait(solve, workspace)) return false;
     before = pending;
@@ -142,9 +143,9 @@ static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth
   return true;
 }
 
-// Do the rounds of a phase from `depth` on, until no edge remains. After a round that joins all
-// supervertices with edges to one, no further round is needed. Return whether all work-groups have
-// arrived at the barriers.
+// Do the rounds of a phase from `depth` on, until no edge remains. If a round joins all
+// supervertices that have edges to a single one, no further round is done. Return whether all
+// work-groups have arrived at the barriers.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
@@ -176,14 +177,14 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
 // Find the component of every vertex at the end of a phase, and reset the reservations of the
 // components. Return whether all work-groups have arrived at the barriers.
 //
-// Needs    a barrier, then filter_begin_links.
+// Needs    a barrier before the call. filter_begin_links must follow it.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   local uint *counts = workspace->counts;
   filter_number_components(solve, phase, depth, counts, workspace->scratch, workspace->base);
   if (!solve_wait(solve, workspace)) return false;
-  // In a small graph each vertex follows the whole path, one step per depth; else depths are done
-  // one by one.
+  // In a small graph each vertex follows its whole path, one step per depth. In a large graph the
+  // depths are processed one by one.
   uint deepest = 0;
   if (solve->n > DIRECT_VERTICES)
     for (deepest = depth; deepest + 1 < MAX_DEPTHS && counts[deepest + 1] > 0;) deepest += 1;

@@ -3,11 +3,11 @@
 // A window is the range of the total order of edges that one phase solves.
 //
 // Edges are ordered by (key, slot). A window has a first and a last pair, and both belong to it.
-// For keys of 32 bits a pair is one number, key << 32 | slot. With n_slots = 9 and two windows that
-// are cut behind (key 5, slot 3), the first goes from (0, 0) to (5, 3), the second from (5, 4) on:
-// of the edges of weight 5, those in slots 0 to 3 are in the first. Windows cut a total order, so
-// the forest of a window's edges, given the forests of earlier windows, is part of the graph's
-// forest.
+// For keys of 32 bits a pair is one number, key << 32 | slot. Suppose that there are 9 slots and
+// two windows, which are divided after (key 5, slot 3). Then the first window goes from (0, 0) to
+// (5, 3), and the second one begins at (5, 4). Of the edges with key 5, those in slots 0 to 3 are
+// in the first window. Windows divide a total order. So the edges of a window that join components
+// of the earlier windows' forests, and are the lightest to do so, are in the graph's forest.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -20,8 +20,8 @@ typedef uint full_key_t;
 #define FULL_KEY_MAX UINT_MAX
 #endif
 
-// has_low, has_high: whether the window has a lower and an upper bound. Without a lower bound it
-// begins with the least pair. Without an upper bound it ends with the greatest pair.
+// A window. has_low and has_high say whether it has a lower and an upper bound. Without a lower
+// bound it begins with the least pair. Without an upper bound it ends with the greatest pair.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
@@ -31,15 +31,15 @@ typedef struct {
 // Return whether an edge belongs to a window.
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
-  // All work-items agree on which bounds there are. If there are none, the key need not
-  // even be loaded.
+  // All work-items agree on which bounds there are. Without bounds, the key need not even be
+  // loaded.
   const bool is_above = !window->has_low || key > window->low_key ||
                         (key == window->low_key && slot >= window->low_slot);
   const bool is_below = !window->has_high || key < window->high_key ||
                         (key == window->high_key && slot <= window->high_slot);
   return is_above && is_below;
 #elif WEIGHT_BITS == 64
-  // Without branches on a CPU: few of them could be predicted.
+  // On a CPU there are no branches here, because few of them could be predicted.
   const uint low_ties = (key == window->low_key) & (slot >= window->low_slot);
   const uint high_ties = (key == window->high_key) & (slot <= window->high_slot);
   return ((key > window->low_key) | low_ties) & ((key < window->high_key) | high_ties);
@@ -57,10 +57,11 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 //     bit 31      bit 30      bits 29 .. 0
 //     KNOWN       FINAL       NUMBER
 //     1           0           the supervertex, one depth further
-//     1           1           the component that the phase leaves the vertex in
+//     1           1           the component of the vertex at the end of the phase
 //     0           0           another vertex of the same depth, on the way to the root
 //
-// LINK_FINISHED is a further value. It means that no edge of the phase's window leaves the vertex.
+// LINK_FINISHED is a further value. It means that the vertex is not left by any edge of the phase's
+// window.
 
 #define LINK_KNOWN 0x80000000u
 #define LINK_FINAL 0x40000000u

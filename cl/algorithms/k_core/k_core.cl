@@ -1,15 +1,15 @@
-// Core numbers: the greatest k such that a vertex is in the k-core, the largest subgraph in which
-// every vertex has at least k neighbours.
+// Core numbers. The core number of a vertex is the greatest k such that the vertex is in the
+// k-core, which is the largest subgraph in which every vertex has at least k neighbours.
 //
 // Source: peeling (Batagelj, Zaversnik 2003) in the parallel form of PKC (Kabir, Madduri, "Parallel
-// k-Core Decomposition on Multicore Platforms", 2017). Vertices of the least degree are removed,
-// with one decrement for each neighbour that remains. The work-item that lowers a neighbour to the
-// level peels that one too, without a round in between. Different here: levels without vertices are
-// skipped, since a round finds the least remaining degree; if all remaining vertices are at one
-// level, no row is read; and a cascade that gets too wide or too long for a work-group is left to
-// the next round, which divides it evenly.
+// k-Core Decomposition on Multicore Platforms", 2017). The vertices of the least degree, the level,
+// are removed, and each neighbour that remains loses an edge. The work-item that lowers a neighbour
+// to the level peels this neighbour, too, without a round in between. Three things differ from PKC.
+// Levels without vertices are skipped, since a round finds the least remaining degree. If all
+// remaining vertices are at one level, no row is read. If a cascade gets too wide or too long for a
+// work-group, the rest is left to the next round, which divides it evenly.
 //
-// A round is two launches: k_core_take_level, then the kernel of peel.cl, or of serial.cl where
+// A round is two launches: k_core_take_level, and then the kernel of peel.cl, or of serial.cl if
 // work-groups have one work-item. Example:
 //
 //     edges 0-1 1-2 2-3 3-1      degrees 1 3 2 2
@@ -18,14 +18,14 @@
 #include "algorithms/k_core/state.cl"
 #include "device/rows.cl"
 
-// Consecutive slots that a work-item takes at a time to count columns.
+// Number of consecutive slots that a work-item takes at a time to count columns.
 #define COLUMN_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Consecutive columns above which they are counted by their ends: two atomics for any number.
+// If a range has more consecutive columns than this, only its two ends are counted, by two atomics.
 #define MANY_COLUMNS 4
-// Vertices that a work-item takes of a tile of the list.
+// Number of vertices of the list that a work-item takes from each tile.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
-// Count the columns [begin, end), one each.
+// Count each of the columns [begin, end) once.
 static inline void count_consecutive(volatile global uint *single, volatile global uint *ends,
                                      uint begin, uint end, uint n) {
   if (end - begin < MANY_COLUMNS) {
@@ -36,14 +36,15 @@ static inline void count_consecutive(volatile global uint *single, volatile glob
   if (end < n) atomic_dec(&ends[end]);
 }
 
-// Count how often each vertex is a column, of a graph that stores every edge once.
+// Count how often each vertex occurs as a column, in a graph that stores every edge once.
 //
 // In       indices[n_slots].
-// In-out   single[n]: columns counted one by one; ends[n]: ranges of consecutive columns, +1 where
-//          one begins, -1 after its end; zeros before.
-// Launch   any. Rows of a dense graph are ranges, which take two atomics of any length.
+// In-out   single[n]: the columns that are counted one by one; ends[n]: for each long range of
+//          consecutive columns, +1 where it begins and -1 after its end; 0 before.
+// Launch   any. Rows of a dense graph are long ranges, which take two atomics whatever their
+//          length.
 // Needs    columns are below n.
-// Ensures  vertex v is a column single[v] + (ends[0] + ... + ends[v]) times.
+// Ensures  vertex v occurs as a column single[v] + (ends[0] + ... + ends[v]) times.
 kernel void k_core_count_columns(const global uint *indices, volatile global uint *single,
                                  volatile global uint *ends, uint n, uint n_slots) {
   GRID_FOR(segment, SLOT_RUNS(n_slots, COLUMN_SEGMENT)) {
@@ -62,15 +63,15 @@ kernel void k_core_count_columns(const global uint *indices, volatile global uin
   }
 }
 
-// Count the edges of every vertex without loops, and find the least count.
+// Count the edges of every vertex without self-loops, and find the least count.
 //
-// In       indptr[n + 1], indices[n_slots]: rows that rise; runs[n]: if one_sided, in how many
-//          ranges of columns a vertex is.
-// In-out   degree[n]: if one_sided, how often a vertex is a column outside ranges; the degree on
-//          return. state: BOUND of the round before the first.
+// In       indptr[n + 1], indices[n_slots]: rows with ascending columns; runs[n]: if one_sided, the
+//          number of long ranges of columns that contain each vertex.
+// In-out   degree[n]: before, if one_sided, how often a vertex is a column outside these ranges;
+//          the degree on return. state: BOUND of the round before the first.
 // Launch   any. O(n log n_slots).
 // Needs    state as the host initialises it.
-// Ensures  degree[v] = the edges at v, parallel ones counted each, loops not.
+// Ensures  degree[v] = the number of edges at v, with all parallel edges and without self-loops.
 LANES_ATTRIBUTE
 kernel void k_core_count_rows(const global uint *indptr, const global uint *indices,
                               const global uint *runs, global uint *degree,
@@ -91,19 +92,19 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
   wg_lower(round_words(state, ROUNDS_KEPT - 1) + ROUND_BOUND, bound, &least);
 }
 
-// Begin a round: take the vertices at the next level off the lists of remaining vertices. If the
-// round before left over some vertices of its level, this round takes only these, and the lists
-// are unchanged.
+// Begin a round: move the vertices at the next level from the lists of remaining vertices to the
+// frontier. If the round before left over some vertices of its level, this round takes only these,
+// and the lists are unchanged.
 //
 // In       degree[n].
-// In-out   list[n]: a segment for each work-group, of which the first lengths[group] entries are in
-//          use; ignored in round 0, when all vertices remain. lengths[work-groups]. state: the
-//          words of this round and the next.
-// Out      frontier[2 n]: in the half of this round, the vertices taken.
+// In-out   list[n], lengths[work-groups]: a segment of the list for each work-group, of which the
+//          first lengths[group] entries are in use. Ignored in round 0, when all vertices remain.
+//          state: the words of this round and the next.
+// Out      frontier[2 n]: this round's half gets the vertices at the level.
 // Launch   the same number of work-groups in every round.
 // Needs    the round before is complete.
-// Ensures  TAKEN = vertices in the frontier; LEFT = vertices above the level; BOUND <= their least
-//          degree.
+// Ensures  TAKEN = the number of vertices moved to the frontier; LEFT = the number of vertices
+//          above the level; BOUND is at most the least degree of these.
 LANES_ATTRIBUTE
 kernel void k_core_take_level(const global uint *degree, global uint *list, global uint *lengths,
                               global uint *frontier, volatile global uint *state, uint n,
@@ -137,7 +138,7 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
     if (get_local_id(0) == 0 && total >> 16) base = atomic_add(now + ROUND_TAKEN, total >> 16);
     wg_barrier();
     for (uint i = 0; i < n_taken; ++i) frontier[base + (rank >> 16) + i] = taken[i];
-    // Never beyond the entries that have been read.
+    // These writes never go beyond the entries that have been read.
     for (uint i = 0; i < n_kept; ++i) list[n_remaining + (rank & 0xffff) + i] = kept[i];
     n_remaining += total & 0xffff;
     wg_barrier_local();

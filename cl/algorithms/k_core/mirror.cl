@@ -1,24 +1,26 @@
-// k-core: both directions of every edge as rows, of a graph that stores each edge once.
+// k-core: make rows with both directions of every edge, for a graph that stores each edge once.
 //
-// A row of the result has first the lesser neighbours, in any order, since the order in which a
-// level is peeled affects no result; then the row as it was. Loops are left out.
+// A row of the result first has the lesser neighbours, in any order, because the order in which a
+// level is peeled does not affect the result. The row of the graph follows. Self-loops are left
+// out.
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
-// Consecutive slots that a work-item takes at a time, having searched for the row of the first.
+// Number of consecutive slots that a work-item takes at a time. It searches only for the row of the
+// first slot.
 #define MIRROR_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Slots of a block: their indices are claimed before any is stored. On CPUs an atomic waits for all
-// earlier stores, each to another cache line.
+// Number of slots in a block. The indices of a block's slots are all claimed before any slot is
+// stored, because on CPUs an atomic waits for all earlier stores, each to another cache line.
 #define MIRROR_BLOCK (WG_SIZE == 1 ? 256u : 1u)
 
 // Store both directions of every edge into the rows of the result.
 //
-// In       indptr[n + 1], indices[n_slots]: rows that rise, column >= row; rows[n + 1]: offsets of
-//          the result.
+// In       indptr[n + 1], indices[n_slots]: rows with ascending columns, column >= row; rows[n +
+//          1]: row offsets of the result.
 // In-out   cursor[n]: rows[0 .. n) before; after, the end of each row's lesser neighbours.
 // Out      both[rows[n]].
 // Launch   any. O(n_slots + n_slots log n / MIRROR_SEGMENT).
-// Needs    rows[v + 1] - rows[v] = the edges at v without loops.
+// Needs    rows[v + 1] - rows[v] = the number of edges at v without self-loops.
 // Ensures  both[rows[v] .. rows[v + 1]) = the neighbours of v.
 kernel void k_core_mirror_put(const global uint *indptr, const global uint *indices,
                               const global uint *rows, volatile global uint *cursor,

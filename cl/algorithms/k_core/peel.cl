@@ -1,5 +1,5 @@
-// k-core: peel the vertices of a level, and those that fall to the level meanwhile; by work-groups
-// of many work-items. serial.cl is the same for single work-items.
+// k-core: peel the vertices of a level, and the vertices that fall to the level meanwhile. This
+// file is for work-groups of many work-items, and serial.cl for work-groups of one.
 #include "algorithms/k_core/state.cl"
 
 // Return the item to which a slot of a tile belongs. It is the last item whose slots begin at or
@@ -15,21 +15,21 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
 }
 
 // Peel the vertices of a round: every neighbour above the level loses an edge. A work-group also
-// peels the neighbours that it lowers to the level itself, so that a path does not take a round a
-// vertex. The next round gets those that exceed the queue's capacity, and all that come after the
-// budget is spent, so that other work-groups do not idle.
+// peels the neighbours that it lowers to the level itself, so that a path does not take one round
+// per vertex. It leaves some of these to the next round, so that other work-groups do not idle:
+// those that exceed the queue's capacity, and all that come after the budget is spent.
 //
 // A work-group takes as many vertices at a time as it has work-items, the vertices of its queue
-// first, and divides all their slots evenly: hubs and vertices with two edges keep every work-item
-// busy.
+// first. It divides all their slots evenly among its work-items. So hubs keep every work-item busy,
+// and so do vertices with two edges.
 //
-// In       indptr[n + 1], indices[n_slots]: rows of both directions.
-// In-out   frontier[2 n]: the half of this round is read: SPILLED + TAKEN vertices; the other half
-//          is written: vertices for the next round. degree[n]; state: BOUND of this round, SPILLED
-//          of the next.
+// In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
+// In-out   frontier[2 n]: from this round's half, SPILLED + TAKEN vertices are read. The other half
+//          gets the vertices for the next round. degree[n]; state: BOUND of this round, SPILLED of
+//          the next.
 // Launch   any.
-// Needs    k_core_take_level. capacity <= WG_SIZE; budget: slots of turns with vertices of the
-//          queue, a turn counting as at least WG_SIZE.
+// Needs    k_core_take_level; capacity <= WG_SIZE; budget: how many slots of the queue's vertices a
+//          work-group takes. Each turn counts as at least WG_SIZE slots.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 LANES_ATTRIBUTE
 kernel void k_core_peel_neighbours(const global uint *indptr, const global uint *indices,
@@ -40,7 +40,7 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   local uint n_queued, least;
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL], me = get_local_id(0);
-  // If no vertices remain above the level, no degrees remain to be lowered.
+  // If all remaining vertices are at the level, no degree has to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
@@ -78,7 +78,7 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
     }
     wg_barrier_local();
     if (n_kept > 0) spent += max(total, (uint)WG_SIZE);
-    n_kept = min(n_queued, space);  // read by all before the sum above lets one reset it
+    n_kept = min(n_queued, space);  // all have read n_queued before the sum above lets one reset it
   }
   wg_lower(now + ROUND_BOUND, bound, &least);
 }

@@ -1,23 +1,24 @@
-// k-core: peel the vertices of a level, and those that fall to the level meanwhile; by single
-// work-items, each with a range of its own. peel.cl is the same for work-groups of many work-items.
+// k-core: peel the vertices of a level, and the vertices that fall to the level meanwhile. This
+// file is for work-groups of one work-item, and peel.cl for work-groups of many.
 #include "algorithms/k_core/state.cl"
 
-// Capacity of the queue; vertices that are taken at once; columns that are taken at once.
+// Capacity of the queue; maximum number of vertices that are taken at once.
 #define SERIAL_QUEUE 4096
 #define SERIAL_BATCH 64
 #define SERIAL_COLUMNS 1024
 
 // Peel the vertices of a round: every neighbour above the level loses an edge. A work-item also
-// peels the neighbours that it lowers to the level itself, so that a path does not take a round a
-// vertex. The next round gets those that exceed the queue's capacity, and all that come after the
-// budget is spent, so that other work-items do not idle.
+// peels the neighbours that it lowers to the level itself, so that a path does not take one round
+// per vertex. It leaves some of these to the next round, so that other work-items do not idle:
+// those that exceed the queue's capacity, and all that come after the budget is spent.
 //
-// In       indptr[n + 1], indices[n_slots]: rows of both directions.
-// In-out   frontier[2 n]: the half of this round is read: SPILLED + TAKEN vertices; the other half
-//          is written: vertices for the next round. degree[n]; state: BOUND of this round, SPILLED
-//          of the next.
+// In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
+// In-out   frontier[2 n]: from this round's half, SPILLED + TAKEN vertices are read. The other half
+//          gets the vertices for the next round. degree[n]; state: BOUND of this round, SPILLED of
+//          the next.
 // Launch   any number of work-groups of one work-item.
-// Needs    k_core_take_level. capacity <= SERIAL_QUEUE; budget: slots of vertices of the queue.
+// Needs    k_core_take_level; capacity <= SERIAL_QUEUE; budget: how many slots of the queue's
+//          vertices a work-item takes.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 kernel void k_core_serial_peel_neighbours(const global uint *indptr, const global uint *indices,
                                           volatile global int *degree, global uint *frontier,
@@ -26,15 +27,15 @@ kernel void k_core_serial_peel_neighbours(const global uint *indptr, const globa
   local uint queue[SERIAL_QUEUE], begins[SERIAL_BATCH], ends[SERIAL_BATCH], columns[SERIAL_COLUMNS];
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL];
-  // If no vertices remain above the level, no degrees remain to be lowered.
+  // If all remaining vertices are at the level, no degree has to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
   const uint end = range_begin(n_peeled, 1);
   uint at = range_begin(n_peeled, 0), n_queued = 0, spent = 0, bound = UINT_MAX;
   while (at < end || n_queued > 0) {
-    // One step for the whole batch at a time, without branches, so that many loads are under way at
-    // once.
+    // Each step is done for the whole batch, without branches, so that many loads are under way at
+    // the same time.
     const uint n_own = min(n_queued, (uint)SERIAL_BATCH);
     const uint n_batch = n_own + min(SERIAL_BATCH - n_own, end - at);
     n_queued -= n_own;

@@ -1,13 +1,15 @@
-// k-core: the words by which rounds pass on their state, and how a degree is lowered.
+// k-core: the words by which a round passes its state to the next one, and how a degree is lowered.
 #include "device/work_group.cl"
 
-// state[]: the words of ROUNDS_KEPT rounds in a ring, then the number of rounds that had work.
+// Indices of the words of state[]. A ring holds the words of ROUNDS_KEPT rounds. Then comes the
+// number of rounds that had work.
 //
 // LEVEL    the level that the round peels.
-// SPILLED  vertices that the round before lowered to its level and left to this one. If there are
-//          any, this round goes on with that level; else it begins another.
-// TAKEN    vertices that the round found at its level.
-// LEFT     vertices above the level when it began.
+// SPILLED  the number of vertices that the round before lowered to its level and left to this
+//          round. If it is not 0, this round goes on with that level. Otherwise it begins another
+//          level.
+// TAKEN    the number of vertices that the round found at its level.
+// LEFT     the number of vertices that were above the level when the round began.
 // BOUND    a lower bound of the remaining degrees: the next level, or less.
 #define ROUND_LEVEL 0
 #define ROUND_SPILLED 1
@@ -22,13 +24,13 @@ static inline volatile global uint *round_words(volatile global uint *state, uin
   return state + ROUND_WORDS * (round % ROUNDS_KEPT);
 }
 
-// Return the first of this work-group's n / W items; with `next` = 1, the first item of the next
-// work-group.
+// Return the first of this work-group's n / W items, where W is the number of work-groups. With
+// `next` = 1, return the first item of the next work-group.
 static inline uint range_begin(uint n, uint next) {
   return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
 }
 
-// Lower *word to the least value in the work-group.
+// Lower *word to the least `value` in the work-group.
 //
 // Temp     *least: one word of local memory.
 // Scope    the whole work-group.
@@ -41,16 +43,16 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
 }
 
 // Return whether a vertex is above the level. The read races with work-items that lower the degree.
-// That is benign: the degree only falls while it is above, so a vertex that is not above never will
-// be, and degree_lower detects a stale value.
+// That is benign: the degree only falls while it is above the level. So a vertex that is not above
+// the level will never be above it, and degree_lower detects a stale value.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }
 
-// Remove an edge from a vertex above the level; return whether that lowered it to the level, which
-// is true for one work-item only. Work-items that come too late undo their decrement, so the degree
-// ends as the level. In between it may be less, even negative, hence the sign. Degrees fit 31 bits,
-// since both directions of the edges are slots.
+// Remove an edge from a vertex above the level. Return whether that lowered the vertex to the
+// level, which is true in one work-item only. Work-items that come too late undo their decrement,
+// so the degree ends as the level. In between it may be less, even negative, so it is a signed
+// integer. Degrees fit 31 bits, because both directions of the edges are slots.
 static inline bool degree_lower(volatile global int *degree, uint vertex, uint level, uint *bound) {
   const int before = atomic_dec(&degree[vertex]);
   if (before <= (int)level) atomic_inc(&degree[vertex]);

@@ -1,23 +1,24 @@
 // Parts of a graph on several devices, and the union of their forests.
 //
-// A part of rows has some consecutive rows of a graph that stores each edge once, on all of its
-// vertices:
+// A part of rows has some consecutive rows of a graph that stores each edge once. The part has all
+// vertices of the graph:
 //
 //     rows of the graph     0  1  2 | 3  4
 //     indptr                0  2  2   4  7  8
 //     part of rows 0 to 2   0  2  2   4  4  4
 //     part of rows 3 to 4   0  0  0   0  3  4
 //
-// So the slots of consecutive parts, one part after the other, are the slots of the graph. A part of
-// any edges has some slots of the graph, in their order.
+// So the slots of all parts, one part after the other, are the slots of the graph. Another kind of
+// part has any slots of the graph, in their order.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 // Compute the row offsets of a part from the row offsets of the graph.
 //
-// In-out   indptr[n + 1]: for the rows from `first_row` to `end_row`, both included, the offsets of
-//          the graph; of the part after the launch. Others are undefined before.
+// In-out   indptr[n + 1]: before, the offsets of the graph for the rows from `first_row` to
+//          `end_row`, both included, and undefined entries for all other rows; the offsets of the
+//          part after the launch.
 // Launch   any.
 // Needs    first_row <= end_row <= n; first_slot = indptr[first_row].
 // Ensures  rows outside of the part are empty.
@@ -32,10 +33,10 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
 
 // For each edge of a part's forest, list a number: its column, or its slot in the graph.
 //
-// In       chosen[k]: slots of the part, rising; weights: by slot of the part; numbers: if
-//          `numbered`, the number of each slot of the part; else they are consecutive, from `first`
-//          on.
-// Out      listed[begin + k], words[begin + k]: from `begin` on.
+// In       chosen[k]: slots of the part, ascending; weights: by slot of the part; numbers: if
+//          `numbered`, the number of each slot of the part. Otherwise the numbers are consecutive,
+//          from `first` on.
+// Out      listed, words: k entries of each, from `begin` on.
 // Launch   any. O(k).
 // Needs    chosen slots are in the part.
 // Ensures  listed[begin + i], words[begin + i] = the number and the weight of chosen[i].
@@ -50,29 +51,29 @@ kernel void parts_list_forest(const global uint *chosen, const global weight_t *
   }
 }
 
-// Find where some rows begin among some edges, which come after other edges.
+// Find where some rows begin in a list of edges. `before` further edges come before the list.
 //
-// In       indptr[n + 1]: of a part, or of the graph; chosen[k]: slots of it, rising.
-// Out      starts[at + count].
+// In       indptr[n + 1]: that of a part or of the graph; chosen[k]: slots of it, ascending.
+// Out      starts: `count` entries, from `at` on.
 // Launch   any. O(count log k) at most; O(count + k) on CPUs.
 // Needs    first_row + count <= n + 1.
 // Ensures  starts[at + i] = before + the number of edges in rows before first_row + i.
 kernel void parts_find_rows(const global uint *indptr, const global uint *chosen,
                             global uint *starts, uint first_row, uint count, uint at, uint before,
                             uint k) {
-  uint low = 0;  // a work-item's rows rise
+  uint low = 0;  // the rows of a work-item ascend
   GRID_FOR(i, count) {
     low = wi_gallop(chosen, low, k, indptr[first_row + i]);
     starts[at + i] = before + low;
   }
 }
 
-// Make the rows from one on empty: they begin after the last edge.
+// Make `count` rows from `first_row` on empty: they begin after the last of k edges.
 //
 // Out      starts[first_row], ..., starts[first_row + count - 1].
 // Launch   any.
 // Needs    nothing.
-// Ensures  they are all k.
+// Ensures  these entries are all k.
 kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint k) {
   GRID_FOR(i, count) starts[first_row + i] = k;
 }
@@ -80,14 +81,14 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
 // Write the edges of one list at their indices among the edges of all lists.
 //
 // An edge's index is the number of lesser slots in all lists. No slot is in two lists, so indices
-// are distinct. The work-item that stores an edge adds up its numbers.
+// are distinct. The work-item that stores an edge adds up the numbers from all lists.
 //
 // In       given_slots, given_words; lists[2 n_lists]: the begin and the length of each list;
-//          indices: of the graph.
-// Out      slots, words, columns: of the union, in canonical order.
+//          indices: those of the graph.
+// Out      slots, words, columns: those of the union, in canonical order.
 // Temp     targets[length of the list].
 // Launch   any, once for each list. O(k log k) at most; O(k) on CPUs.
-// Needs    slots rise within a list.
+// Needs    slots ascend within a list.
 // Ensures  every edge of the list is at its index in the canonical order.
 kernel void parts_merge_list(const global uint *given_slots, const global weight_t *given_words,
                              const global uint *lists, const global uint *indices,
@@ -96,7 +97,7 @@ kernel void parts_merge_list(const global uint *given_slots, const global weight
   const uint begin = lists[2 * list], length = lists[2 * list + 1];
   for (uint other = 0; other < n_lists; ++other) {
     const uint first = lists[2 * other], end = first + lists[2 * other + 1];
-    uint low = first;  // a work-item's slots rise
+    uint low = first;  // the slots of a work-item ascend
     GRID_FOR(i, length) {
       const uint before = other == 0 ? 0 : targets[i];
       if (other == list) {

@@ -5,43 +5,45 @@
 //
 // A tree claims one vertex at a time, each by the lightest edge that leads out of the tree. It
 // stops when it has gamma vertices, when no edge leads out, or when the edge leads to another
-// worker's tree. In the last case the root records that contact. Vertices join their root; the root
-// of a tree joins the set of the tree that it touched. All these are choices as edge_list.cl has
-// them.
+// worker's tree. In the last case the root records that contact. The other vertices of a tree
+// choose their root, and the root chooses the set of the tree that it touched. All choices have the
+// form of edge_list.cl.
 //
-// Every chosen edge is in the forest: it is the lightest of all edges that lead out of a set of
-// vertices, the tree's at that time (cut property; ranks are distinct). Other workers' claims do
-// not matter for that. They decide how the vertices are divided into trees, and so the number of
-// levels, but never which edges are chosen.
+// Every chosen edge is in the forest. It is the lightest of all edges that lead out of a set of
+// vertices, which is the tree at that time (cut property; ranks are distinct). The claims of other
+// workers do not change that. They decide how the vertices are divided into trees, and so the
+// number of levels, but never whether a chosen edge is in the forest.
 //
-// A tree stops at contact, since from there on the other tree's vertices would count too, and that
-// tree may be growing. This costs only time: every vertex with an edge is in a tree that chose at
-// least one (gamma >= 2), so a level at least halves the vertices that have edges.
+// A tree stops at contact, because from there on the other tree's vertices would count, too, and
+// that tree may still be growing. To stop costs only time. Every vertex with an edge is in a tree
+// that chose at least one edge (gamma >= 2), so a level at least halves the number of vertices that
+// have edges.
 //
 // A cycle of choices consists of two trees that touched by the same edge. Proof: let trees touch
 // one another in a circle. A tree stops when it touches, so its contact is the lightest edge out of
 // its final set. That edge also leads out of the next tree, which shares no vertex with the first.
 // So the next tree's contact is as light or lighter. Around the circle all contacts are therefore
-// one edge, and that has two ends. Of the two roots, contraction_break_cycles makes the lesser
-// choose nothing.
+// the same edge, which has two ends. So there are two trees. contraction_break_cycles makes the
+// lesser of their roots choose nothing.
 //
-// No worker waits: a claim is one compare-and-swap, and a worker that comes second
+// No worker waits. A claim is one compare-and-swap, and a worker that comes second continues with
+// the owner that it finds.
 // continues with the owner that it finds.
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
-// Work-items of a worker: 1, or LANES where lanes can combine (LANES_KHR, LANES_PTX).
+// Number of work-items in a worker: 1, or LANES if lanes can combine (LANES_KHR, LANES_PTX).
 #ifndef WORKER_LANES
 #define WORKER_LANES 1
 #endif
 
-// Whether the edges of each row rise: 0 (Algorithm 3) or 1 (Algorithm 4).
+// Whether the edges of each row are sorted by rank: 0 (Algorithm 3) or 1 (Algorithm 4).
 #ifndef ROWS_RISE
 #define ROWS_RISE 0
 #endif
 
 #define NO_OWNER UINT_MAX
-// Takes the place of a member whose edges all lie within the tree, as they will for ever.
+// Replaces a member all of whose edges lie within the tree, where they will stay.
 #define NO_MEMBER UINT_MAX
 
 // List the rows of a level: the begin and the end of each row, and its edges as choices
@@ -67,9 +69,9 @@ kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, g
 
 // ------------------------------------------------------------------------------ worker scope
 //
-// A worker is a work-item or a lane group. Its lanes are always in the same control flow:
-// conditions come from a ballot, a broadcast or a minimum, so they are the same in all lanes. All
-// lanes write the same words, so none needs to see another's write.
+// A worker is a work-item or a lane group. Its lanes are always in the same control flow, because
+// every condition comes from a ballot, a broadcast or a minimum, which has one value in all lanes.
+// All lanes write the same words, so no lane needs to see another lane's write.
 
 #if WORKER_LANES == 1
 
@@ -118,16 +120,16 @@ static inline uint lowest_lane(uint ballot) {
 typedef struct {
   const global uint2 *rows;      // [n]: begin and end of every row
   global ulong *edges;           // choices, row by row
-  volatile global uint *owners;  // [n]: root of the tree that a vertex is in, NO_OWNER before
-  global uint2 *members;         // [gamma], the worker's own: a vertex and where in its row it is
+  volatile global uint *owners;  // [n]: the root of each vertex's tree, or NO_OWNER
+  global uint2 *members;         // [gamma], the worker's own: (vertex, position in its row)
   uint root, size;
 } tree_t;
 
 // Claim a vertex outside the tree for the root. Return the owner that the vertex has afterwards.
 //
-// All lanes try. At most one lane finds no owner, and the other lanes then find the root that it
-// stored. Otherwise all lanes find the same other root, since an owner never changes. So all lanes
-// have the same result. The broadcast only lets the compiler see this.
+// All lanes try. At most one lane finds that the vertex has no owner, and all other lanes then find
+// the root that this lane stored. Otherwise all lanes find the same other root, because an owner
+// never changes. So all lanes have one result. The broadcast only lets the compiler see this.
 //
 // Scope    a whole worker; result in every lane.
 static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
@@ -135,7 +137,7 @@ static inline uint worker_claim(volatile global uint *owners, uint vertex, uint 
   return worker_broadcast_u32(before == NO_OWNER ? root : before, 0);
 }
 
-// Return whether a vertex is still without an owner.
+// Return whether a vertex does not have an owner yet.
 //
 // The read races with claims. That is benign: a worker that finds the vertex free still has to
 // claim it, and a vertex with an owner keeps its owner.
@@ -145,8 +147,8 @@ static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
 
 // Return whether an edge of a member's row leads out of the tree.
 //
-// The read races with claims of other workers. That is benign: none of them stores this root, and
-// the worker's own claims are complete.
+// The read races with claims of other workers. That is benign: no other worker stores this root,
+// and the worker's own claims are complete.
 static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
   return tree->owners[choice_vertex(edge)] != tree->root;
 }
@@ -154,14 +156,14 @@ static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
 // Return the lightest edge of a row that leads out of the tree, or NO_CHOICE if there is none.
 // Store the position of this edge in *at.
 //
-// The row has at least one edge. Only the worker whose tree has the row's vertex reads or writes
-// it.
+// The row has at least one edge. Only the worker whose tree contains the row's vertex reads or
+// writes the row.
 //
 // Scope    a whole worker; results in every lane.
 #if ROWS_RISE
 
-// The edges of a row rise. So this returns the first edge from *at on that leads out. All edges
-// before *at lie within the tree, and will stay there.
+// The edges of a row are sorted by rank. So this returns the first edge from *at on that leads out.
+// All edges before *at lie within the tree, and will stay there.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint end = tree->rows[u].y;
   for (uint base = *at; base < end; base += WORKER_LANES) {
@@ -191,7 +193,7 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
       where = i;
     }
   }
-  // Every lane has read its part, and all have the first edge, before any of them writes.
+  // Before any lane writes, every lane has read its edges, and all have the first edge of the row.
   const ulong front = tree->edges[row.x];
   const uint front_rank = worker_broadcast_u32(choice_rank(front), 0);
   const uint front_vertex = worker_broadcast_u32(choice_vertex(front), 0);
@@ -209,9 +211,9 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 
 // Return the lightest edge that leads out of the tree, or NO_CHOICE if there is none.
 //
-// For each member, the tree remembers the position of its lightest edge, which led out before the
-// `newest` member joined. So only two kinds of rows are searched: those whose remembered edge leads
-// to the newest member, and the row of the newest member.
+// For each member, the tree remembers the position of its lightest edge. That edge led out before
+// the `newest` member joined. So only two kinds of rows are searched: those whose remembered edge
+// leads to the newest member, and the row of the newest member.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
@@ -257,14 +259,14 @@ static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) 
 // Grow trees until every vertex is in one. Worker w starts from the w-th of n_workers equal ranges
 // of vertices.
 //
-// In       rows[n]: (begin, end).
-// In-out   edges: rows may be reordered; owners[n]: NO_OWNER before.
+// In       rows[n]: (begin, end) of each row.
+// In-out   edges: the edges of a row may be reordered; owners[n]: NO_OWNER before.
 // Out      chosen[n].
-// Temp     members[n_workers * gamma]: gamma entries a worker.
+// Temp     members[n_workers * gamma]: gamma entries per worker.
 // Launch   any; n_workers >= 1.
-// Needs    WORKER_LANES lanes that combine; gamma >= 2.
-// Ensures  every vertex has an owner; chosen[v] is as edge_list.cl says, and each chosen edge is in
-//          the forest.
+// Needs    with WORKER_LANES > 1, lanes that combine; gamma >= 2.
+// Ensures  every vertex has an owner; chosen[v] has the form of edge_list.cl, and each chosen edge
+//          is in the forest.
 LANES_ATTRIBUTE
 kernel void pma_grow_trees(const global uint2 *rows, global ulong *edges,
                            volatile global uint *owners, global uint2 *members,

@@ -1,5 +1,5 @@
-// Prim's algorithm with an array: a work-group takes a patch, and reads every vertex outside the
-// trees to find the next one. Quadratic, but all work-items divide each pass.
+// Prim's algorithm with an array. A work-group takes a patch, and reads every vertex outside the
+// trees to find the next one. The work is quadratic, but all work-items divide each pass.
 //
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.
@@ -14,8 +14,8 @@
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
 #include "algorithms/prim/tree.cl"
 
-// The number of steps that the choice of a vertex counts, in addition to one step for each position
-// and slot that a work-item reads.
+// Number of steps for which the choice of a vertex counts, in addition to one step for each
+// position and slot that a work-item reads.
 #define ARRAY_CHOOSE_STEPS 8
 
 // Begin a patch of n vertices, none of which is taken.
@@ -29,7 +29,8 @@ static inline void array_begin(const prim_t *prim, const global uint *vertices, 
 
 // Return the position in [begin, n) of the vertex with the lightest edge.
 //
-// Temp     best_keys, best_positions: WG_SIZE each, in local memory, free after another barrier.
+// Temp     best_keys, best_positions: WG_SIZE entries each, in local memory, which may be reused
+//          after another barrier.
 // Scope    the whole work-group; the result is the same in all work-items.
 static inline uint array_find_least(const prim_t *prim, uint begin, uint n,
                                     local prim_key_t *best_keys, local uint *best_positions) {
@@ -69,7 +70,7 @@ static inline uint array_find_least(const prim_t *prim, uint begin, uint n,
 #endif
 }
 
-// Take the vertex at a position into the tree; the vertex at the first position moves there.
+// Take the vertex at a position into the tree. The vertex at the first position moves to its place.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_take(const prim_t *prim, uint first, uint position, uint vertex) {
@@ -80,9 +81,9 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
   wg_barrier();
 }
 
-// Return whether the edge in a slot of a row that ends at `end` is to be offered, and with which
-// key. If several work-items read a row, only the work-item at the first of parallel edges offers
-// an edge, the lightest of them. So each vertex has one writer.
+// Return whether the edge in a slot of a row that ends at `end` is to be offered, and set *key to
+// the key to offer. If several work-items read a row, only the work-item at the first of parallel
+// edges offers an edge, which is the lightest of them. So each vertex has one writer.
 static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uint end,
                                   prim_key_t *key) {
 #if WG_SIZE > 1
@@ -107,17 +108,19 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
   wg_barrier();
 }
 
-// Grow the trees of all patches; every work-group takes at most `steps` steps.
+// Grow the trees of all patches. Every work-group takes at most `steps` steps.
 //
-// In       indptr, indices, weights: rows, sorted; vertices[n], offsets[n_patches]: the patches'
-//          vertices.
+// In       indptr, indices, weights: rows, sorted; vertices[n], offsets[n_patches]: the vertices of
+//          the patches.
 // In-out   parents[n], positions[n], lightest[n], occupants[n], keys[n]; cursors[2 * work-groups]:
-//          not read in launch 0; unfinished[1]: 1 + the last launch that did not finish.
-// Launch   the same number of work-groups each time; launches 0, 1, ... until unfinished[0] is the
-//          number of the last one. O(n^2 + m) reads in all, divided among the work-items.
+//          not read in launch 0; unfinished[1]: 1 + the number of the last launch that did not
+//          finish.
+// Launch   the same number of work-groups each time. Launches are numbered 0, 1, ... and repeated
+//          until unfinished[0] is the number of the last one. O(n^2 + m) reads in all, divided
+//          among the work-items.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.
-// Ensures  once finished, parents[v] = the other end of the forest edge by which v joined its tree;
-//          PRIM_NONE for roots.
+// Ensures  after the last launch, parents[v] is the other end of the forest edge by which v joined
+//          its tree, or PRIM_NONE for a root.
 kernel void prim_array_grow(PRIM_PARAMETERS, const global uint *vertices,
                             const global uint *offsets, global uint *cursors,
                             volatile global uint *unfinished, uint n, uint n_patches, uint steps,

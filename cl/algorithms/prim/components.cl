@@ -1,12 +1,12 @@
-// The components of a graph, so that Prim's algorithm can grow trees in all of them at the same
-// time.
+// Find the components of a graph, so that Prim's algorithm can grow trees in all of them at the
+// same time.
 #include "device/rows.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
 // Join the sets of the ends of every edge.
 //
-// In       indptr[n + 1], indices[n_slots]: rows of both directions.
+// In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
 // In-out   sets[n]: parents of disjoint sets (device/union_find.cl).
 // Launch   any. O(n_slots log n).
 // Needs    sets[v] = v before.
@@ -36,13 +36,13 @@ kernel void prim_components_find_roots(const global uint *sets, global uint *roo
   GRID_FOR(v, n) roots[v] = wi_find(sets, (uint)v);
 }
 
-// Flag the first vertex of every component in the list of vertices sorted by root.
+// Flag the first vertex of every component in the list of vertices, which is sorted by root.
 //
-// In       roots[n]: sorted.
+// In       roots[n]: the root of each vertex in the list.
 // Out      heads[n].
 // Launch   any.
-// Needs    roots rise.
-// Ensures  heads[i] = 1 where a component begins, else 0.
+// Needs    roots ascend.
+// Ensures  heads[i] = 1 if a component begins at position i, else 0.
 kernel void prim_components_mark_heads(const global uint *roots, global uchar *heads, uint n) {
   GRID_FOR(i, n) heads[i] = i == 0 || roots[i - 1] != roots[i];
 }

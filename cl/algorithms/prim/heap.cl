@@ -1,8 +1,8 @@
-// Prim's algorithm with a heap: a work-item takes a patch.
+// Prim's algorithm with a heap. A work-item takes a patch.
 //
 // Source: Prim 1957 (prim.cl); the heap of D. B. Johnson, "Priority queues with update and finding
-// minimum spanning trees", Information Processing Letters 4 (1975): four children a node, so a
-// cache line of keys, and half the levels of a binary heap.
+// minimum spanning trees", Information Processing Letters 4 (1975). A node has four children, whose
+// keys share a cache line, and the heap has half as many levels as a binary heap.
 //
 // The heap is addressable: positions[] has the index of every vertex in the heap. If a vertex gets
 // a lighter edge, it rises in the heap from this index. A vertex is in the heap at most once, so
@@ -14,20 +14,20 @@
 // The progress of a work-item. A launch ends after a number of steps, at any point of the
 // algorithm.
 typedef struct {
-  uint patch;   // n_patches or more: all done
-  uint seeded;  // vertices of the patch that were tried as roots
-  uint size;    // of the heap
-  uint vertex;  // whose row is being read, unless the slot is at its end
+  uint patch;   // the patch that is being solved; n_patches or more if all are done
+  uint seeded;  // number of vertices of the patch that were tried as roots
+  uint size;    // number of vertices in the heap
+  uint vertex;  // the vertex whose row is being read, unless the slot is at its end
   uint slot, end;
 } heap_cursor_t;
 
 #define HEAP_CURSOR_WORDS 6
 
-// The number of steps that the removal of a vertex from the heap counts. Reading a slot counts as
+// Number of steps for which the removal of a vertex from the heap counts. Reading a slot counts as
 // one step.
 #define HEAP_TAKE_STEPS 16
 
-// Raise (key, vertex) from a free position until the heap is in order.
+// Insert (key, vertex) at a free position, and move it up until the heap is in order.
 static inline void heap_raise(const prim_t *prim, uint position, prim_key_t key, uint vertex) {
   while (position > 0) {
     const uint above = (position - 1) / HEAP_ARITY, occupant = prim->occupants[above];
@@ -39,7 +39,8 @@ static inline void heap_raise(const prim_t *prim, uint position, prim_key_t key,
   prim_put(prim, position, key, vertex);
 }
 
-// Sink (key, vertex) from the free top until a heap of `size` is in order.
+// Insert (key, vertex) at the free top of a heap of `size`, and move it down until the heap is in
+// order.
 static inline void heap_sink(const prim_t *prim, uint size, prim_key_t key, uint vertex) {
   uint position = 0;
   while (size > 1 && position <= (size - 2) / HEAP_ARITY) {
@@ -62,7 +63,8 @@ static inline void heap_sink(const prim_t *prim, uint size, prim_key_t key, uint
   prim_put(prim, position, key, vertex);
 }
 
-// Offer the edge at a slot in the row of `from`, which is in the tree.
+// Offer the edge in a slot of the row of `from`, which is in the tree, to the vertex at its other
+// end.
 static inline void heap_offer(const prim_t *prim, uint from, uint slot, uint *size) {
   const uint vertex = prim->indices[slot];
   const prim_key_t key = weight_key(prim->weights[slot]);
