@@ -6,8 +6,8 @@
 // For keys of 32 bits a pair is one number, key << 32 | slot. Suppose that there are 9 slots and
 // two windows, which are divided after (key 5, slot 3). Then the first window goes from (0, 0) to
 // (5, 3), and the second one begins at (5, 4). Of the edges with key 5, those in slots 0 to 3 are
-// in the first window. Windows divide a total order. So the edges of a window that join components
-// of the earlier windows' forests, and are the lightest to do so, are in the graph's forest.
+// in the first window. Windows divide a total order. So the graph's forest consists of the forest of
+// the first window's edges, the edges that the second window adds to this forest, and so on.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 

@@ -74,15 +74,15 @@ static inline void heap_offer(const prim_t *prim, uint from, uint slot, uint *si
   heap_raise(prim, position, key, vertex);
 }
 
-// Take the vertex with the lightest edge out of the heap.
+// Remove the vertex with the lightest edge from the heap, and return it.
 static inline uint heap_take(const prim_t *prim, uint *size) {
   const uint vertex = prim->occupants[0], last = --*size;
   if (last > 0) heap_sink(prim, last, prim->keys[last], prim->occupants[last]);
   return vertex;
 }
 
-// Grow the trees of the cursor's patch, which has n vertices, in at most *steps steps. *steps is
-// counted down. Return whether the trees are complete.
+// Grow the trees of the cursor's patch, which has n vertices, in at most *steps steps. Each step
+// lowers *steps by 1. Return whether the trees are complete.
 static inline bool heap_grow(const prim_t *prim, const global uint *vertices, uint n,
                              heap_cursor_t *cursor, uint *steps) {
   while (*steps > 0) {
@@ -111,17 +111,18 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
   return false;
 }
 
-// Grow the trees of all patches; every work-item takes at most `steps` steps.
+// Grow the trees of all patches. Every work-item takes at most `steps` steps.
 //
-// In       indptr, indices, weights: rows; vertices[n], offsets[n_patches]: the patches' vertices.
+// In       indptr, indices, weights: rows; vertices[n], offsets[n_patches]: the vertices of the
+//          patches.
 // In-out   parents[n], positions[n], lightest[n], occupants[n], keys[n]; cursors[HEAP_CURSOR_WORDS
-//          * work-items]: not read in launch 0; unfinished[1]: 1 + the last launch that did not
-//          finish.
-// Launch   the same number of work-items each time; launches 0, 1, ... until unfinished[0] is the
-//          number of the last one. O(m + n log n) steps in all.
+//          * work-items]: not read in launch 0; unfinished[1]: 1 + the number of the last launch
+//          that did not finish.
+// Launch   the same number of work-items each time. Launches are numbered 0, 1, ... and repeated
+//          until unfinished[0] is the number of the last one. O(m + n log n) steps in all.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.
-// Ensures  once finished, parents[v] = the other end of the forest edge by which v joined its tree;
-//          PRIM_NONE for roots.
+// Ensures  after the last launch, parents[v] is the other end of the forest edge by which v joined
+//          its tree, or PRIM_NONE for a root.
 kernel void prim_heap_grow(PRIM_PARAMETERS, const global uint *vertices, const global uint *offsets,
                            global uint *cursors, volatile global uint *unfinished, uint n,
                            uint n_patches, uint steps, uint launch) {

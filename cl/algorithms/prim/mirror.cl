@@ -1,9 +1,9 @@
-// Both directions of edges as rows, of a graph that stores each edge once.
+// Make rows with both directions of every edge, for a graph that stores each edge once.
 //
-// A row of the result has first the mirror slots, which lead to lesser vertices, then the row as it
-// was. Both parts rise, since the mirror slots were sorted stably by the vertex that they lead
-// from. So the result rises. A loop has a mirror slot, too, which does no harm where rows are only
-// read.
+// A row of the result first has the mirror slots, which lead to lesser vertices, and then the row
+// of the graph. The columns of both parts ascend, because the mirror slots were sorted stably by
+// the vertex from which they lead. So the columns of the result ascend. A self-loop has a mirror
+// slot, too, which does no harm if rows are only read.
 //
 //     stored    row 0: 1 2    row 1: 2    row 2: -
 //     result    row 0: 1 2    row 1: 0 2  row 2: 0 1
@@ -11,8 +11,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// A mirror slot (image): the vertex to which it leads, and its weight, so that the weight need not
-// be looked up.
+// A mirror slot, also called image: the vertex to which it leads, and its weight, which then need
+// not be looked up.
 #if WEIGHT_BITS == 64
 typedef ulong2 image_t;
 #define IMAGE(target, weight) ((image_t)(target, weight))
@@ -25,7 +25,7 @@ typedef ulong image_t;
 #define IMAGE_WEIGHT(image) ((weight_t)(image))
 #endif
 
-// List the mirror slots, and the vertex that each leads from.
+// List the mirror slots, and the vertex from which each leads.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots].
 // Out      sources[n_slots], images[n_slots].
@@ -46,13 +46,13 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
   }
 }
 
-// Find where rows of the result begin.
+// Find where the rows of the result begin.
 //
 // In       indptr[n + 1]; sources[n_slots]: sorted.
 // Out      rows[n + 1].
 // Launch   any. O(n log n_slots).
-// Needs    sources rise.
-// Ensures  rows[v] = slots and mirror slots of rows before v.
+// Needs    sources ascend.
+// Ensures  rows[v] = the number of slots and mirror slots in rows before v.
 kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *sources,
                                   global uint *rows, uint n, uint n_slots) {
   GRID_FOR(v, (ulong)n + 1) rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
@@ -61,10 +61,10 @@ kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *
 // Store the mirror slots into the rows of the result.
 //
 // In       indptr[n + 1]; sources[n_slots], images[n_slots]: sorted by source.
-// Out      both[2 n_slots], both_weights[2 n_slots]: at the mirror slots.
+// Out      both[2 n_slots], both_weights[2 n_slots]: written at the positions of mirror slots.
 // Launch   any.
 // Needs    prim_mirror_list and a stable sort by source.
-// Ensures  a mirror slot comes after the mirror slots before it and all slots of earlier rows.
+// Ensures  a mirror slot comes after all earlier mirror slots and all slots of earlier rows.
 kernel void prim_mirror_put_images(const global uint *indptr, const global uint *sources,
                                    const global image_t *images, global uint *both,
                                    global weight_t *both_weights, uint n_slots) {
@@ -78,10 +78,11 @@ kernel void prim_mirror_put_images(const global uint *indptr, const global uint 
 // Store the slots of the graph into the rows of the result.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; rows[n + 1].
-// Out      both[2 n_slots], both_weights[2 n_slots]: at the slots of the graph.
+// Out      both[2 n_slots], both_weights[2 n_slots]: written at the positions of the graph's slots.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 // Needs    prim_mirror_find_rows.
-// Ensures  a slot comes after all earlier ones and the mirror slots of its row and of earlier rows.
+// Ensures  a slot comes after all earlier slots, and after the mirror slots of its row and of
+//          earlier rows.
 kernel void prim_mirror_put_slots(const global uint *indptr, const global uint *indices,
                                   const global weight_t *weights, const global uint *rows,
                                   global uint *both, global weight_t *both_weights, uint n,

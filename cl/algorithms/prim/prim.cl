@@ -1,16 +1,17 @@
 // Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
 //
 // Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System
-// Technical Journal 36 (1957). tree.cl has the words of vertices; heap.cl and array.cl find the
-// lightest edge, each in its own way.
+// Technical Journal 36 (1957). tree.cl has what is stored for each vertex. heap.cl and array.cl
+// find the lightest edge, each in its own way.
 #include "algorithms/prim/array.cl"
 #include "algorithms/prim/heap.cl"
 #include "algorithms/prim/tree.cl"
 #include "device/rows.cl"
 
-// Make one patch of all vertices. No vertex is in a tree.
+// Begin a solve: put all vertices into one patch. No vertex is in a tree.
 //
-// Out      vertices[n]: the vertices of the patches; offsets[1]: where each patch begins in it;
+// Out      vertices[n]: the vertices of the patches; offsets[1]: where each patch begins in
+//          `vertices`;
 //          parents[n], positions[n], lightest[n]; unfinished[1].
 // Launch   any. O(n).
 // Needs    nothing.
@@ -28,12 +29,11 @@ kernel void prim_initialise(global uint *vertices, global uint *offsets, global 
   if (get_global_id(0) == 0) offsets[0] = unfinished[0] = 0;
 }
 
-// Put the edges of all trees into the forest. Among parallel edges, the least (key, slot) is put
-// in.
+// Put the edges of all trees into the forest. Among parallel edges, choose the least (key, slot).
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: rows, sorted; parents[n].
 // In-out   in_forest[n_slots]: 0 before; one writer for each edge.
-// Launch   any. O(n log n), and O(1) for every edge parallel to one of the forest.
+// Launch   any. O(n log n), and O(1) for every edge that is parallel to an edge of the forest.
 // Needs    all trees are complete.
 // Ensures  in_forest[slot] = 1 at the upper slot of each forest edge.
 kernel void prim_mark_edges(const global uint *indptr, const global uint *indices,

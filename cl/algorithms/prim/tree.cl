@@ -6,7 +6,7 @@
 // and the vertex itself are enough to compare edges by the total order (key, edge id). Two edges of
 // equal key at the same outside vertex compare by their other ends. Any two other edges of equal
 // key compare by (lesser end, greater end). If edges are parallel, any of them may be stored, and
-// the least of them is looked up at the end.
+// the least of them is looked up when the tree is complete.
 //
 // The vertices are divided into patches, which no edge leaves. One worker grows all trees of a
 // patch, one tree for each component of the graph. Workers do not share any word.
@@ -68,15 +68,15 @@ static inline void prim_take(const prim_t *prim, uint vertex) {
 static inline bool prim_offer(const prim_t *prim, uint vertex, prim_key_t key, uint from) {
   const prim_key_t known = prim->lightest[vertex];
   if (key > known) return false;
-  if (prim->positions[vertex] == PRIM_TAKEN) return false;  // so for loops, too
+  if (prim->positions[vertex] == PRIM_TAKEN) return false;  // this also leaves out self-loops
   if (key == known && from >= prim->parents[vertex]) return false;
   prim->lightest[vertex] = key;
   prim->parents[vertex] = from;
   return true;
 }
 
-// Return whether the stored edge of vertex a comes before that of vertex b. A vertex without an
-// edge comes last.
+// Return whether the stored edge of vertex a comes before the stored edge of vertex b. A vertex
+// without an edge comes last.
 static inline bool prim_precedes(const prim_t *prim, prim_key_t key_a, uint a, prim_key_t key_b,
                                  uint b) {
   if (key_a != key_b) return key_a < key_b;

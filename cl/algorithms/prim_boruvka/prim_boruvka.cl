@@ -1,20 +1,20 @@
-// From Borůvka's last level to Prim's algorithm, and back: an edge list as rows, and the edges of
-// the trees as slots of the graph.
+// The steps between Borůvka's last level and Prim's algorithm: make rows of an edge list for Prim's
+// algorithm, and turn the edges of its trees back into slots of the graph.
 //
 // Source: Sun and Skadron 2013, section 6.
 //
-// The list has the form of edge_list.cl, with no pair twice. Ranks are the edges' weights from here
-// on.
+// The list has the form of edge_list.cl. It does not contain any pair twice. Prim's algorithm takes
+// the ranks of the edges as their weights.
 #include "device/edge_list.cl"
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
 // Find where every vertex's entries begin.
 //
-// In       pairs[n_entries].
+// In       pairs[n_entries]: the edge list.
 // Out      indptr[n + 1].
 // Launch   any. O(n log n_entries).
-// Needs    pairs rise.
+// Needs    pairs ascend.
 // Ensures  indptr[u] = the first entry whose source is not less than u.
 kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indptr, uint n,
                                    uint n_entries, uint bits) {
@@ -31,10 +31,10 @@ kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indpt
 
 // List the targets of the entries.
 //
-// In       pairs[n_entries].
+// In       pairs[n_entries]: the edge list.
 // Out      indices[n_entries].
 // Launch   any.
-// Needs    pairs of `bits`.
+// Needs    each end of a pair has `bits` bits.
 // Ensures  indices[i] = the vertex at the other end of entry i.
 kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *indices,
                                       uint n_entries, uint bits) {
@@ -44,7 +44,7 @@ kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *in
 // Put the edges of all trees into the forest.
 //
 // In       indptr[n + 1], indices[n_entries], ranks[n_entries]: rows, sorted; parents[n]: all ones
-//          for roots; slots[m]: of ranks.
+//          for roots; slots[m]: the slot of the edge of each rank.
 // In-out   in_forest[n_slots]: 0 before; one writer for each edge.
 // Launch   any. O(n log n).
 // Needs    all trees are complete.

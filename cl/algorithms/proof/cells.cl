@@ -1,7 +1,8 @@
 // proof: the weights of pairs of vertices of a complete graph, stored or computed from points.
 //
-// Measures order like keys, except that different measures may have one key. The measure of points
-// is the measure of cl/device/distance.cl, or, if the order is reversed, its negative.
+// Measures have the order of keys, except that different measures may have the same key. The
+// measure of a pair of points is that of cl/device/distance.cl, or its negative if the order is
+// reversed.
 #include "device/distance.cl"
 
 #if METRIC
@@ -14,13 +15,13 @@ typedef weight_t measure_t;
 
 typedef distance_key_t cell_key_t;
 
-// Bounds of the rounding errors of squares: relative, and near zero.
+// Bounds of the rounding errors of squares: a relative one, and an absolute one near zero.
 #define SQUARE_SLACK 1e-14
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
 // Return the measure of the pair (u, v). `cells` has the rows of the matrix from `first_row` on.
-// For points, it has all coordinates, one dimension after the other, then the steps of great-circle
-// distances.
+// For points, it has all first coordinates, then all second ones, and so on, and then the steps of
+// great-circle distances.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint dimensions,
                                      uint first_row, uint u, uint v) {
 #if METRIC
@@ -42,7 +43,7 @@ static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t 
 #endif
 }
 
-// Return a measure above which all measures have greater keys.
+// Return a measure that is not less than any measure whose key is `key` or less.
 static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_t key) {
 #if METRIC == 0
   return (measure_t)key;
@@ -53,11 +54,11 @@ static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_
   if (WEIGHT_DESCENDING) return ordered > 0 ? -steps[ordered - 1] : INFINITY;
   return ordered < GREAT_CIRCLE_STEPS ? steps[ordered] : INFINITY;
 #elif !MEASURE_IS_SQUARE
-  const double measure = as_double(ordered & ~WEIGHT_SIGN);  // the key of one that is not negative
+  const double measure = as_double(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
   return WEIGHT_DESCENDING ? -measure : measure;
 #else
 #if METRIC == METRIC_EUCLIDEAN
-  const double distance = as_double(ordered & ~WEIGHT_SIGN);  // the key of one that is not negative
+  const double distance = as_double(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
 #else
   const double distance = WEIGHT_DESCENDING ? max(ordered - 0.5, 0.0) : ordered + 0.5;
 #endif

@@ -1,8 +1,8 @@
-// proof: check the claim, a list of slots said to be the forest (state.cl).
+// proof: check the claim, which is a list of slots that is said to be the forest (state.cl).
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 
-// Return whether a claimed slot is not an edge, or does not come after the slot before it.
+// Return whether a claimed slot is not an edge, or is not greater than the slot before it.
 static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
                                   const global uint *slots, const global uint2 *ends, uint i,
                                   uint n, uint n_slots) {
@@ -13,7 +13,7 @@ static inline bool claim_is_wrong(const global uint *indptr, const global uint *
   return slot < indptr[edge.x] || slot >= indptr[edge.x + 1] || indices[slot] != edge.y;
 }
 
-// Look up the keys of the claimed edges, for ranks of 64-bit weights.
+// Look up the keys of the claimed edges, from which 64-bit weights get their ranks.
 //
 // In       weights[n_slots], slots[k].
 // Out      keys[k], numbers[k].
@@ -31,14 +31,14 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
 
 // Check the claim, list its edges, and offer them to their ends.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; the claim: slots[k],
-//          ends[k]; ranks[k]: of 64-bit weights; words[k]: if has_words, the weights that the
-//          forest claims.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k], ends[k]: the
+//          claim; ranks[k]: for 64-bit weights; words[k]: the weights that the forest claims, read
+//          if has_words.
 // Out      records[work-groups * stride], lengths[work-groups]: a segment for each work-group.
 // In-out   state[STATE_CLAIM]: lowered to the first wrong entry; least[n]: lowered.
 // Launch   a work-group for each segment.
 // Needs    proof_tree_begin.
-// Ensures  if no entry is wrong, slots rise strictly, and each is an edge.
+// Ensures  if no entry is wrong, slots strictly ascend, and each is an edge.
 kernel void proof_claim_list(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global uint *slots,
                              const global uint2 *ends, const global uint *ranks,

@@ -1,25 +1,27 @@
 // proof: compare every edge of the graph with the tree of the forest (state.cl).
 //
-// An edge is rightly left out if it comes after the greatest edge on the forest path between its
-// ends. That holds if it comes after the greatest edge on the path from either end to the top of
-// one tree. The few other edges climb until their paths meet:
+// An edge is rightly left out of the forest if it comes after the greatest edge on the forest path
+// between its ends. This holds if both ends are in one tree, and the edge comes after all edges on
+// the paths from both ends to the top of the tree. The few other edges climb until their paths
+// meet:
 //
-//              top            reach[u] = max(a, c): the greatest word on the path from u to the top
-//             /    .          edge (u, v): after max(reach[u], reach[v]): rightly left out;
-//          c .      d .         else compare with max(a, b), then climb: u = v's parent?
-//           x          y
+//              top            reach[u] = max(a, c): the greatest order word on the path from u to
+//                             the
+//             /    .            top. An edge (u, v) after max(reach[u], reach[v]) is rightly left
+//          c .      d .         out. Any other edge is compared with max(a, b). Then it climbs one
+//           x          y        level: the test is repeated from x and y, until both are equal.
 //          a . b
 //           u   v
 #include "algorithms/proof/state.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 
-// Slots of a tile.
+// Number of slots in a tile.
 #define EDGES_TILE 1024
 
-// The tree of the forest: parents and order words of nodes; of vertices, the greatest word on the
-// path to the top, and the top. For 64-bit weights, the keys of forest edges by rank, and the key
-// of each vertex's greatest word.
+// The tree of the forest. All nodes have parents and order words. Vertices also have the greatest
+// order word on the path to the top, and the top. For 64-bit weights there are the keys of forest
+// edges by rank, and the key of each vertex's greatest order word.
 typedef struct {
   const global uint *parents;
   const global ulong *orders, *reaches;
@@ -28,7 +30,7 @@ typedef struct {
   uint has_trees;  // whether there are several trees with edges
 } tree_t;
 
-// Return whether the edge in a slot comes before a forest edge. Two edges never have one slot.
+// Return whether the edge in a slot comes before a forest edge. Two edges never have the same slot.
 static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, ulong order) {
 #if WEIGHT_BITS == 64
   if (order == 0 || order == ULONG_MAX) return order != 0;
@@ -39,8 +41,8 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 #endif
 }
 
-// Return whether the paths of two vertices to the top show that an edge between them is rightly
-// left out.
+// Return whether the paths of two vertices to the top show that an edge between these vertices is
+// rightly left out.
 static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
 #if WEIGHT_BITS == 64
@@ -50,11 +52,11 @@ static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot,
   return !joins & !edge_is_before(tree, key, slot, max(tree->reaches[u], tree->reaches[v]));
 }
 
-// Climb a level; return whether the edge proves the forest wrong. *x and *y become equal where the
-// paths meet.
+// Climb one level. Return whether the edge proves the forest wrong. If the two paths meet, *x and
+// *y become equal.
 static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint *x, uint *y) {
   const uint parent_x = tree->parents[*x], parent_y = tree->parents[*y];
-  if (parent_x == NO_PARENT || parent_y == NO_PARENT) return true;  // another tree
+  if (parent_x == NO_PARENT || parent_y == NO_PARENT) return true;  // the ends are in two trees
   const ulong greatest = max(tree->orders[*x], tree->orders[*y]);
   *x = parent_x;
   *y = parent_y;
@@ -62,14 +64,16 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 }
 
 #if WEIGHT_BITS == 64
-// Look up the key of each vertex's greatest word, so that most edges are compared without ranks.
+// Look up the key of each vertex's greatest order word, so that most edges are compared without
+// ranks.
 //
 // In       reaches[n], keys[k].
 // Out      reach_keys[n].
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
-// Ensures  reach_keys[v] = the key of reaches[v]; the least key without a word, the greatest for
-//          vertices without forest edges. Edges that tie are compared by the words.
+// Ensures  reach_keys[v] = the key of reaches[v]. It is the least key if the path does not have
+//          edges, and the greatest key for vertices without forest edges. Edges with equal keys are
+//          compared by the order words.
 kernel void proof_edges_find_reach_keys(const global ulong *reaches, const global weight_t *keys,
                                         global weight_t *reach_keys, uint n) {
   GRID_FOR(v, n) {
@@ -79,7 +83,7 @@ kernel void proof_edges_find_reach_keys(const global ulong *reaches, const globa
 }
 #endif
 
-// Find the row of the first slot of each tile; after the last tile, the last row.
+// Find the row of the first slot of each tile, and store the last row after the last tile.
 //
 // In       indptr[n + 1].
 // Out      tiles[n_tiles + 1].
@@ -95,13 +99,13 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
 // Check every edge that is stored with column > row.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the claim;
-//          tiles[n_tiles + 1]; parents, orders: of all nodes; reaches[n], tops[n]; keys[k],
-//          reach_keys[n]: of 64-bit weights.
+//          tiles[n_tiles + 1]; parents, orders: for all nodes; reaches[n], tops[n]; keys[k],
+//          reach_keys[n]: for 64-bit weights.
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Launch   any.
 // Needs    proof_tree_descend of all levels; all entries of the claim are valid.
-// Ensures  state[STATE_SLOT] = the least slot whose edge proves the forest wrong; NO_FAULT if none
-//          does.
+// Ensures  state[STATE_SLOT] = the least slot whose edge proves the forest wrong, or NO_FAULT if
+//          there is no such edge.
 kernel void proof_edges_check(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, const global uint *slots,
                               const global uint *tiles, const global uint *parents,
@@ -115,7 +119,7 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
   local uint rows[EDGES_TILE], picked[EDGES_TILE], xs[EDGES_TILE], ys[EDGES_TILE];
   const uint begin = (uint)((ulong)n_tiles * get_group_id(0) / get_num_groups(0));
   const uint end = (uint)((ulong)n_tiles * (get_group_id(0) + 1) / get_num_groups(0));
-  uint at = begin < end ? wi_find_column(slots, 0, k, begin * EDGES_TILE) : 0;  // in the claim
+  uint at = begin < end ? wi_find_column(slots, 0, k, begin * EDGES_TILE) : 0;  // position in claim
   uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
   for (uint tile = begin; tile < end; ++tile) {
     const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
@@ -125,7 +129,8 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
       rows[indptr[next_row] - first] = next_row;
     for (uint i = 0; i < length; ++i) xs[i] = 0;
     for (; at < k && slots[at] < first + length; ++at) xs[slots[at] - first] = 1;
-    // One step for the whole tile at a time, without branches, so that many loads are under way.
+    // Each step is done for the whole tile, without branches, so that many loads are under way at
+    // the same time.
     uint n_picked = 0;
     for (uint i = 0; i < length; ++i) {
       rows[i] = row = max(row, rows[i]);
@@ -161,11 +166,11 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
     const uint low = tiles[tile], high = tiles[tile + 1] + 1;
     for (uint i = get_local_id(0); i < length; i += WG_SIZE) {
       const uint slot = first + i, u = wi_find_row(indptr, low, high, slot), v = indices[slot];
-      if (v <= u) continue;  // a loop, or the second direction of an edge
+      if (v <= u) continue;  // a self-loop, or the second direction of an edge
       const weight_t key = weight_key(weights[slot]);
       if (edge_is_left_out(&tree, key, slot, u, v)) continue;
       uint x = u, y = v;
-      while (x != y) {  // forest edges climb, too
+      while (x != y) {  // forest edges climb, too, and never prove the forest wrong
         if (!edge_climb(&tree, key, slot, &x, &y)) continue;
         fault = min(fault, slot);
         break;

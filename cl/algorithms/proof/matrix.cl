@@ -1,16 +1,16 @@
 // proof for complete graphs: check the claim, and compare every pair with the tree (state.cl).
 //
 // Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge
-// among all, from 1 on; the second half is its index in the claim.
+// among all forest edges, from 1 on. The second half is the edge's index in the claim.
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
-// Pairs that remain after the first test are checked by climbing. If they are more than this part
-// of the nodes, one pass over all nodes finds the greatest edges from a vertex to all other
-// vertices instead.
+// Pairs that remain after the first test are checked by climbing. If their number is more than one
+// CLIMBS_PER_NODE-th of the number of nodes, one pass over all nodes finds the greatest edges from
+// a vertex to all other vertices instead.
 #define CLIMBS_PER_NODE 12
 
-// Columns that are first tested together.
+// Number of columns that are first tested together.
 #define PAIR_BLOCK 64u
 
 #if METRIC == 0 && WG_SIZE == 1
@@ -34,7 +34,7 @@ static inline cells16_t cells16_keys(cells16_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= (cells16_t)(WEIGHT_SIGN);
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-  bits &= ~AS_CELLS16(bits == (cells16_t)(WEIGHT_SIGN));  // -0.0
+  bits &= ~AS_CELLS16(bits == (cells16_t)(WEIGHT_SIGN));  // -0.0 becomes 0.0
   bits ^= AS_CELLS16(bits >= (cells16_t)(WEIGHT_SIGN)) | (cells16_t)(WEIGHT_SIGN);
 #endif
 #if WEIGHT_DESCENDING
@@ -44,7 +44,7 @@ static inline cells16_t cells16_keys(cells16_t bits) {
 }
 #endif
 
-// The tree of the forest; by rank, the keys of forest edges, and their indices in `ends`.
+// The tree of the forest, and, by rank, the keys of forest edges and their indices in `ends`.
 typedef struct {
   const global uint *parents;
   const global ulong *orders;
@@ -53,7 +53,7 @@ typedef struct {
   const global uint2 *ends;
 } tree_t;
 
-// Return whether the pair (u, v) comes before a forest edge, given by its rank.
+// Return whether the pair (u, v) comes before the forest edge with a given rank.
 static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, uint v, uint rank) {
   if (rank == 0) return false;
   const cell_key_t other = tree->keys[rank - 1];
@@ -62,9 +62,9 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Return whether a pair comes after all edges on the paths from its ends to the top. This is
-// decided by its measure and the greater limit of its ends. `ties_last`: all forest edges are in
-// rows before the pair, so it also comes after forest edges with the same key.
+// Return whether a pair comes after all edges on the paths from its ends to the top. Its measure
+// and the greater limit of its two ends decide this. With `ties_last`, all forest edges are in rows
+// before the pair's row, so the pair also comes after forest edges that have the same key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;
@@ -74,7 +74,8 @@ static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_l
 }
 
 #if WG_SIZE == 1
-// Test all pairs of a vertex with PAIR_BLOCK vertices from `v` on in this way, by vectors.
+// Return whether pair_is_after is true for all pairs of u with PAIR_BLOCK vertices from `v` on.
+// Vectors of pairs are tested.
 static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
                                    measure_t limit, uint n, uint dimensions, uint first_row, uint u,
                                    uint v, bool ties_last) {
@@ -107,15 +108,15 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
   return (uint)(greatest >> 32);
 }
 
-// Check the claim, and list the keys of its edges whose rows are in a panel.
+// Check the claim, and list the keys of those claimed edges whose rows are in a panel.
 //
-// In       ends[k]; cells: the rows [first_row, first_row + n_rows); of points, all coordinates.
-// Out      keys[k]: those in the panel; numbers[k].
+// In       ends[k]; cells: the rows [first_row, first_row + n_rows), or for points all coordinates.
+// Out      keys[k]: written for edges in the panel; numbers[k].
 // In-out   state[STATE_CLAIM]: lowered to the first wrong entry.
-// Launch   any, once a panel.
+// Launch   any, once for each panel.
 // Needs    nothing; the claim may be wrong.
-// Ensures  numbers[i] = i. If no entry is wrong, ends rise strictly in the order (u, v), and u < v
-//          < n.
+// Ensures  numbers[i] = i. If no entry is wrong, ends strictly ascend in the order (u, v), and u <
+//          v < n.
 kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint2 *ends,
                                    global cell_key_t *keys, global uint *numbers,
                                    volatile global uint *state, uint n, uint dimensions,
@@ -140,9 +141,9 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
 // Out      records[work-groups * stride], lengths[work-groups]: a segment for each work-group.
 // In-out   least[n]: lowered.
 // Launch   a work-group for each segment.
-// Needs    no claim is wrong; proof_tree_begin.
-// Ensures  every edge is listed once; least[v] is at most every edge of v, as far as the first pass
-//          goes.
+// Needs    no entry of the claim is wrong; proof_tree_begin.
+// Ensures  every edge is listed once. least[v] is at most every edge of v, in the words that the
+//          first pass compares.
 kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
                               volatile global uint *least, global record_t *records,
                               global uint *lengths, uint k, uint stride) {
@@ -158,9 +159,10 @@ kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;
 }
 
-// Compute the measure above which pairs of a vertex come after all edges on its path to the top.
+// For each vertex, compute the measure above which a pair comes after all edges on the vertex's
+// path to the top.
 //
-// In       reaches[n], keys[k]; cells: of points, all coordinates; else any.
+// In       reaches[n], keys[k]; cells: for points all coordinates, otherwise not used.
 // Out      limits[n].
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
@@ -174,14 +176,14 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
 // Compare every pair of a panel with the forest.
 //
 // In       cells: the rows [first_row, first_row + n_rows); limits[n]; parents[n_nodes],
-//          orders[n_nodes]; keys[k], numbers[k]; ends[k]: rising.
+//          orders[n_nodes]; keys[k], numbers[k]; ends[k]: ascending.
 // In-out   state[STATE_SLOT]: NO_FAULT before.
-// Temp     greatest[n_nodes], remaining[n]: for each work-group, where work-groups have one
+// Temp     greatest[n_nodes], remaining[n]: for each work-group, used if work-groups have one
 //          work-item.
 // Launch   any; work-groups take rows in turns.
 // Needs    proof_matrix_find_limits; all entries of the claim are valid.
-// Ensures  state[STATE_SLOT] = the least vertex u with a pair (u, v) that proves the forest wrong;
-//          NO_FAULT if none does.
+// Ensures  state[STATE_SLOT] = the least vertex u with a pair (u, v) that proves the forest wrong,
+//          or NO_FAULT if there is no such pair.
 kernel void proof_matrix_check(const global cell_t *cells, const global measure_t *limits,
                                const global uint *parents, const global ulong *orders,
                                const global cell_key_t *keys, const global uint *numbers,
@@ -211,7 +213,7 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
     }
     const bool in_one_pass = (ulong)n_remaining * CLIMBS_PER_NODE > n_nodes;
     if (in_one_pass) {
-      // From the top down, all nodes between u's ancestors; each ancestor starts anew.
+      // Go through all nodes between u's ancestors, from the top down. Each ancestor starts anew.
       uint end = n_nodes, above[64], n_above = 0;
       uint ranks_above[64], rank = 0;
       for (uint node = u; node != NO_PARENT && n_above < 64; node = parents[node]) {

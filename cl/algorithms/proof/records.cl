@@ -1,15 +1,17 @@
 // proof: the list of forest edges, and the least edge of each node (state.cl).
 #include "algorithms/proof/state.cl"
 
-// Items that a work-group takes at once, so that items read twice are in the nearest cache.
+// Number of items that a work-group takes at once. Items that are read twice are still in the
+// nearest cache.
 #define PROOF_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
 // The entry of a node without an edge.
 #define NO_RECORD 0xffffffffu
 
-// The least edge of each node: the first half of its order word, and its index in the list. Indices
-// rise with slots, so the pair orders edges. One 64-bit word; without 64-bit atomics two planes of
-// `stride` words, the second of which takes another pass.
+// The least edge of each node is stored as the first half of the edge's order word, and the edge's
+// index in the list. Indices ascend with slots, so these pairs order edges. A pair is one 64-bit
+// word. Without 64-bit atomics it has two planes of `stride` words, and the second plane takes
+// another pass.
 static inline void least_reset(global uint *least, uint stride, size_t node) {
 #if ATOMIC64
   ((global ulong *)least)[node] = ULONG_MAX;
@@ -19,8 +21,9 @@ static inline void least_reset(global uint *least, uint stride, size_t node) {
 #endif
 }
 
-// Return whether an edge may be less than the least so far. The read races with atomics of other
-// work-items. That is benign: words only fall, so an edge that is not less now never will be.
+// Return whether an edge may be less than the least edge so far. The read races with atomics of
+// other work-items. That is benign: words only fall, so an edge that is not less now will never be
+// less.
 static inline bool least_is_lowered(const volatile global uint *least, uint node, uint first,
                                     uint index) {
 #if ATOMIC64
@@ -46,12 +49,13 @@ static inline uint least_index(const global uint *least, uint stride, uint node)
 #endif
 }
 
-// A forest edge of the list: the nodes it joins, the first half of its order word, its slot.
+// A forest edge of the list: the two nodes that it joins, the first half of its order word, its
+// slot.
 typedef uint4 record_t;
 
-// Offer the edges at the indices [from, to), at most PROOF_TILE, to the nodes that they join.
-// Single work-items first find the nodes whose least edge they lower: only loads, many under way at
-// once.
+// Offer the edges at the indices [from, to), at most PROOF_TILE, to the nodes that they join. In
+// work-groups of one work-item, first find the nodes whose least edge an edge lowers. This needs
+// only loads, many of which are under way at the same time.
 //
 // Scope    the whole work-group; work-item i offers the edge at from + i.
 static inline void records_offer(const global record_t *records, uint from, uint to,

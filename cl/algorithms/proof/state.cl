@@ -1,31 +1,31 @@
-// proof: the method, and the words that its kernels share.
+// proof: the method, and the state that its kernels share.
 //
 // The forest is contracted by Borůvka's rounds on its own edges alone (King, "A simpler minimum
-// spanning tree verification algorithm", Algorithmica 18, 1997). The result is a tree: its leaves
-// are the vertices, the nodes of a level are the components after a round, and every node has the
-// forest edge by which it left. The greatest edge on the forest path between two vertices is the
-// greatest on their two paths up to the node where these meet:
+// spanning tree verification algorithm", Algorithmica 18, 1997). The result is a tree. Its leaves
+// are the vertices, and the nodes of a level are the components after a round. Every node has the
+// forest edge by which it joined its parent. So the greatest edge on the forest path between two
+// vertices is the greatest edge on their two paths up to the node where these paths meet:
 //
 //     forest  u -3- v -8- w -2- x        level 1: nodes A = {u, v}, B = {w, x}; level 2: node C
 //     orders  u: 3  v: 3  w: 2  x: 2     A: 8  B: 8
 //     path u .. x: greatest of u: 3, A: 8, x: 2, B: 8, that is 8
 //
-// An order word compares edges. Its first half is the order-preserving key of the weight, or, of
-// 64-bit weights, the rank of the forest edge among all forest edges, from 1 on. Its second half is
-// the slot.
+// An order word compares edges. Its first half is the order-preserving key of the weight. For
+// 64-bit weights it is the rank of the forest edge among all forest edges, from 1 on. The second
+// half is the slot.
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
 // The parent entry of a node without a parent, which is the top of its tree.
 #define NO_PARENT 0xffffffffu
-// The entry of a node that gets a new node of the next level, while the nodes of a tile are
-// counted.
+// The entry of a node that becomes a new node of the next level but has no number yet, while the
+// nodes of a tile are counted.
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 
-// state[]: whether parents are still unknown; the first wrong entry of the claim; the first slot
-// whose edge proves the forest wrong. Then two words a level: its number of nodes, and of nodes
-// without an edge.
+// Indices of the words of state[]: whether parents are still unknown; the first wrong entry of the
+// claim; the first slot whose edge proves the forest wrong. Two words for each level follow: the
+// number of its nodes, and the number of its nodes without an edge.
 #define STATE_PENDING 0
 #define STATE_CLAIM 1
 #define STATE_SLOT 2

@@ -1,8 +1,8 @@
-// proof: the tree of a forest's contraction (state.cl).
+// proof: build the tree of a forest's contraction (state.cl).
 //
-// Nodes of all levels are in one array, level after level; level 0 are the vertices. `above` is the
-// first node of the next level. While parents are being found, a parent below `above` is another
-// node of the same level, on the path to the parent in the next level.
+// The nodes of all levels are in one array, level after level. The nodes of level 0 are the
+// vertices. `above` is the first node of the next level. While parents are being found, a parent
+// below `above` is another node of the same level, on the path to the parent in the next level.
 //
 //     node     0  1  2  3 | 4  5 | 6         above = 4 for level 0, 6 for level 1
 //     parent   4  0  5  2 | 6  6 | -         nodes 1 and 3 still point to nodes of their level
@@ -10,30 +10,32 @@
 
 // Reset the least edges of all vertices.
 //
-// Out      least: of n nodes.
+// Out      least: n entries.
 // Launch   any.
 // Needs    nothing.
-// Ensures  no vertex has an edge.
+// Ensures  no vertex has a least edge.
 kernel void proof_tree_begin(global uint *least, uint n) {
   GRID_FOR(v, n) least_reset(least, n, v);
 }
 
-// Store the rank of each claimed edge, from 1 on: an order word of 0 is less than all edges.
+// Store the rank of each claimed edge. Ranks begin at 1, so that an order word of 0 is less than
+// all edges.
 //
 // In       numbers[k]: the edges sorted by (key, slot).
 // Out      ranks[k].
 // Launch   any.
-// Needs    numbers are a permutation.
+// Needs    numbers[] is a permutation.
 // Ensures  ranks[numbers[i]] = i + 1.
 kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks, uint k) {
   GRID_FOR(i, k) ranks[numbers[i]] = (uint)i + 1;
 }
 
 #if !ATOMIC64
-// Find the least edges, second pass: the least index among the edges with the least first half.
+// Find the least edges, second pass: among the edges with the least first half, find the least
+// index.
 //
 // In       records, lengths: segments of `stride` records.
-// In-out   least: the first planes are read, the second ones lowered.
+// In-out   least: the first planes are read, and the second planes are lowered.
 // Launch   a work-group for each segment.
 // Needs    the first pass is complete.
 // Ensures  least_index of a node is the index of its least edge.
@@ -50,12 +52,12 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 }
 #endif
 
-// Hook every node by its least edge. Of two nodes with the same least edge, the lesser gets a new
-// node of the next level; a node without an edge is without a parent.
+// Hook every node by its least edge. If two nodes have the same least edge, the lesser of them gets
+// a new node of the next level. A node without an edge does not get a parent.
 //
 // In       least, records.
-// Out      parents, orders: of the n nodes from `base` on; next: reset for the new nodes.
-// In-out   state: the words of this level, from state[counts] on, and of the next.
+// Out      parents, orders: those of the n nodes from `base` on; next: reset for the new nodes.
+// In-out   state: the words of this level, from state[counts] on, and of the next level.
 // Launch   any.
 // Needs    least edges are complete.
 // Ensures  parents[v] = another node of the level, a new node of the next level, or NO_PARENT;
@@ -105,11 +107,11 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
 
 // Find the parent of every node of a level, by pointer jumping.
 //
-// In-out   parents: of the n nodes from `base` on. Others jump and store at the same time: a read
-//          gets the old pointer or the parent, and the old one leads there. state[STATE_PENDING]: 1
-//          if paths were too long for one launch, which never happens on CPUs; they are shorter by
-//          a factor of `hops` then.
-// Launch   any; repeated until state[STATE_PENDING] stays 0. O(n) in all on CPUs as a rule, since
+// In-out   parents: those of the n nodes from `base` on. Other work-items jump and store at the
+//          same time. A read gets the old pointer or the parent, and the old pointer leads to the
+//          parent. state[STATE_PENDING]: 1 if paths were too long for one launch. Then they have
+//          become shorter by a factor of `hops`. This never happens on CPUs.
+// Launch   any; repeated until state[STATE_PENDING] stays 0. On CPUs usually O(n) in all, since
 //          every node on a path gets its parent.
 // Needs    proof_tree_hook.
 // Ensures  once nothing is pending, parents are nodes of the next level, or NO_PARENT.
@@ -134,14 +136,15 @@ kernel void proof_tree_jump(volatile global uint *parents, volatile global uint 
   }
 }
 
-// Replace the ends of the listed edges by their parents; edges within one node leave the list.
+// Replace the ends of the listed edges by their parents, and remove edges within one node from the
+// list.
 //
-// In       parents: of this level.
-// In-out   records, lengths: segments of `stride` records; next: least edges of the next level,
+// In       parents: those of this level.
+// In-out   records, lengths: segments of `stride` records; next: the least edges of the next level,
 //          lowered.
 // Launch   a work-group for each segment.
 // Needs    proof_tree_jump until nothing is pending.
-// Ensures  every listed edge joins two nodes of the next level; its order in the list stays.
+// Ensures  every listed edge joins two nodes of the next level. Listed edges keep their order.
 LANES_ATTRIBUTE
 kernel void proof_tree_contract(const global uint *parents, volatile global uint *next,
                                 global record_t *records, global uint *lengths, uint above,
@@ -172,7 +175,7 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
     }
     uint total;
     const uint kept = wg_exclusive_sum_u32(record.x != record.y, &total, scratch);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // all reads before any write
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all reads come before any write
     if (record.x != record.y) records[at + kept] = record;
     at += total;
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -182,16 +185,17 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = at - first;
 }
 
-// Compute the greatest edge on the path from each node of a level to the top. From the topmost
-// level down.
+// Compute the greatest edge on the path from each node of a level to the top. Levels are processed
+// from the topmost one down.
 //
-// In       parents, orders: of this level.
-// In-out   reaches, tops: read of the next level; written from `base` on, n nodes, tops only if
-//          has_trees.
-// Launch   any, once a level.
+// In       parents, orders: those of this level.
+// In-out   reaches, tops: the entries of the next level are read, and n entries from `base` on are
+//          written; tops only if has_trees.
+// Launch   any, once for each level.
 // Needs    the next level is done.
-// Ensures  reaches[v] = the greatest order word on the path; 0 at the top of a tree with edges;
-//          ULONG_MAX for a vertex without forest edges, above all edges. tops[v] = the top.
+// Ensures  reaches[v] = the greatest order word on the path. It is 0 at the top of a tree with
+//          edges, and ULONG_MAX, above all edges, for a vertex without forest edges. tops[v] = the
+//          top.
 kernel void proof_tree_descend(const global uint *parents, const global ulong *orders,
                                global ulong *reaches, global uint *tops, uint base, uint n,
                                uint has_trees) {

@@ -1,14 +1,15 @@
-// New weights for a graph whose edges stay: order them by slot, check them, change some of them.
+// New weights for a graph whose edges stay: bring weights into the order of slots, check weights,
+// and change some of them.
 #include "device/atomics.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Words of faults, NO_FAULT at first; the least fault found stays.
+// Indices of the words of faults[]. Both are NO_FAULT at first, and are lowered to the least fault.
 #define FAULT_NAN 0      // a weight that is NaN: the number of its edge, or its index in a change
 #define FAULT_UNKNOWN 1  // the index in a change of an edge that does not exist
 #define NO_FAULT 0xffffffffu
 
-// The slot of a weight that belongs to no edge.
+// The slot of a weight that does not belong to an edge.
 #define NO_SLOT 0xffffffffu
 
 static inline void lower_fault(volatile global uint *fault, uint first) {
@@ -18,7 +19,7 @@ static inline void lower_fault(volatile global uint *fault, uint first) {
 // Search for weights that are NaN.
 //
 // In       weights[n].
-// In-out   faults[2]: FAULT_NAN.
+// In-out   faults[2]: FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    nothing.
 // Ensures  faults[FAULT_NAN] is lowered to the least edge whose weight is NaN.
@@ -31,11 +32,11 @@ kernel void repeated_check_weights(const global weight_t *weights, volatile glob
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Copy weights that are in the order of slots.
+// Copy weights that are in the order of slots already, and check them.
 //
 // In       given[n].
 // Out      weights[n].
-// In-out   faults[2]: FAULT_NAN.
+// In-out   faults[2]: FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    `weights` is not `given`.
 // Ensures  weights[i] = given[i]; faults[FAULT_NAN] is lowered to the least edge whose weight is
@@ -51,11 +52,11 @@ kernel void repeated_copy_weights(const global weight_t *given, global weight_t 
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Gather weights in the order of slots.
+// Gather weights into the order of slots, and check them.
 //
 // In       given: weights by edge; edges[n]: the edge of each slot.
 // Out      weights[n].
-// In-out   faults[2]: FAULT_NAN.
+// In-out   faults[2]: FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    edges are below the number of given weights.
 // Ensures  weights[i] = given[edges[i]]; faults[FAULT_NAN] is lowered to the least edge whose
@@ -72,10 +73,11 @@ kernel void repeated_order_weights(const global weight_t *given, const global ui
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Claim the edges of a change; of several entries for one edge, the last one claims it.
+// Claim the edges of a change, so that each edge has one writer. If a change has several entries
+// for one edge, the last entry claims it.
 //
 // In       named[k]: edges; given[k]: their new weights.
-// In-out   claims[n_edges]: less than `base` before. faults[2].
+// In-out   claims[n_edges]: less than `base` before; faults[2].
 // Launch   any. O(k).
 // Needs    base + k < 2**32.
 // Ensures  claims[edge] = base + the index of its last entry. Faults are lowered to the first index
@@ -97,12 +99,13 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
 // Change the weights of claimed edges, unless the change has a fault.
 //
 // In       named[k], given[k], claims[n_edges], faults[2]: as repeated_claim_edges left them;
-//          slots[n_edges]: the slot of each edge or NO_SLOT, if `ordered`; else edges are slots.
+//          slots[n_edges]: the slot of each edge, or NO_SLOT, if `ordered`. Otherwise edges are
+//          slots.
 // In-out   weights[n_slots]: each changed weight has one writer.
 // Launch   any. O(k).
 // Needs    repeated_claim_edges with the same `base`.
-// Ensures  without a fault, each named edge has the weight of its last entry; else nothing
-//          changes.
+// Ensures  without a fault, each named edge has the weight of its last entry. With a fault, no
+//          weight changes.
 kernel void repeated_change_weights(const global uint *named, const global weight_t *given,
                                     const global uint *claims, const global uint *faults,
                                     const global uint *slots, global weight_t *weights, uint base,

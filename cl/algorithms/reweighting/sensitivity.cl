@@ -1,8 +1,8 @@
-// How far weights have moved from their reference weights, on a coarse scale.
+// Measure how far weights have moved from their reference weights, on a coarse scale.
 //
-// The scale has 30 bits and rises with the weights. Between powers of two it is nearly logarithmic,
-// so that a change by a few per cent is the same number of steps at any weight. For floats of 32
-// bits, a weight and its double are 2**21 steps apart:
+// The scale has 30 bits and ascends with the weights. Between powers of two it is nearly
+// logarithmic, so that a change by a few per cent is the same number of steps at any weight. For
+// floats of 32 bits, a weight and its double are 2**21 steps apart:
 //
 //   weight       1.0            1.05           2.0            2.1            4.0
 //   position     p              p + 0.07 s     p + s          p + 1.07 s     p + 2 s     s = 2**21
@@ -14,9 +14,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Number of weights that a work-item handles at a time: one, or a vector of 16 on CPUs. The code
-// for both is written once: VECTOR(uint) is uint or uint16. The code avoids conditional
-// expressions, which compilers for CPUs turn into branches.
+// Number of weights that a work-item handles at a time: one, or a vector of 16 on CPUs. The code is
+// written once for both: VECTOR(uint) is uint or uint16. The code avoids conditional expressions,
+// which compilers for CPUs turn into branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
@@ -44,7 +44,7 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
-// Bits of the scale; a weight and its double are 1 << OCTAVE_BITS steps apart.
+// Number of bits of the scale. A weight and its double are 1 << OCTAVE_BITS steps apart.
 #define SCALE_BITS 30
 #define SCALE_TOP ((1u << SCALE_BITS) - 1)
 #if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_INFINITY == 0x7C00
@@ -94,22 +94,22 @@ static inline words_t sensitivity_nan(weights_t bits) {
 #endif
 }
 
-// Return the upper SCALE_BITS bits of the key of each weight. The key of an integer is that of the
-// nearest float.
+// Return the upper SCALE_BITS bits of the key of each weight. An integer has the key of the nearest
+// float.
 static inline words_t sensitivity_leading(weights_t bits) {
   words_t word = sensitivity_float_bits(bits);
-  word *= min(word ^ TOP_BIT, 1u);  // -0.0 is 0.0
+  word *= min(word ^ TOP_BIT, 1u);  // -0.0 becomes 0.0
   word ^= ALL_IF_TOP(word) | TOP_BIT;
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
 // Return the position of each weight on the scale. A greater key never has a lower position.
 // Between powers of two, log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %,
-// and the integer part never falls when x rises.
+// and the integer part never falls when x increases.
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
-  // All ones where a lesser word stands for a greater magnitude.
+  // `flip` is all ones if a lesser word stands for a greater magnitude.
   const words_t flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;
   const words_t x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
   const words_t rest = (1u << OCTAVE_BITS) - x;
@@ -129,7 +129,7 @@ static inline words_t sensitivity_position(weights_t bits, uint floor) {
 // In       weights[m], in_forest[m]: 0 or 1.
 // Out      records[m]: EDGE_TREE or EDGE_OUT.
 // Launch   any. O(m).
-// Needs    m >= 16 (a whole vector); floor: the least position.
+// Needs    m >= 16 (a whole vector); floor: the lowest position to record.
 // Ensures  records[e] = position << 2 | state.
 kernel void sensitivity_record(const global weight_t *weights, const global uchar *in_forest,
                                global uint *records, uint floor, uint m) {
@@ -141,9 +141,9 @@ kernel void sensitivity_record(const global weight_t *weights, const global ucha
 }
 
 // Return how far each weight has moved on the scale from its reference, or UINT_MAX if it is NaN.
-// Only moves count that can change the forest. For an edge that is certainly in the forest
-// (EDGE_IN), only a rise counts. For a candidate of the reference forest (EDGE_TREE), a rise and a
-// fall count. For all other edges, only a fall counts.
+// Only moves that can change the forest count. For an edge that is certainly in the forest
+// (EDGE_IN) these are rises. For a candidate in the reference forest (EDGE_TREE) they are rises and
+// falls. For all other edges they are falls.
 static inline words_t weight_move(weights_t weights, words_t records, uint floor) {
   const words_t before = records >> 2, now = sensitivity_position(weights, floor);
   const words_t state = records & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
@@ -192,24 +192,26 @@ static inline uint farthest_move(const global weight_t *weights, const global ui
 #endif
 }
 
-// The read before the atomic races with atomics of other work-items. That is benign: the word only
-// rises, so a stale value is too small, and costs at most a needless atomic.
+// Raise *farthest to `move`. The read before the atomic races with atomics of other work-items.
+// That is benign: the word only rises, so a stale value is too small, and causes at most one
+// needless atomic.
 static inline void sensitivity_raise_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }
 
-// All writers store the same value.
+// Record that a weight has left its interval. All writers store the same value, so their race is
+// benign.
 static inline void sensitivity_flag_violation(volatile global uint *violations) {
   *violations = 1;
 }
 
-// Find how far weights have moved on the scale from their reference.
+// Find how far weights have moved on the scale from their references.
 //
 // In       weights[m], records[m].
-// In-out   farthest[1]: raised to the greatest move that counts (weight_move); UINT_MAX if a weight
-//          is NaN.
+// In-out   farthest[1]: raised to the greatest move that counts (weight_move), or UINT_MAX if a
+//          weight is NaN.
 // Launch   any. O(m).
-// Needs    m >= 16 (a whole vector); floor as in sensitivity_record.
+// Needs    m >= 16 (a whole vector); floor: that of sensitivity_record.
 // Ensures  farthest[0] is at least the move of every weight.
 kernel void sensitivity_find_farthest(const global weight_t *weights, const global uint *records,
                                       volatile global uint *farthest, uint floor, uint m) {
@@ -220,22 +222,22 @@ kernel void sensitivity_find_farthest(const global weight_t *weights, const glob
 // Find whether a weight has left its sensitivity interval.
 //
 // In       weights[m], records[m].
-// In-out   violations[1]: 1 if a weight has moved by more than slack; else unchanged.
+// In-out   violations[1]: set to 1 if a weight has moved by more than slack, else unchanged.
 // Launch   any. O(m).
-// Needs    m >= 16; floor as in sensitivity_record.
-// Ensures  if violations[0] is still 0, the classification holds for these weights.
+// Needs    m >= 16; floor: that of sensitivity_record.
+// Ensures  if violations[0] is still 0, the classification of edges holds for these weights.
 kernel void sensitivity_verify(const global weight_t *weights, const global uint *records,
                                volatile global uint *violations, uint floor, uint slack, uint m) {
   if (farthest_move(weights, records, floor, m) > slack) sensitivity_flag_violation(violations);
 }
 
-// Take a sample of the records.
+// Take an evenly spread sample of the records.
 //
 // In       records[m].
 // Out      sample[n_samples].
 // Launch   any.
 // Needs    m > 0 if n_samples > 0.
-// Ensures  sample[i] = records[i * m / n_samples]: evenly spread.
+// Ensures  sample[i] = records[i * m / n_samples].
 kernel void sensitivity_sample(const global uint *records, global uint *sample, uint m,
                                uint n_samples) {
   GRID_FOR(i, n_samples) sample[i] = records[(size_t)i * m / n_samples];

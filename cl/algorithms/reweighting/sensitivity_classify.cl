@@ -1,13 +1,14 @@
-// Find the edges that certainly are, or are not, in the forest as long as every weight stays in its
-// sensitivity interval.
+// Find the edges that are certainly in the forest, and those that are certainly out of it, as long
+// as every weight stays in its sensitivity interval.
 //
-// Weights have positions on a coarse scale (sensitivity.cl), and the position of the reference
-// weight of an edge is its reference. `reach` is 2 * slack. As long as no position is more than
-// `slack` away from its reference, an edge is
-//   in           if it leads out of a component, and every other edge that does has a reference
-//                more than `reach` above it; components are joined by these edges;
-//   out          if a path joins its ends, all of whose edges have references more than `reach`
-//                below it, or are in;
+// Weights have positions on a coarse scale (sensitivity.cl). The position of an edge's reference
+// weight is called the edge's reference. `reach` is 2 * slack. Suppose that no position is more
+// than `slack` away from its reference. Then an edge is
+//   in           if it leads out of a component, and every other edge that leads out of this
+//                component has a reference more than `reach` above the edge's. Components are
+//                joined by these edges.
+//   out          if a path joins its ends, and each edge of the path is in, or has a reference more
+//                than `reach` below the edge's;
 //   a candidate  if neither is known.
 //
 // Example, slack 2: the intervals of three parallel edges. a is in, since its interval ends below
@@ -18,32 +19,32 @@
 //     b  17                                [---------*---------]
 //     c  18                                     [---------*---------]
 //
-// Only some changes of weights can make this wrong. An edge that is in, or is on one of these
-// paths, may not rise by more than the slack. An edge that is not in may not fall by more than the
-// slack.
+// Only some changes of weights can make this wrong. If an edge is in, or is on one of these paths,
+// its weight may not rise by more than the slack. If an edge is not in, its weight may not fall by
+// more than the slack.
 //
 // Source: the cut and the cycle property (Tarjan 1983) on intervals of weights, as in spanning
-// trees with uncertain weights (Yaman, Karasan, Pinar 2001); on devices it is clmst's own.
+// trees with uncertain weights (Yaman, Karasan, Pinar 2001). The form for devices is clmst's own.
 #include "algorithms/reweighting/sensitivity_state.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Entries for a component without a winner, and for one with several edges that may be its
-// lightest.
+// NO_WINNER means that a component does not have a winner. AMBIGUOUS means that several of its
+// edges may be the lightest.
 #define NO_WINNER 0xffffffffu
 #define AMBIGUOUS 0xfffffffeu
 
 // ------------------------------------------------------------------------- edges that are out
 
 // Assign each edge to a bin of the scale, and reset all states. Bins 0 to n_cuts have the edges of
-// the reference forest. All other edges are in as many further bins.
+// the reference forest. All other edges are in further bins, of which there are equally many.
 //
-// In       cuts[n_cuts]: rising positions on the scale, which divide it; reach: 2 * slack.
+// In       cuts[n_cuts]: ascending positions on the scale, which divide it; reach: 2 * slack.
 // In-out   records[m]: states become EDGE_TREE or EDGE_OUT.
 // Out      bins[m], slots[m].
 // Launch   any. O(m log n_cuts).
-// Needs    records of sensitivity_record.
+// Needs    the records of sensitivity_record.
 // Ensures  slots[e] = e. If e is an edge of the reference forest, bins[e] is the number of cuts
 //          below its position. For any other edge, bins[e] is n_cuts + 1 plus the number of cuts
 //          that are more than `reach` below its position.
@@ -70,8 +71,8 @@ kernel void sensitivity_classify_find_bins(global uint *records, const global ui
 // In       bins[m]: sorted.
 // Out      starts[n_bins].
 // Launch   any.
-// Needs    bins rise.
-// Ensures  starts[b] = the first index whose bin is not less than b; m if there is none.
+// Needs    bins ascend.
+// Ensures  starts[b] = the first index whose bin is not less than b, or m if there is none.
 kernel void sensitivity_classify_find_starts(const global uint *bins, global uint *starts,
                                              uint n_bins, uint m) {
   GRID_FOR(w, n_bins) {
@@ -101,7 +102,7 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
 //          rows[m], indices[m]: the graph.
 // In-out   parent[n].
 // Launch   any. O(k).
-// Needs    one launch for each bin, in rising order of bins.
+// Needs    one launch for each bin, in ascending order of bins.
 // Ensures  both ends of each of these edges are in one set.
 kernel void sensitivity_classify_join_bin(const global uint *slots, const global uint *rows,
                                           const global uint *indices, volatile global uint *parent,
@@ -112,8 +113,8 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// In a bin of edges outside the reference forest, make those edges candidates whose ends no path of
-// much lighter forest edges joins.
+// Find the candidates in a bin of edges outside the reference forest. They are the edges whose ends
+// are not joined by a path of much lighter forest edges.
 //
 // In       slots[first + k]: sorted by bin. From `first` on they are the slots of this bin;
 //          rows[m], indices[m].
@@ -137,9 +138,9 @@ kernel void sensitivity_classify_keep_bin(const global uint *slots, const global
 
 // ------------------------------------------------------------------------- edges that are in
 
-// Flag the candidates.
+// Flag the candidate edges, whose place in the forest the reference weights leave open.
 //
-// In       records[m].
+// In       records[m]: the position and the state of each edge.
 // Out      flags[m].
 // Launch   any.
 // Needs    sensitivity_classify_keep_bin of all bins.
@@ -149,7 +150,7 @@ kernel void sensitivity_classify_flag_candidates(const global uint *records, glo
   GRID_FOR(e, m) flags[e] = records[e] & EDGE_IS_CANDIDATE ? 1 : 0;
 }
 
-// List the candidates.
+// List the ends and the positions of the candidates.
 //
 // In       records[m], rows[m], indices[m]; slots[k]: the slots of the candidates.
 // Out      ends[k], edges[k].
@@ -166,9 +167,9 @@ kernel void sensitivity_classify_list(const global uint *records, const global u
   }
 }
 
-// Find the least position of every component's edges.
+// Find the lightest edge of each component, by its position on the scale.
 //
-// In       ends[k], edges[k].
+// In       ends[k]: the two components that each edge joins; edges[k]: (position, slot).
 // In-out   lightest[n]: all ones before.
 // Launch   any. O(k).
 // Needs    ends are components.
@@ -190,14 +191,15 @@ static inline void reserve_edge(volatile global uint *winners, const global uint
   if (seen != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
 }
 
-// Find the one edge of every component that may be its lightest, if there is only one.
+// For every component, find the edges that may be its lightest. If there is only one, it is the
+// component's winner.
 //
 // In       ends[k], edges[k], lightest[n]; reach: 2 * slack.
 // In-out   winners[n]: NO_WINNER before.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_find_lightest.
-// Ensures  winners[c] = the index of the only edge of c that is at most `reach` above lightest[c];
-//          AMBIGUOUS if there are several.
+// Ensures  winners[c] = the index of the only edge of c that is at most `reach` above lightest[c],
+//          or AMBIGUOUS if there are several.
 kernel void sensitivity_classify_reserve(const global uint2 *ends, const global uint2 *edges,
                                          const global uint *lightest, volatile global uint *winners,
                                          uint reach, uint k) {
@@ -225,16 +227,16 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
   }
 }
 
-// Contract the list of candidates: find the edges that now lie within one component. They leave the
-// list. If they are not in the forest, they are certainly out of it.
+// Contract the list of candidates: find the edges that now lie within one component. They are
+// removed from the list. If they are not in the forest, they are certainly out of it.
 //
 // In       edges[k]; parent[n].
 // In-out   ends[k]; records[m].
 // Out      stays[k].
 // Launch   any. O(k).
 // Needs    sensitivity_classify_join_winners.
-// Ensures  ends are roots. stays[i] = 1 if both differ. Otherwise stays[i] = 0, and the edge is
-//          EDGE_IN or EDGE_OUT.
+// Ensures  ends are roots. If the two ends of edge i differ, stays[i] = 1. Otherwise stays[i] = 0,
+//          and the edge is EDGE_IN or EDGE_OUT.
 kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2 *edges,
                                           const global uint *parent, global uint *records,
                                           global uchar *stays, uint k) {
@@ -249,7 +251,7 @@ kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2
 
 // ---------------------------------------------------------------------- the candidates
 
-// All writers store the same value.
+// Set the flag of a component. All writers store the same value, so their race is benign.
 static inline void flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
@@ -269,10 +271,10 @@ kernel void sensitivity_classify_flag_components(const global uint2 *ends,
   }
 }
 
-// Number the components.
+// Number the components that have edges.
 //
 // In       components[k]: distinct.
-// Out      numbers[n]: at the components.
+// Out      numbers[n]: written for these components.
 // Launch   any.
 // Needs    components are below n.
 // Ensures  numbers[components[i]] = i.
@@ -281,8 +283,8 @@ kernel void sensitivity_classify_number(const global uint *components, global ui
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
-// Replace the ends of edges by the numbers of their components, and keep of each edge only its
-// slot.
+// Replace the ends of each edge by the numbers of their components. Of the edge itself, keep only
+// the slot.
 //
 // In       ends[k], edges[k], numbers[n].
 // Out      numbered[k], slots[k].

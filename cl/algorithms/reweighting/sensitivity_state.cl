@@ -1,6 +1,6 @@
 // The record of an edge's sensitivity interval (sensitivity.cl, sensitivity_classify.cl).
 
-// An edge's record is one word: the position of its reference weight, and its state.
+// The record of an edge is one word: the position of its reference weight, and its state.
 //
 //   31 ............................ 2   1 .......... 0
 //   position on the scale, 30 bits       state, 2 bits

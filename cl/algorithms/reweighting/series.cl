@@ -1,16 +1,17 @@
-// Series contraction: which edges are in every forest of a graph, whatever the weights are.
+// Series contraction: find edges that are in every forest of a graph, whatever the weights are.
 //
 // An edge outside the 2-core (clmst/algorithms/k_core/core_numbers.py) is not on a cycle, so it is
 // in every forest. An inner vertex has exactly two edges in the 2-core. Edges that meet at inner
-// vertices form a degree-2 path. A cycle has all edges of a path or none. So all edges of a path
-// but the heaviest are in every forest, and the path is one candidate between its two ends:
+// vertices form a degree-2 path. A cycle contains all edges of a path or none of them. So all edges
+// of a path except the heaviest one are in every forest, and the path is one candidate between its
+// two ends:
 //
 //     a - b - c - d        b, c: inner vertices; weights 3, 7, 5
 //     |           |
-//     e - - - - - f        path a b c d: edges 3 and 5 are in, 7 is its candidate (a, d)
+//     e - - - - - f        path a b c d: edges 3 and 5 are in, 7 is the candidate, from a to d
 //
-// Source: reduction by series, as for Steiner trees (Duin, Volgenant 1989), for forests under any
-// weights.
+// Source: reduction by series, which Duin and Volgenant (1989) use for Steiner trees, here for
+// forests under any weights.
 #include "device/reservation.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
@@ -27,8 +28,8 @@ static inline bool in_two_core(const global uint *cores, uint u, uint v) {
 // In       rows[m], indices[m]: the graph, each edge once; cores[n]: core numbers.
 // In-out   degrees[n]: 0 before.
 // Launch   any. O(m).
-// Needs    no loops.
-// Ensures  degrees[v] = edges of the 2-core at v; 0 outside of it.
+// Needs    the graph does not have self-loops.
+// Ensures  degrees[v] = the number of edges of the 2-core at v; 0 outside of the 2-core.
 kernel void series_count(const global uint *rows, const global uint *indices,
                          const global uint *cores, volatile global uint *degrees, uint m) {
   GRID_FOR(e, m) {
@@ -51,7 +52,7 @@ kernel void series_begin(global uint *parent, global uint *least, uint n) {
   }
 }
 
-// Join inner vertices that have an edge in common.
+// Join the sets of inner vertices that are ends of the same edge.
 //
 // In       rows[m], indices[m]; degrees[n]: 2 for inner vertices.
 // In-out   parent[n].
@@ -67,8 +68,8 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// Return the inner vertex by which an edge's path is found: the first of its ends that is one, else
-// NO_EDGE.
+// Return the inner vertex by which the path of an edge is found. It is the first end that is an
+// inner vertex, or NO_EDGE if neither end is one.
 static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
@@ -90,14 +91,14 @@ kernel void series_find_first(const global uint *rows, const global uint *indice
   }
 }
 
-// Store the first edge of every edge's path.
+// Store, for each edge, the first edge of its path.
 //
 // In       rows[m], indices[m], cores[n], degrees[n], parent[n], least[n].
 // Out      firsts[m], slots[m].
 // Launch   any. O(m).
 // Needs    series_find_first.
-// Ensures  firsts[e] = the first edge of e's path; e itself, if no end is an inner vertex; m, if e
-//          is outside the 2-core. slots[e] = e.
+// Ensures  firsts[e] = the first edge of e's path. It is e itself if neither end is an inner
+//          vertex, and m if e is outside the 2-core. slots[e] = e.
 kernel void series_name(const global uint *rows, const global uint *indices,
                         const global uint *cores, const global uint *degrees,
                         const global uint *parent, const global uint *least, global uint *firsts,
@@ -111,16 +112,16 @@ kernel void series_name(const global uint *rows, const global uint *indices,
   }
 }
 
-// Flag the first edge of every path in the sorted list, and set the bits of the edges that are in
-// the forest unless they turn out to be their path's heaviest.
+// Flag the first edge of every path in the sorted list, and set the bits of edges that are in the
+// forest unless they turn out to be the heaviest of their path.
 //
-// In       firsts[m]: sorted; slots[m]: moved along.
-// In-out   in_forest[ceil(m / 32)]: one bit a slot, 0 before.
+// In       firsts[m]: sorted; slots[m]: in the same order.
+// In-out   in_forest[ceil(m / 32)]: one bit per slot, 0 before.
 // Out      heads[m + 1].
 // Launch   any. O(m).
 // Needs    series_name, and a sort by `firsts`.
-// Ensures  heads[i] = 1 where a path begins, and after the last one; else 0. The bits are set of
-//          edges of paths of two or more, and of edges outside the 2-core.
+// Ensures  heads[i] = 1 where a path begins, and after the last path, else 0. The bits of edges in
+//          paths of two or more edges are set, and the bits of edges outside the 2-core.
 kernel void series_flag_heads(const global uint *firsts, const global uint *slots,
                               global uchar *heads, volatile global uint *in_forest, uint m) {
   GRID_FOR(i, m + 1) {
@@ -146,13 +147,13 @@ kernel void series_flag_ends(const global uint *degrees, global uint *flags, uin
 
 // Find the ends of every path.
 //
-// In       starts[k + 1]: where paths begin; slots[m]: by path; rows[m], indices[m], degrees[n];
-//          numbers[n]: of the vertices that are ends.
+// In       starts[k + 1]: where paths begin; slots[m]: path by path; rows[m], indices[m],
+//          degrees[n]; numbers[n]: the numbers of the vertices that are ends.
 // Out      ends[k].
 // Launch   any. O(m).
-// Needs    series_flag_heads, series_flag_ends and a scan of each.
-// Ensures  ends[c] = the numbers of path c's two ends: equal if it ends where it began, 0 and 0 for
-//          a cycle of inner vertices.
+// Needs    series_flag_heads, series_flag_ends, and a scan of the flags of each.
+// Ensures  ends[c] = the numbers of path c's two ends. They are equal if the path ends where it
+//          began, and 0 and 0 if it is a cycle of inner vertices.
 kernel void series_find_ends(const global uint *starts, const global uint *slots,
                              const global uint *rows, const global uint *indices,
                              const global uint *degrees, const global uint *numbers,

@@ -1,20 +1,21 @@
-// Contraction of a graph level by level: the kernels between the primitives of its steps.
+// Contraction of a graph level by level: the kernels that run between the primitives of its steps.
 //
-// Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are cited below;
-// Nobari, Cao, Karras and Bressan 2012, Algorithm 5, does the same by the same steps. Every
-// algorithm has its own way to choose edges; edge_list.cl has the forms of edges and choices.
+// Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are cited below.
+// Algorithm 5 of Nobari, Cao, Karras and Bressan 2012 does the same by the same steps. Each
+// algorithm chooses edges in its own way. edge_list.cl has the forms of edges and choices.
 //
-// Every array element has one writer, and no kernel reads what it writes: no atomics, no races.
+// Every array element has one writer, and no kernel reads an array that it writes. So there are no
+// atomics and no races.
 #include "device/edge_list.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Jumps of a work-item in one launch of pointer doubling.
+// Number of jumps that a work-item makes in one launch of pointer doubling.
 #ifndef POINTER_JUMPS
 #define POINTER_JUMPS 32
 #endif
 
-// The pair of an edge within a supervertex, which is removed. All other pairs have u != v.
+// The pair of an edge within a supervertex, which is then removed. In all other pairs, u != v.
 #define CONTRACTION_LOOP ULONG_MAX
 
 #if WEIGHT_BITS == 64
@@ -25,7 +26,8 @@ typedef uint contraction_key_t;
 
 // ---------------------------------------------------------------- the first edge list
 
-// Store the number of every row that has slots at its first slot; a maximum scan spreads it.
+// Store, at the first slot of every row that has slots, the number of the row. A maximum scan then
+// copies it to the row's other slots.
 //
 // In       indptr[n + 1].
 // In-out   rows[n_slots]: 0 before.
@@ -39,7 +41,7 @@ kernel void contraction_mark_rows(const global uint *indptr, global uint *rows, 
   }
 }
 
-// Flag the upper slots: every edge once, no loops.
+// Flag the upper slots, which contain every edge once and no self-loops.
 //
 // In       rows[n_slots], indices[n_slots].
 // Out      flags[n_slots].
@@ -51,13 +53,13 @@ kernel void contraction_mark_upper(const global uint *rows, const global uint *i
   GRID_FOR(slot, n_slots) flags[slot] = indices[slot] > rows[slot];
 }
 
-// Find out whether `run` consecutive slots are parallel edges anywhere.
+// Find out whether any `run` consecutive slots are parallel edges.
 //
 // In       rows[n_slots], indices[n_slots].
 // In-out   found[1]: 0 before. All writers store 1, so their race is benign.
 // Launch   any.
-// Needs    columns rise within a row; run >= 2.
-// Ensures  found[0] = 1 if there are so many parallel edges in one row.
+// Needs    columns ascend within a row; run >= 2.
+// Ensures  found[0] = 1 if some row has at least `run` parallel edges.
 kernel void contraction_find_parallel(const global uint *rows, const global uint *indices,
                                       global uint *found, uint n_slots, uint run) {
   GRID_FOR(slot, n_slots) {
@@ -68,7 +70,7 @@ kernel void contraction_find_parallel(const global uint *rows, const global uint
   }
 }
 
-// Look up the keys by which edges are ranked.
+// Look up the keys of edges, by which the edges are then ranked.
 //
 // In       weights[n_slots]; slots[m].
 // Out      keys[m].
@@ -99,39 +101,40 @@ kernel void contraction_list_edges(const global uint *rows, const global uint *i
 
 // ------------------------------------------------------------------ joining vertices
 
-// Lines 2 and 12, MarkSegments: flag where the upper bits of a list change.
+// Lines 2 and 12, MarkSegments: flag each position of a list where the upper bits change.
 //
-// In       pairs[n_entries]: sorted; shift: lower bits that do not count.
+// In       pairs[n_entries]: sorted; shift: the number of lower bits that are ignored.
 // Out      heads[n_entries].
 // Launch   any.
 // Needs    shift < 64.
-// Ensures  heads[i] = 1 where a segment begins, else 0.
+// Ensures  heads[i] = 1 if a segment begins at position i, else 0.
 kernel void contraction_mark_segments(const global ulong *pairs, global uchar *heads,
                                       uint n_entries, uint shift) {
   GRID_FOR(i, n_entries) heads[i] = i == 0 || pairs[i - 1] >> shift != pairs[i] >> shift;
 }
 
-// Line 4: store the vertex that each vertex is joined to.
+// Line 4: store, for each vertex, the vertex at the other end of its chosen edge.
 //
 // In       chosen[n].
 // Out      successors[n].
 // Launch   any.
-// Needs    choices of all vertices.
-// Ensures  successors[u] = the vertex of u's choice; u itself for NO_CHOICE.
+// Needs    all vertices have chosen.
+// Ensures  successors[u] = the vertex of u's choice, or u itself for NO_CHOICE.
 kernel void contraction_find_successors(const global ulong *chosen, global uint *successors,
                                         uint n) {
   GRID_FOR(u, n) successors[u] = chosen[u] == NO_CHOICE ? (uint)u : choice_vertex(chosen[u]);
 }
 
-// Lines 5 and 6: of each pair that chose each other, make the lesser vertex a representative, and
-// put the edges of all other vertices into the forest.
+// Lines 5 and 6: if two vertices chose each other, make the lesser vertex a representative. Put the
+// edges of all vertices except representatives into the forest.
 //
-// In       chosen[n], successors[n]; slots[m]: of ranks.
+// In       chosen[n], successors[n]; slots[m]: the slot of the edge of each rank.
 // Out      parents[n].
-// In-out   in_forest[n_slots]: 1 at the chosen edges, by one writer each.
+// In-out   in_forest[n_slots]: set to 1 for the chosen edges, by one writer each.
 // Launch   any.
-// Needs    choices make no longer cycle, and the two of a pair chose the same edge; the algorithm's
-//          file says why. Then the edges of all but representatives are distinct.
+// Needs    choices do not form longer cycles, and two vertices that chose each other chose the same
+//          edge. The file of each algorithm says why. It follows that the edges of all vertices
+//          except representatives are distinct.
 // Ensures  parents = successors without cycles.
 kernel void contraction_break_cycles(const global ulong *chosen, const global uint *successors,
                                      const global uint *slots, global uint *parents,
@@ -146,13 +149,13 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 
 // ------------------------------------------------------------------ the next level's list
 
-// Line 7: pointer doubling, several jumps a launch.
+// Line 7: pointer doubling, with several jumps per launch.
 //
 // In       parents[n].
 // Out      ancestors[n].
-// Launch   any; repeated with the arrays swapped until nothing changes.
+// Launch   any; repeated with the two arrays exchanged until nothing changes.
 // Needs    the only cycles of parents are representatives.
-// Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if it is
+// Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if that is
 //          nearer.
 kernel void contraction_double_pointers(const global uint *parents, global uint *ancestors,
                                         uint n) {
@@ -167,7 +170,7 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
   }
 }
 
-// Lines 8 and 9: mark the representatives of supervertices that can have edges; a scan numbers
+// Lines 8 and 9: mark the representatives of supervertices that may have edges. A scan then numbers
 // them. Sorting the vertices by representative first gives the same numbers (boruvka/split.cl).
 //
 // In       representatives[n]; chosen[n].
@@ -183,7 +186,7 @@ kernel void contraction_mark_representatives(const global uint *representatives,
 
 // Line 9: give every vertex the number of its representative.
 //
-// In       representatives[n]; numbers[n].
+// In       representatives[n]; numbers[n]: the numbers of representatives.
 // Out      supervertices[n].
 // Launch   any.
 // Needs    a scan of the marks.
@@ -194,10 +197,11 @@ kernel void contraction_number_vertices(const global uint *representatives,
   GRID_FOR(u, n) supervertices[u] = numbers[representatives[u]];
 }
 
-// Lines 10 and 11: replace vertices by supervertices; edges within one become CONTRACTION_LOOP.
+// Lines 10 and 11: replace the vertices of each edge by supervertices. Edges within one supervertex
+// become CONTRACTION_LOOP.
 //
-// In       pairs[n_entries]: of `bits`; supervertices[n].
-// Out      relabelled[n_entries]: pairs of `next_bits`.
+// In       pairs[n_entries]: each end has `bits` bits; supervertices[n].
+// Out      relabelled[n_entries]: each end has `next_bits` bits.
 // Launch   any.
 // Needs    supervertices have at most `next_bits` bits.
 // Ensures  relabelled[i] = the pair of supervertices of pairs[i].

@@ -1,11 +1,11 @@
-// From the slots of a forest's edges to the edges themselves.
+// Look up the edges of a forest from their slots: endpoints, weights, ids.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 #if WG_SIZE == 1
-// Return the row of a slot like wi_find_row. The search begins at a row that is not after it, and
-// goes on by strides that double.
+// Return the row of a slot, as wi_find_row does. The search begins at `row`, which is not after the
+// slot's row, and goes on by strides that double.
 static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint slot) {
   uint high = row + 1, stride = 1;
   while (high < n && indptr[high] <= slot) {
@@ -19,16 +19,16 @@ static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint
 
 // Look up the endpoints of each edge.
 //
-// In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: rising.
+// In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: ascending.
 // Out      edges[k].
-// Launch   any. O(k log n); on CPUs O(k + n), since a work-item's slots are neighbours, and it
-//          gallops from one row to the next.
-// Needs    slots rise, and are upper slots.
+// Launch   any. O(k log n). On CPUs O(k + n), because the slots of a work-item are neighbours, so
+//          it searches from one row to the next by strides that double.
+// Needs    slots ascend, and are upper slots.
 // Ensures  edges[i] = (row, column) of slots[i], the lesser first.
 kernel void forest_gather_edges(const global uint *indptr, const global uint *indices,
                                 const global uint *slots, global uint2 *edges, uint n, uint k) {
 #if WG_SIZE == 1
-  uint low = 0;  // a work-item's slots rise, so its rows do
+  uint low = 0;  // the slots of a work-item ascend, so their rows do, too
 #endif
   GRID_FOR(i, k) {
     const uint slot = slots[i];
@@ -41,7 +41,7 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
   }
 }
 
-// Look up the endpoints of each edge if the row of each slot is known.
+// Look up the endpoints of each edge, for graphs that store the row of each slot.
 //
 // In       rows[n_slots], indices[n_slots]: the graph; slots[k].
 // Out      edges[k].
@@ -69,14 +69,15 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 }
 
 #if WG_SIZE == 1
-// Look up slots, endpoints and weights of all edges at once, into arrays of the host.
+// Look up the slots, the endpoints and the weights of all edges at once, into arrays of the host.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising;
-//          edge_ids[n_slots]: of the slots, or null: the slots themselves.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: ascending;
+//          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots.
 // Out      ids[k], edges[k]; forest_weights[k] if `weighted`.
-// Launch   any. O(k + n): a work-item's slots are neighbours, and it gallops from row to row.
-// Needs    slots rise, and are upper slots.
-// Ensures  ids[i] = edge_ids[slots[i]]; edges and weights as the kernels above write them.
+// Launch   any. O(k + n), because the slots of a work-item are neighbours, so it searches from one
+//          row to the next by strides that double.
+// Needs    slots ascend, and are upper slots.
+// Ensures  ids[i] = edge_ids[slots[i]]; edges and weights are those that the kernels above write.
 kernel void forest_write_out(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global uint *slots,
                              const global uint *edge_ids, global uint *ids, global uint2 *edges,
@@ -94,26 +95,27 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 }
 #endif
 
-// Words of a packed forest before its weights: the number of edges, and an unused word.
+// Number of words of a packed forest before its weights: the number of edges, and an unused word.
 #define PACKED_HEAD 2
 
-// Put all that the host needs of a forest into one buffer, which is read at once.
+// Put all that the host needs of a forest into one buffer, so that it is read at once.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising;
-//          edge_ids[n_slots]: of the slots, or null: the slots themselves; count[1]: k, or null: k
-//          is `bound`; report[n_report]: what else the host needs.
-// Out      packed[begin + 3 * bound + n_report]: k; from word PACKED_HEAD on weights[k], from word
-//          `begin` on the ids, `bound` words behind them the edges, two words each; then the report.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: ascending;
+//          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots; count[1]: k, or
+//          null if k is `bound`; report[n_report]: further words for the host.
+// Out      packed[begin + 3 * bound + n_report]: word 0 is k. The k weights begin at word
+//          PACKED_HEAD, and the ids at word `begin`. The edges begin `bound` words after the ids,
+//          two words each. The report follows.
 // Launch   any. O(k log n + n_report).
-// Needs    slots rise, and are upper slots; begin is PACKED_HEAD and the words that `bound` weights
-//          take.
+// Needs    slots ascend, and are upper slots; begin is PACKED_HEAD plus the number of words that
+//          `bound` weights take.
 // Ensures  the three parts are weights[slots[i]] bit for bit, edge_ids[slots[i]], and (row,
 //          column) of slots[i], the lesser first.
 kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
                         const global uint *edge_ids, const global uint *count, global uint *packed,
                         const global uint *report, uint n, uint begin, uint bound, uint n_report) {
-  // A solve that gave up, as its report says, leaves arbitrary flags, perhaps for too many slots.
+  // If a solve gave up, which its report says, the flags are arbitrary, perhaps of too many slots.
   const uint k = count ? min(*count, bound) : bound;
   global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
   global uint *ids = packed + begin, *ends = ids + bound;

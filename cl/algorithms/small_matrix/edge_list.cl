@@ -1,30 +1,31 @@
-// The edges of a caller's CSR or arrays of ends as a list, and the checks of these; for one work-item.
+// Check a caller's CSR, or arrays of ends, and list its edges, by one work-item.
 //
-// A symmetric or upper triangular matrix with rising rows lists its edges in canonical order as it
-// is. For any other one with mirror slots, two counting sorts bring the slots into that order. Where
-// there are none, or ties go to slots, every slot is an edge.
+// If a matrix is symmetric or upper triangular and its rows are sorted, its entries are already in
+// canonical order. For any other matrix with mirror slots, two counting sorts bring the slots into
+// this order. If there are no mirror slots, or if equal weights are ordered by slots, every slot is
+// listed as an edge.
 #include "device/weight_key.cl"
 
-// Stands for "no vertex".
+// Means "no vertex".
 #define NO_VERTEX UINT_MAX
 
-// Rows of which a sample has a slot.
+// Number of rows of which a sample has a slot.
 #define SAMPLED_ROWS 128
 
-// An edge list: components of both ends, keys, and the number of each edge among all edges; whether
-// edges are in canonical order.
+// An edge list: the components of both ends, the keys, and the number of each edge among all edges.
+// in_order says whether the edges are in canonical order.
 typedef struct {
   global uint *us, *vs, *ids;
   global weight_t *keys;
   uint count, in_order;
 } edges_t;
 
-// List the slots above the diagonal, and check all of them; return whether the matrix is canonical.
+// List the slots above the diagonal, and check all slots. Return whether the matrix is canonical.
 //
-// Slots below the diagonal come in the order of their columns' slots above it: a cursor a row finds
-// their mirror slots.
+// In a canonical matrix, slots below the diagonal come in the order of their mirror slots above it.
+// So one cursor per row finds all mirror slots.
 //
-// Out      slots, edges: of all edges, in canonical order.
+// Out      slots, edges: those of all edges, in canonical order.
 // Temp     cursors[n].
 // Scope    one work-item.
 static inline bool wi_list_edges(const global uint *indptr, const global uint *indices,
@@ -33,7 +34,7 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   uint count = 0, below = 0, end = indptr[0];
   bool sound = end == 0;
   for (uint row = 0; row < n && sound; ++row) {
-    uint slot = end, next = 0;  // the least column that may come
+    uint slot = end, next = 0;  // next: the least column that may follow
     end = indptr[row + 1];
     sound = slot <= end && end <= n_slots;
     if (!sound) break;
@@ -67,10 +68,10 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Check all slots. Return whether they form a graph.
+// Check all slots, and count their ends. Return whether the slots form a graph.
 //
-// Out      lesser[n], greater[n]: how many slots, without loops, have each vertex as lesser and as
-//          greater end.
+// Out      lesser[n], greater[n]: the number of slots, without self-loops, that have each vertex as
+//          lesser and as greater end.
 // Scope    one work-item.
 static inline bool wi_count_ends(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, uint n_slots,
@@ -93,7 +94,7 @@ static inline bool wi_count_ends(const global uint *indptr, const global uint *i
   return sound && end == n_slots;
 }
 
-// Turn counts into the first position of each.
+// Replace each count by the position at which the counted entries begin.
 //
 // Scope    one work-item.
 static inline void wi_places_of_counts(global uint *counts, uint n) {
@@ -105,8 +106,8 @@ static inline void wi_places_of_counts(global uint *counts, uint n) {
   }
 }
 
-// Return whether slots of a sample have mirror slots. Both mostly have one weight, and no processor
-// foresees which choices between edges are ties.
+// Return whether the slots of a sample have mirror slots. Mirror slots usually have equal weights.
+// Listing both would make many ties, which a processor cannot predict.
 //
 // Scope    one work-item.
 static inline bool wi_has_mirrors(const global uint *indptr, const global uint *indices, uint n) {
@@ -122,7 +123,7 @@ static inline bool wi_has_mirrors(const global uint *indptr, const global uint *
   return found > tried / 8;
 }
 
-// List every slot of checked arrays, except loops, in the order of slots.
+// List every slot of checked arrays, except self-loops, in the order of slots.
 //
 // Out      slots, edges.
 // Scope    one work-item.
@@ -144,14 +145,16 @@ static inline void wi_list_slots(const global uint *indptr, const global uint *i
   edges->count = count;
 }
 
-// List the edges of checked arrays in canonical order: by the lesser end, the greater end, the slot.
-// Of slots with the same ends the lightest one stays, the first of several.
+// List the edges of checked arrays in canonical order, which is by the lesser end, the greater end
+// and the slot. Of slots with the same ends, only the lightest is listed, and among equal weights
+// the first.
 //
 // Out      slots, edges.
-// Temp     lesser[n], greater[n]: as wi_count_ends left them. by_greater[2 * n_slots]: the lesser end
-//          and the slot, by the greater end; may be the memory of `edges`. by_lesser[2 * n_slots]: the
-//          greater end and the slot, by the lesser end.
-// Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then one by the lesser.
+// Temp     lesser[n], greater[n]: the counts of wi_count_ends. by_greater[2 * n_slots]: (lesser
+//          end, slot), sorted by the greater end; it may be the memory of `edges`. by_lesser[2 *
+//          n_slots]: (greater end, slot), sorted by the lesser end.
+// Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then one by the
+//          lesser.
 static inline void wi_list_pairs(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, global uint *slots,
                                  edges_t *edges, global uint *by_greater, global uint *by_lesser,
@@ -166,7 +169,7 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
       vstore2((uint2)(min(row, column), slot), place, by_greater);
     }
   }
-  uint place = 0;  // counts have become the positions after the last entry of each
+  uint place = 0;  // each count is now the position after the last counted entry
   for (uint v = 0; v < n; ++v) {
     for (; place < greater[v]; ++place) {
       const uint2 end = vload2(place, by_greater);
@@ -193,11 +196,12 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
   edges->count = count;
 }
 
-// List the edges of a caller's arrays, except loops, in their order; return whether all of them
-// are edges of a graph.
+// List the edges of a caller's arrays, except self-loops, in the order of the arrays. Return
+// whether all of them are edges of a graph.
 //
-// In       us[n_given], vs[n_given]: of one word each, or of two, the lower one first, if `wide`.
-// Out      places: of each edge in the caller's arrays. edges: the lesser end first.
+// In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
+//          first.
+// Out      places: the index of each edge in the caller's arrays; edges, with the lesser end first.
 // Scope    one work-item.
 static inline bool wi_list_given(const global uint *us, const global uint *vs,
                                  const global weight_t *weights, uint n, uint n_given, uint wide,
@@ -220,7 +224,7 @@ static inline bool wi_list_given(const global uint *us, const global uint *vs,
   return sound;
 }
 
-// Sort numbers of edges by one of their ends, stably.
+// Sort numbers of edges stably by one end of the edges.
 //
 // Temp     places[n].
 // Scope    one work-item. O(n + count).

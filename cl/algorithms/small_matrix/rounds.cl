@@ -1,41 +1,41 @@
-// Borůvka's rounds over a list of edges by a single work-item. Light edges are taken first.
+// Borůvka's rounds over a list of edges, by one work-item. Light edges are taken first.
 //
-// If a list has many edges for each vertex, a sample of the keys gives a key, the pivot. Edges up
-// to the pivot are light. Rounds over the light edges join most vertices. After them, only few of
-// the heavy edges lead from one tree to another, and all other heavy edges are left out. This is
-// the filter of V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning tree
-// algorithm" (ALENEX 2009), section 3. The light edges are called a window.
+// If a list has many edges for each vertex, one key is chosen from a sample of the keys, the pivot.
+// Edges up to the pivot are light. Rounds over the light edges join most vertices. After them, only
+// few of the heavy edges lead from one tree to another, and all other heavy edges are left out.
+// This is the filter of V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning
+// tree algorithm" (ALENEX 2009), section 3. The light edges are called a window.
 #include "algorithms/small_matrix/edge_list.cl"
 
-// Stands for "no edge" or "no component".
+// Means "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
-// WINDOW_FROM: the minimum number of edges for each vertex with which light edges come first.
-// WINDOW_HALVES: twice the number of light edges that are wanted for each vertex. WINDOW_SAMPLE:
-// the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot in the sample,
-// because the number of edges up to a key of low rank is known only roughly.
+// WINDOW_FROM is the minimum number of edges for each vertex with which light edges come first.
+// WINDOW_HALVES is twice the number of light edges that are wanted for each vertex. WINDOW_SAMPLE
+// is the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot in the sample,
+// because the sample only roughly gives the number of edges up to a key of low rank.
 #define WINDOW_FROM 2
 #define WINDOW_HALVES 3
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of each component in a round. best: its lightest edge. parents: the component to which
-// it is hooked. labels: if it is a root, the number of its tree. lightest: the key of its lightest
-// edge.
+// The state of each component in a round. `best` is its lightest edge, and `lightest` the key of
+// that edge. `parents` is the component to which it is hooked. For a root, `labels` is the number
+// of its tree.
 typedef struct {
   global uint *best, *parents, *labels;
   global weight_t *lightest;
 } components_t;
 
-// Return whether one edge of a list in any order comes before another in canonical order.
+// Return whether an edge comes before another edge in canonical order. The list may have any order.
 static inline bool wi_precedes(edges_t all, uint one, uint other) {
   if (all.us[one] != all.us[other]) return all.us[one] < all.us[other];
   if (all.vs[one] != all.vs[other]) return all.vs[one] < all.vs[other];
   return one < other;
 }
 
-// Make an edge the lightest edge of a component so far, if it is lighter than the present one.
-// Edges of equal weight are compared by canonical order.
+// Make `edge` the lightest edge of a component so far, if it is lighter than the present one. Edges
+// of equal weight are compared by canonical order.
 static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint part, uint edge,
                             weight_t key) {
   const uint best = parts.best[part];
@@ -68,24 +68,23 @@ static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t al
 static inline void wi_hook(components_t parts, edges_t edges, uint n, global uchar *chosen) {
   for (uint part = 0; part < n; ++part) {
     const uint edge = parts.best[part];
-    if (edge == SMALL_NONE) {  // the component is complete
+    if (edge == SMALL_NONE) {  // no edge leaves the component, so it is complete
       parts.parents[part] = part;
       continue;
     }
     const uint other = edges.us[edge] ^ edges.vs[edge] ^ part;
     const bool is_root = (parts.best[other] == edge) & (part < other);
     parts.parents[part] = is_root ? part : other;
-    chosen[edges.ids[edge]] = 1;  // of a root, too: the other one has chosen the same edge
+    chosen[edges.ids[edge]] = 1;  // for a root, too: the other component chose the same edge
   }
 }
 
 // Number the trees. Return the number of trees.
 //
+// This uses pointer jumping, in which each pass at least halves the paths. A search for each root
+// would end at a branch that a processor cannot predict.
+//
 // Out      parts.best: the number of each component's tree.
-//
-// Pointer jumping: a pass at least halves the paths. A search for each root would end at a branch
-// that no processor predicts.
-//
 // Scope    one work-item. O(n log n) at most.
 static inline uint wi_number_trees(components_t parts, uint n) {
   uint count = 0;
@@ -123,7 +122,7 @@ static inline void wi_contract(components_t parts, edges_t edges, edges_t *to) {
   to->count = kept;
 }
 
-// Return whether no edge of a list is lighter than the edge before it.
+// Return whether the keys of a list ascend, so that no edge is lighter than the edge before it.
 //
 // Scope    one work-item.
 static inline bool wi_keys_rise(edges_t edges) {
@@ -132,7 +131,7 @@ static inline bool wi_keys_rise(edges_t edges) {
   return edge >= edges.count;
 }
 
-// Find the root of a vertex, with path halving.
+// Return the root of a vertex, with path halving.
 static inline uint wi_root(global uint *parents, uint vertex) {
   while (parents[vertex] != vertex) {
     parents[vertex] = parents[parents[vertex]];
@@ -141,8 +140,8 @@ static inline uint wi_root(global uint *parents, uint vertex) {
   return vertex;
 }
 
-// Kruskal's algorithm for a list of edges whose keys rise already: join the ends of one edge after
-// the other, until there is one tree.
+// Kruskal's algorithm for a list of edges whose keys ascend already: join the ends of one edge
+// after the other, until there is one tree.
 //
 // Out      chosen: 1 for the edges of the forest.
 // Scope    one work-item.
@@ -159,13 +158,13 @@ static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
   }
 }
 
-// Choose the pivot: the key up to which edges are light.
+// Choose the pivot, which is the key up to which edges are light, and return it.
 //
 // Temp     sample[WINDOW_SAMPLE].
 // Scope    one work-item.
 static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample) {
   const uint stride = all.count / WINDOW_SAMPLE;
-  for (uint k = 0; k < WINDOW_SAMPLE; ++k) {  // insertion: the sample is small
+  for (uint k = 0; k < WINDOW_SAMPLE; ++k) {  // insertion sort, because the sample is small
     const weight_t key = all.keys[k * stride + k % stride];
     uint place = k;
     for (; place > 0 && sample[place - 1] > key; --place) sample[place] = sample[place - 1];
@@ -212,13 +211,14 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
   heavy->count = count;
 }
 
-// Join components by rounds, until no edge of a list leads from one component to another. Return
+// Join components in rounds, until no edge of a list leads from one component to another. Return
 // the number of rounds.
 //
 // In/Out   trees[n]: the number of each vertex's component. n is 0 if the caller does not need
 //          them. components: the number of components.
-// Scope    one work-item. O(m log n), since each round at least halves the components that have
-//          edges. `fewer` gets the contracted list of each round, and may be the list `edges`.
+// Scope    one work-item. O(m log n), because each round at least halves the number of components
+//          that have edges. `fewer` gets the contracted list of each round, and may be the list
+//          `edges`.
 static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edges_t fewer,
                              global uint *trees, uint n, uint *components, global uchar *chosen) {
   uint rounds = 0;
@@ -247,7 +247,7 @@ static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts
     wi_join_in_order(parts.parents, all, n, chosen);
     return 1;
   }
-  for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // read before the first offer
+  for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // initialised before it is read
   uint components = n;
   if (!wi_has_window(all, n))
     return wi_rounds(parts, all, all, fewer, trees, 0, &components, chosen);

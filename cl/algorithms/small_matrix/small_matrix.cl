@@ -1,24 +1,26 @@
-// The forest of a small matrix, or of a small list of edges, by a single work-item, in one launch: the
-// list of the caller's arrays, Boruvka's algorithm on its edges, and the list of the forest's edges.
+// Find the forest of a small matrix, or of a small list of edges, by one work-item in one launch.
+// The launch lists the edges of the caller's arrays, runs Borůvka's algorithm, and lists the edges
+// of the forest.
 //
-// Source: O. Boruvka, "O jistem problemu minimalnim", Prace Moravske prirodovedecke spolecnosti 3
-// (1926). Each round every component takes its lightest edge, and the components that edges join
-// become one; edges within a component are dropped. A few thousand edges fit the caches of a core,
-// and a second launch would take longer than a round.
+// Source: O. Borůvka, "O jistém problému minimálním", Práce Moravské přírodovědecké společnosti 3
+// (1926). In each round every component takes its lightest edge. The components that these edges
+// join become one, and edges within a component are dropped. A few thousand edges fit the caches of
+// a core, and a second launch would take longer than a round.
 #include "algorithms/small_matrix/rounds.cl"
 #include "device/work_group.cl"
 
-// Words of the result: how it ended, edges of the forest, rounds. Then comes the list of edges: their
-// slots, in n - 1 words at most, and behind n - 1 words their ends, two words each.
+// Indices of the words of the result: the status, the number of the forest's edges, and the number
+// of rounds. The slots of the edges follow, in n - 1 words, and then their ends, two words each.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_ROUNDS 2
 #define RESULT_WORDS 3
 
 #define STATUS_SOLVED 1u
-#define STATUS_UNSOUND 2u  // the host has to name the fault, or to rearrange the matrix
+#define STATUS_UNSOUND 2u  // the host has to name the fault, or to put the matrix in order
 
-// Words a slot and words a vertex that a solve takes beside the keys: a slot has 8 words and a byte.
+// Numbers of words, in addition to the keys, that a solve takes for each slot and for each vertex.
+// The ninth word of a slot has more than the byte that is needed.
 #define WORDS_A_SLOT 9
 #define WORDS_A_VERTEX 5
 
@@ -26,15 +28,15 @@
 typedef struct {
   edges_t all, fewer;
   components_t parts;
-  global uint *slots;             // of each edge
-  global uint *counts;            // a word a vertex
-  global uint *starts, *columns;  // of a matrix, in words
-  global uchar *chosen;           // a byte an edge
+  global uint *slots;             // the slot of each edge
+  global uint *counts;            // one word for each vertex
+  global uint *starts, *columns;  // the row offsets and columns of a matrix, in words of 32 bits
+  global uchar *chosen;           // one byte for each edge: 1 if it is in the forest
 } work_t;
 
-// Lay out the memory of a solve.
+// Divide the memory of a solve among its arrays.
 //
-// Temp     keys[2 * n_slots + n], and behind them WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2
+// Temp     keys[2 * n_slots + n], followed by WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2
 //          words.
 static inline work_t wi_lay_out(global weight_t *keys, uint n, uint n_slots) {
   const size_t m = n_slots, key_bytes = (2 * m + n) * sizeof(weight_t);
@@ -52,7 +54,7 @@ static inline work_t wi_lay_out(global weight_t *keys, uint n, uint n_slots) {
   return work;
 }
 
-// Copy the lower words of numbers of 64 bits; return whether the upper ones are all 0.
+// Copy the lower words of 64-bit numbers. Return whether all upper words are 0.
 //
 // Scope    one work-item.
 static inline bool wi_narrow(const global uint *pairs, uint count, global uint *narrow) {
@@ -92,13 +94,15 @@ static inline void wi_arrange(work_t *work, uint n) {
 
 // Solve a list of edges, and write the forest in canonical order, or in the order of the list.
 //
-// In       work.all.in_order: whether the list is in canonical order, or in that in which ties go.
+// In       work.all.in_order: 1 if the list is in the order by which equal weights are compared,
+//          which is the canonical order or that of the slots. The forest is then written in this
+//          order.
 // Scope    one work-item.
 static inline void wi_solve(work_t work, uint n, global uint *result) {
   weight_t pivot = 0;
   if (wi_has_window(work.all, n)) {
     pivot = wi_pivot(work.all, n, work.fewer.keys);
-    // Where the light edges are all equal, comparing their ends would take longer than to sort these.
+    // If the light edges are all equal, sorting the list takes less time than comparing their ends.
     if (!work.all.in_order && pivot == work.fewer.keys[0]) wi_arrange(&work, n);
   }
   const edges_t all = work.all;
@@ -127,16 +131,17 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 
 // Solve a small matrix.
 //
-// In       indptr[n + 1], indices[n_slots]: of one word each, or of two, the lower one first, if
-//          `wide`; weights[n_slots]. Nothing is known of their values. `by_slot`: whether equal
-//          weights are in the order of their slots, and not of their ends.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: see above.
-// Temp     keys: as of wi_lay_out.
+// In       indptr[n + 1], indices[n_slots]: one word per element, or, if `wide`, two words, the
+//          lower first; weights[n_slots]. They may have any values, and are checked. `by_slot`:
+//          whether equal weights are ordered by their slots instead of their ends.
+// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above.
+// Temp     keys: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; keys begin at a multiple of 8 bytes.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in the order of slots, if
-//          the matrix is valid; else STATUS_UNSOUND. So, too, without `by_slot`, for a
-//          maximum forest of a matrix that is not canonical.
+// Ensures  if the matrix is valid, STATUS_SOLVED, and the forest's edges in canonical order, or
+//          with `by_slot` in the order of slots. If it is invalid, STATUS_UNSOUND. The status is
+//          also STATUS_UNSOUND for a maximum forest, without `by_slot`, of a matrix that is not
+//          canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
                                global weight_t *keys, uint n, uint n_slots, uint wide,
@@ -153,7 +158,7 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
   if (!wi_list_edges(indptr, indices, weights, n, n_slots, work.slots, &work.all, work.counts)) {
     global uint *lesser = work.parts.best;
     if (!wi_count_ends(indptr, indices, weights, n, n_slots, lesser, work.counts)) return;
-    // Which of parallel entries are edges of a maximum forest depends on the form of the matrix.
+    // The form of a matrix decides which of its parallel entries are edges of a maximum forest.
     if (WEIGHT_DESCENDING && !by_slot) return;
     work.all.in_order = by_slot || wi_has_mirrors(indptr, indices, n);
     if (by_slot || !work.all.in_order)
@@ -165,16 +170,16 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
   wi_solve(work, n, result);
 }
 
-// Solve a list of edges.
+// Solve a small list of edges.
 //
-// In       us[n_given], vs[n_given]: of one word each, or of two, the lower one first, if `wide`;
-//          weights[n_given]. Nothing is known of their values.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: see above; places in the list are slots.
-// Temp     keys: as of wi_lay_out.
+// In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
+//          first; weights[n_given]. They may have any values, and are checked.
+// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above; slots are indices in the list.
+// Temp     keys: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_given log n).
 // Needs    n > 0, n_given > 0; keys begin at a multiple of 8 bytes.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, where equal weights are in that
-//          order; STATUS_UNSOUND if an end is not a vertex, or a weight is NaN.
+// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, by which equal weights are
+//          compared; or STATUS_UNSOUND if an end is not a vertex or a weight is NaN.
 kernel void small_matrix_solve_list(const global uint *us, const global uint *vs,
                                     const global weight_t *weights, global uint *result,
                                     global weight_t *keys, uint n, uint n_given, uint wide) {
