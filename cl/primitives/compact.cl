@@ -1,5 +1,6 @@
-// Selection of records: compact, positions, partition, unique_by_key. It keeps the order, by
-// reduce-then-scan in three launches for any length, or in one if a single work-group is faster.
+// Selection of records: compact, positions, partition, unique_by_key. Kept records stay in their
+// order. The method is reduce-then-scan, in three launches for any length, or in one launch if a
+// single work-group is faster.
 //
 // Source: Merrill, Grimshaw 2009, with a count in place of the sum. There are as many work-groups
 // as run at the same time. Each of their lane groups has one contiguous range of the array, and
@@ -37,13 +38,14 @@ static inline size_t range_begin(uint n, ulong range) {
 
 // Upsweep: count the kept records of every range.
 //
-// In       records[n]: unless KEEP_FLAGGED; flags[n]: KEEP_FLAGGED only; range: the number of
-//          records of a lane group, a multiple of TILE.
-// Out      counts: work-groups' counts are not scanned, and lane groups' counts are scanned
+// In       records[n]: not read with KEEP_FLAGGED; flags[n]: read only with KEEP_FLAGGED; range:
+//          the number of records of a lane group, a multiple of TILE.
+// Out      counts: those of the work-groups, not scanned, and those of the lane groups, scanned
 //          within each work-group.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
-// Ensures  counts[group] = number of records that the work-group keeps; counts[W] is not written.
+// Ensures  counts[group] = the number of records that the work-group keeps; counts[W] is not
+//          written.
 LANES_ATTRIBUTE
 kernel void compact_count_ranges(const global record_chunk_t *records, const global uchar *flags,
                                  global uint *counts, uint n, ulong range GIVEN_PARAMETERS) {
@@ -63,9 +65,9 @@ kernel void compact_count_ranges(const global record_chunk_t *records, const glo
 // In-out   counts[groups + 1]: the first `groups` counts are scanned; the last entry gets the sum.
 // Out      count[1]: the sum.
 // Launch   one work-group.
-// Needs    compact_count_ranges of as many work-groups.
-// Ensures  counts[g] = number of records kept by work-groups before g; count[0] = counts[groups] =
-//          number of all kept records.
+// Needs    compact_count_ranges of `groups` work-groups.
+// Ensures  counts[g] = the number of records kept by work-groups before g; count[0] =
+//          counts[groups] = the number of all kept records.
 LANES_ATTRIBUTE
 kernel void compact_scan_counts(global uint *counts, global uint *count, uint groups) {
   local uint scratch[WG_SIZE];
@@ -84,13 +86,13 @@ kernel void compact_scan_counts(global uint *counts, global uint *count, uint gr
 
 // Downsweep: write the kept records of every range.
 //
-// In       records[n]: unless WRITE_POSITIONS; flags[n], range: as above; values[n]: VALUE_WORDS >
-//          0 only; counts: scanned; bound: capacity of `out`.
+// In       records[n]: not read with WRITE_POSITIONS; flags[n], range: as in compact_count_ranges;
+//          values[n]: read only if VALUE_WORDS > 0; counts: scanned; bound: capacity of `out`.
 // Out      out[bound], values_out[bound]: not the arrays that are read.
-// Launch   as compact_count_ranges.
+// Launch   as many work-groups as compact_count_ranges.
 // Needs    compact_scan_counts.
-// Ensures  out[k] = kept record k, or its position, for k < bound; nothing else is written.
-//          WRITE_ALL: all other records follow the kept ones, in order; bound is n.
+// Ensures  out[k] = kept record k, or its position, for k < bound. Nothing else is written. With
+//          WRITE_ALL, bound is n, and all other records follow the kept ones, in their order.
 LANES_ATTRIBUTE
 kernel void compact_write_ranges(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, const global uint *counts,
@@ -108,13 +110,13 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 #endif
 }
 
-// Select by one work-group: all three steps in one launch.
+// Select records by one work-group: all three steps in one launch.
 //
-// In       records[n], flags[n], values[n], range, bound: as compact_write_ranges.
-// Out      out[bound], values_out[bound]: as compact_write_ranges; count[1].
+// In       records[n], flags[n], values[n], range, bound: as in compact_write_ranges.
+// Out      out[bound], values_out[bound]: as in compact_write_ranges; count[1].
 // Launch   one work-group, the ranges of whose lane groups cover n.
 // Needs    n < 2**32.
-// Ensures  out, values_out as compact_write_ranges; count[0] = number of all kept records.
+// Ensures  out, values_out: as in compact_write_ranges; count[0] = the number of all kept records.
 LANES_ATTRIBUTE
 kernel void compact_select_one_group(const global record_chunk_t *records,
                                      const global uchar *flags, const global value_chunk_t *values,

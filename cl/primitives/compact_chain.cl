@@ -1,6 +1,6 @@
-// Selection in a single pass, which reads flags or records once. It does not partition, unlike
-// compact.cl: there, the records that are not kept follow the kept ones, so the number of kept
-// records must be known first.
+// Selection in a single pass, which reads flags or records once. Unlike compact.cl, it does not
+// partition. In a partition, the records that are not kept follow the kept ones, so the number of
+// kept records must be known first.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. look_back.cl explains the method.
 //
@@ -12,7 +12,8 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Parts of a section. For each part, a lane keeps one word, with one bit for each of its records.
+// Number of parts in a section. For each part, a lane keeps one word, with a bit for each of its
+// records.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -27,7 +28,7 @@
 
 // Return the number of records that a tile keeps.
 //
-// Scope    all look-back lanes; result in each of them.
+// Scope    all look-back lanes; the result is the same in each of them.
 static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
   const size_t begin = tile * CHAIN_TILE, end = min(begin + CHAIN_TILE, (size_t)n);
   uint count = 0;
@@ -48,7 +49,7 @@ static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
 // Return the number of records that all tiles before `tile` keep.
 //
 // In-out   states.
-// Scope    all look-back lanes; result in each of them.
+// Scope    all look-back lanes; the result is the same in each of them.
 static inline uint look_back_prefix(const selection_t *of, volatile global uint *states, uint tile,
                                     uint n) {
   look_t at = {0, tile, tile == 0};
@@ -60,12 +61,13 @@ static inline uint look_back_prefix(const selection_t *of, volatile global uint 
   return at.after;
 }
 
-// Return the number of records that all tiles before `tile` keep. `own` is the number of its own.
+// Return the number of records that all tiles before `tile` keep. `own` is the number that `tile`
+// itself keeps.
 //
 // In-out   states.
 // Out      count[1]: the number of all kept records, written by the last tile.
 // Temp     *before: one word of local memory.
-// Scope    the whole work-group; result in each work-item. Ends with a barrier.
+// Scope    the whole work-group; the result is the same in each work-item. Ends with a barrier.
 static inline uint wg_kept_before(const selection_t *of, volatile global uint *states, uint tile,
                                   uint own, uint n, global uint *count, local uint *before) {
   if (is_look_back_lane()) {
@@ -82,12 +84,12 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
-// Find the records of a section that are kept. Return the number of this lane's.
+// Find the records of a section that are kept. Return the number of those that are this lane's.
 //
 // Records that a rule reads do not stay in registers until they are written, because they would not
 // fit, and smaller tiles would look back more often. They are loaded again, from the cache.
 //
-// Out      *bits: a word for each part.
+// Out      *bits: for each part a word, with a bit for each of this lane's records.
 IN_REGISTERS
 static inline uint section_look(const selection_t *of, size_t begin, size_t end, uint *bits) {
 #pragma unroll
@@ -132,15 +134,15 @@ static inline void section_write(const selection_t *of, size_t begin, size_t end
   }
 }
 
-// Select from each tile.
+// Select records tile by tile.
 //
-// In       records[n]: unless WRITE_POSITIONS; flags[n]: KEEP_FLAGGED only; values[n]: VALUE_WORDS >
-//          0 only; bound: capacity of `out`.
+// In       records[n]: not read with WRITE_POSITIONS; flags[n]: read only with KEEP_FLAGGED;
+//          values[n]: read only if VALUE_WORDS > 0; bound: capacity of `out`.
 // In-out   states[LOOK_WORDS + 2 * number of tiles]: all 0 before.
 // Out      out[bound], values_out[bound]: not the arrays that are read; count[1].
 // Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; not for WRITE_ALL.
-// Ensures  out, values_out, count: as compact_select_one_group.
+// Ensures  out, values_out, count: as in compact_select_one_group.
 LANES_ATTRIBUTE
 kernel void compact_chain_select(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, volatile global uint *states,

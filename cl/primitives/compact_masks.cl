@@ -5,25 +5,25 @@
 //     flags of a row  1  0  0  1  1  0  1  0
 //     mask            0b...01011001              mask_rank of lane 4: popcount(mask & 0b1111) = 2
 //
-// A lane loads the flags of 16 consecutive records at once, which is half a row or a whole row. For
-// conditions that lanes evaluate on their own records, each row takes a ballot. On devices without
+// A lane loads the flags of 16 consecutive records at once, which are half a row or a whole row. If
+// lanes evaluate a condition on their own records, each row takes a ballot. On devices without
 // lanes, masks are exchanged through local memory, and all lane groups of a work-group must call
 // these functions together.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 
-// Bytes that a work-item loads before it uses any of them: a multiple of 16 up to 128.
+// Number of bytes that a work-item loads before it uses any of them: a multiple of 16 up to 128.
 #ifndef BYTES_PER_ITEM
 #define BYTES_PER_ITEM 64
 #endif
 
-// Lanes of a lane group: 16 or 32, as a mask is one word.
+// Number of lanes in a lane group: 16 or 32, because a mask is one word.
 #define LANE_GROUP (LANES < 32 ? LANES : 32)
-// Rows of a tile. It equals the number of flags that a lane loads at once.
+// Number of rows in a tile. It equals the number of flags that a lane loads at once.
 #define ROWS 16
 #define TILE (ROWS * LANE_GROUP)
 
-// Rows of a batch. They are loaded together. It is a power of two that divides ROWS.
+// Number of rows in a batch, which are loaded together: a power of two that divides ROWS.
 #define BATCH_FITS(rows) (BYTES_PER_ITEM >= (rows) * 4 * (RECORD_WORDS + VALUE_WORDS))
 #define BATCH (BATCH_FITS(16) ? 16 : BATCH_FITS(8) ? 8 : BATCH_FITS(4) ? 4 : BATCH_FITS(2) ? 2 : 1)
 
@@ -51,16 +51,16 @@ static inline uint flags_count(uint4 flags) {
   return counts.x + counts.y + counts.z + counts.w;
 }
 
-// Return a word whose bit b says whether flag b of 16 is set.
+// Return a word in which bit b is 1 if flag b of 16 is set.
 static inline uint flags_pack(uint4 flags) {
   const uint4 bits = ((flags_set(flags) >> 7) * 0x10204080u) >> 28;
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
 }
 
-// Publish the bits of a tile, 16 from every lane, to the lane group.
+// Publish the bits of a tile, 16 from every lane, to the lane group. Return the value that
+// flags_masks takes as `published`.
 //
-// Scope    a whole lane group; without lanes the whole work-group. Returns the argument of
-//          flags_masks.
+// Scope    a whole lane group; on devices without lanes, the whole work-group.
 static inline uint flags_publish(uint bits, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -78,7 +78,8 @@ static inline uint flags_publish(uint bits, local uint *words) {
 
 // Compute the masks of BATCH rows from `row` on, from the published bits.
 //
-// Scope    as flags_publish; masks are the same in all lanes.
+// Scope    a whole lane group; on devices without lanes, the whole work-group. The masks are the
+//          same in all lanes.
 static inline void flags_masks(uint published, uint row, uint *masks, const local uint *words) {
   const uint first = get_local_id(0) - lane_group_lane();
 #pragma unroll
@@ -96,17 +97,18 @@ static inline void flags_masks(uint published, uint row, uint *masks, const loca
 
 // ------------------------------------------------------------------------------------ ballots
 
-// Compute the masks of BATCH rows. Bit b of a lane's `bits` says whether its record of row b is
-// kept.
+// Compute the masks of BATCH rows. Bit b of a lane's `bits` says whether the lane's record in row b
+// is kept.
 //
-// Scope    as flags_publish; masks are the same in all lanes.
+// Scope    a whole lane group; on devices without lanes, the whole work-group. The masks are the
+//          same in all lanes.
 static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
   const uint me = get_local_id(0), lane = lane_group_lane(), first = me - lane;
   barrier(CLK_LOCAL_MEM_FENCE);
   words[me] = bits;
   barrier(CLK_LOCAL_MEM_FENCE);
-  uint mask = 0;  // the mask of row `lane`: the first BATCH lanes compute one each
+  uint mask = 0;  // the mask of row number `lane`; the first BATCH lanes compute one mask each
   for (uint other = 0; other < LANE_GROUP; ++other)
     mask |= (words[first + other] >> lane & 1) << other;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -120,12 +122,12 @@ static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 #endif
 }
 
-// Return whether this lane's record of a row is kept.
+// Return whether this lane's record in a row is kept, given the mask of the row.
 static inline bool mask_has_own(uint mask) {
   return (mask & 1u << lane_group_lane()) != 0;
 }
 
-// Return how many records of a row are kept before this lane's.
+// Return how many kept records of a row come before this lane's record, given the mask of the row.
 static inline uint mask_rank(uint mask) {
   return popcount(mask & ((1u << lane_group_lane()) - 1));
 }

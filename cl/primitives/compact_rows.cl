@@ -6,10 +6,11 @@
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
 // Functions with this attribute are always inlined. Otherwise the records of a lane, and the
-// selection itself, would go through memory.
+// selection_t itself, would be kept in memory.
 #define IN_REGISTERS __attribute__((always_inline))
 
-// A lane's part of a batch. Its record of row b begins at records[b * RECORD_CHUNKS], and its value
+// A lane's part of a batch. The lane's record in row b begins at records[b * RECORD_CHUNKS], and
+// its value
 // at values[b * VALUE_CHUNKS].
 typedef struct {
   record_chunk_t records[BATCH * RECORD_CHUNKS];
@@ -18,14 +19,14 @@ typedef struct {
 #endif
 } lane_batch_t;
 
-// Return how many records the batch that begins with record `batch` has.
+// Return how many records are in the batch that begins with record `batch`.
 static inline uint batch_filled(size_t batch, size_t end) {
   return batch < end ? (uint)min(end - batch, (size_t)FULL_BATCH) : 0;
 }
 
 #if KEEP != KEEP_FLAGGED
-// Load the records of a batch. Return a word whose bit b says whether this lane's record of row b
-// is kept.
+// Load the records of a batch. Return a word in which bit b is 1 if this lane's record in row b is
+// kept.
 IN_REGISTERS
 static inline uint batch_look(const selection_t *of, size_t batch, uint filled, lane_batch_t *own) {
 #pragma unroll
@@ -52,8 +53,8 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
   return bits;
 }
 
-// Do what batch_look does, with a separate path for full batches on NVIDIA's devices, where the
-// compiler then loads them without conditions. On other GPUs this gains nothing, and registers may
+// Do what batch_look does. On NVIDIA's devices, full batches take a separate path, in which the
+// compiler loads records without conditions. On other GPUs this gains nothing, and registers may
 // run out.
 IN_REGISTERS
 static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint filled,
@@ -65,7 +66,8 @@ static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint 
 }
 #endif
 
-// Load the values to be written, and the records unless `own` has them. The masks are known by now.
+// Load the values to be written, and the records unless `own` has them. The masks are known
+// already.
 IN_REGISTERS
 static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
                               bool has_records, lane_batch_t *own) {
@@ -83,7 +85,7 @@ static inline void batch_load(const selection_t *of, size_t batch, uint filled, 
   }
 }
 
-// Write a lane's record of row b, or its position `i`, to index `to`.
+// Write a lane's record in row b, or its position `i`, to index `to`.
 IN_REGISTERS
 static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
                              const lane_batch_t *own) {
@@ -97,8 +99,8 @@ static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
 #endif
 }
 
-// Write the kept records of a batch from index `at` on. Return the next free index. WRITE_ALL: the
-// records that are not kept follow the `total` kept ones.
+// Write the kept records of a batch from index `at` on. Return the next free index. With WRITE_ALL,
+// also write the records that are not kept, after the `total` kept records.
 IN_REGISTERS
 static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at,
                                uint total, const uint *masks, const lane_batch_t *own) {
@@ -111,7 +113,7 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
     if (offset < filled)
       row_write(of, batch + offset, mask_has_own(masks[b]) ? before : after, b, own);
 #else
-    if (mask_has_own(masks[b]) & (before < of->bound))  // one condition gives one predicated store
+    if (mask_has_own(masks[b]) & (before < of->bound))  // one condition, so one predicated store
       row_write(of, batch + offset, before, b, own);
 #endif
     at += popcount(masks[b]);
@@ -136,7 +138,7 @@ static inline uint batch_select(const selection_t *of, size_t batch, uint filled
 }
 
 // Return the number of kept records in [begin, end) that this lane counts. The lanes of a lane
-// group count each record once.
+// group together count each record once.
 IN_REGISTERS
 static inline uint range_count(const selection_t *of, size_t begin, size_t end) {
   uint count = 0;
@@ -147,8 +149,8 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
     count += flags_count(*(const global uint4 *)(of->flags + tile + mine));
   count += flags_count(flags_load(of->flags, full + mine, end));
 #else
-  // Backwards, so that the downsweep first reads the records read last here, which are in the
-  // cache.
+  // This loop runs backwards. So the downsweep first reads the records that were read last here,
+  // which are in the cache.
   const size_t n_full = (end - begin) / FULL_BATCH, rest = begin + n_full * FULL_BATCH;
   lane_batch_t own;
   if (rest < end) count = popcount(batch_look(of, rest, batch_filled(rest, end), &own));
@@ -159,7 +161,7 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
 }
 
 // Write the kept records of [begin, end) from index `at` on. `range` is the length of all ranges
-// but the last. `words` has WG_SIZE entries.
+// except the last one. `words` has WG_SIZE entries.
 IN_REGISTERS
 static inline void range_write(const selection_t *of, size_t begin, size_t end, size_t range,
                                uint at, uint total, local uint *words) {

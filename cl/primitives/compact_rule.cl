@@ -27,7 +27,7 @@
 #include "device/function.cl"
 #include "device/record.cl"
 
-// The arrays that a selection reads and writes. A pointer is null if there is no array for it.
+// The arrays that a selection reads and writes. If an array does not exist, its pointer is null.
 typedef struct {
   const global record_chunk_t *records;
   const global uchar *flags;
@@ -51,8 +51,8 @@ typedef Record_held_t rule_element_t;
 typedef T rule_element_t;
 #endif
 
-// A record, in chunks as kernels move it and as the element that EXPRESSION takes. The second
-// definition fails to compile unless EXPRESSION takes elements of the record's size.
+// A record, both as the chunks that kernels move and as the element that EXPRESSION takes. The
+// second definition fails to compile unless EXPRESSION takes elements of the record's size.
 typedef union {
   record_chunk_t chunks[RECORD_CHUNKS];
   rule_element_t element;

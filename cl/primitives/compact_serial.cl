@@ -1,8 +1,8 @@
-// How a single work-item processes its range: by loops whose branches do not depend on the data.
+// How one work-item processes its range: by loops whose branches do not depend on the data.
 #include "device/quirks.cl"
 #include "primitives/compact_rule.cl"
 
-// Flags that are skipped together if none of them is set.
+// Number of flags that are skipped together if none of them is set.
 #define FLAGS_AT_ONCE 32
 
 #if KEEP == KEEP_FLAGGED
@@ -12,7 +12,7 @@ static inline uint4 serial_flags(const global uchar *flags) {
 }
 #endif
 
-// Return whether record i is kept. KEEP_HEADS: i > 0.
+// Return whether record i is kept. With KEEP_HEADS, i must be greater than 0.
 static inline bool serial_keeps(const selection_t *of, size_t i) {
 #if KEEP == KEEP_FLAGGED
   return of->flags[i] != 0;
@@ -31,7 +31,7 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
 #if KEEP == KEEP_FLAGGED
   while (end - i >= 16) {
     const size_t stop = i + 16 * min((end - i) / 16, (size_t)255);  // a byte counts up to 255
-    uint4 counts = 0;                                               // 16 counts of a byte each
+    uint4 counts = 0;                                               // 16 counts of one byte each
     for (; i < stop; i += 16) counts += flags_set(serial_flags(of->flags + i)) >> 7;
     const uint4 pairs = (counts & 0x00FF00FFu) + (counts >> 8 & 0x00FF00FFu);
     count += ((pairs.x + pairs.y + pairs.z + pairs.w) * 0x00010001u) >> 16;
@@ -41,7 +41,7 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
   return count;
 }
 
-// Write record i, or its position, to index `to`, with its value.
+// Write record i, or its position, to index `to`, and write its value, too.
 static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 #if WRITE == WRITE_POSITIONS
   of->out[to] = (uint)i;
@@ -59,9 +59,10 @@ static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 
 // Write the kept records of [begin, end) to the indices [at, next).
 //
-// WRITE_ALL: the records that are not kept follow the `total` kept records of all ranges. Otherwise
-// every record is written to the next free index, and the next record overwrites it unless it is
-// kept. The loop ends when the last index is final, so nothing is written from `next` on.
+// With WRITE_ALL, the records that are not kept follow the `total` kept records of all ranges.
+// Otherwise every record is written to the next free index, and the next record overwrites it
+// unless it is kept. The loop ends when the last index is final, so nothing is written from `next`
+// on.
 static inline void range_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
                                uint total) {
   size_t i = begin, k = at;
@@ -80,7 +81,7 @@ static inline void range_write(const selection_t *of, size_t begin, size_t end, 
 #else
   const size_t stop = min(next, of->bound);
 #if KEEP == KEEP_FLAGGED
-  while (k + FLAGS_AT_ONCE <= stop) {  // at least this many kept records, hence records, remain
+  while (k + FLAGS_AT_ONCE <= stop) {  // at least this many kept records, and so records, remain
     const uint4 flags = serial_flags(of->flags + i) | serial_flags(of->flags + i + 16);
     const size_t run = (flags.x | flags.y | flags.z | flags.w) != 0 ? FLAGS_AT_ONCE : 0;
     for (size_t j = i; j < i + run; ++j) {

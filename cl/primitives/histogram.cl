@@ -5,7 +5,7 @@
 #include "device/function.cl"
 #include "device/work_group.cl"
 
-// The number of bins whose counts fit the local memory of a work-group.
+// Maximum number of bins whose counts fit the local memory of a work-group.
 #ifndef LOCAL_BINS
 #define LOCAL_BINS 2048
 #endif
@@ -16,8 +16,8 @@
 // In-out   counts[n_bins]: 0 before.
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  counts[b] = number of elements whose EXPRESSION is b. Elements with larger values are
-//          not counted. Sums of atomic additions do not depend on their order.
+// Ensures  counts[b] = the number of elements whose EXPRESSION is b. Elements with larger values
+//          are not counted. Sums of atomic additions do not depend on their order.
 kernel void histogram_count_few(const global T *in, volatile global uint *counts, uint n,
                                 uint n_bins GIVEN_PARAMETERS) {
   const given_t given = GIVEN;
@@ -44,7 +44,8 @@ kernel void histogram_count_few(const global T *in, volatile global uint *counts
 // In-out   counts[n_bins]: 0 before.
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  as histogram_count_few.
+// Ensures  counts[b] = the number of elements whose EXPRESSION is b. Elements with larger values
+//          are not counted.
 kernel void histogram_count_many(const global T *in, volatile global uint *counts, uint n,
                                  uint n_bins GIVEN_PARAMETERS) {
   const given_t given = GIVEN;

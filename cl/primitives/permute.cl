@@ -1,21 +1,21 @@
-// Gather and scatter, which move records by an array of indices; and the indices 0, 1, 2, ...
+// Gather and scatter, which move records by an array of indices, and the numbers 0, 1, 2, ...
 //
 // On GPUs, several work-items move a record, one chunk each, so that neighbouring work-items load
 // and store neighbouring words, however large a record is.
 #include "device/record.cl"
 #include "device/work_group.cl"
 
-// Chunks that a work-item loads at once, since random loads take long.
+// Number of chunks that a work-item loads at once, because random loads take long.
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Return the index of chunk i, in the order of indices[], among the chunks of the array they point
-// to.
+// Return the index of chunk i in the array to which indices[] points. Chunks are numbered in the
+// order of indices[].
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }
 
-// Copy a record.
+// Copy record i of an array to record j of another.
 static inline void permute_move(const global record_chunk_t *from, size_t i,
                                 global record_chunk_t *to, size_t j) {
   record_chunk_t record[RECORD_CHUNKS];

@@ -8,21 +8,22 @@
 // Example: a sum over 8 elements, 2 work-groups of 2 lane groups, ranges of 2 elements:
 //
 //     in                       3  1 | 7  0 || 4  1 | 6  3
-//     scan_reduce_ranges       0    | 4    || 0    | 5       of lane groups: those before
-//                              11          || 14             of work-groups: totals
+//     scan_reduce_ranges       0    | 4    || 0    | 5       sums before each lane group
+//                              11          || 14             totals of the work-groups
 //     scan_scan_spine          0           || 11             exclusive scan of the totals; total 25
 //     scan_write_ranges        0  3 | 4 11 || 11 15 | 16 22  exclusive
 //
-// Segmented: every partial result has a head flag (lane_group.cl), and a head stops the carry. With
-// a head at 6, the totals are (11, no) and (9, head). The last range gives 16 -> 0 6, whatever
-// comes before it.
+// If the scan is segmented, every partial result has a head flag (lane_group.cl), and nothing is
+// carried past a head. With a head at element 6, the totals are (11, no) and (9, head). The last
+// range then gives 0 and 6 instead of 16 and 22, whatever comes before it.
 //
 // Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], and then,
 // from the next whole word on, as many uint heads. The entries of work-groups come first, then
 // those of lane groups.
 #include "primitives/scan_range.cl"
 
-// Consecutive entries of the spine that a work-item takes at once: as many as fit its registers.
+// Number of consecutive entries of the spine that a work-item takes at once: as many as fit its
+// registers.
 #define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
@@ -41,10 +42,10 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 #endif
 }
 
-// Upsweep: reduce every lane group's and every work-group's range.
+// Upsweep: reduce the range of every lane group, and of every work-group.
 //
-// In       in[n]; flags[n]: SEGMENTS_FLAGS only; range: the number of elements of a lane group, a
-//          multiple of RANGE_TILE.
+// In       in[n]; flags[n]: read only with SEGMENTS_FLAGS; range: the number of elements of a lane
+//          group, a multiple of RANGE_TILE.
 // Out      carries: for each work-group its total; for each lane group the partial result of the
 //          lane groups before it in its work-group.
 // Launch   work-groups whose lane groups have ranges that cover n.
@@ -80,9 +81,9 @@ kernel void scan_reduce_ranges(const global element_t *in, const global uchar *f
 // total.
 //
 // In-out   carries: the entries of `groups` work-groups.
-// Out      total[1]: unless it is null.
+// Out      total[1]: not written if it is null.
 // Launch   one work-group; only its first lane group works.
-// Needs    scan_reduce_ranges of as many work-groups.
+// Needs    scan_reduce_ranges of `groups` work-groups.
 // Ensures  carries[g] = the partial result of all work-groups before g; total[0] = the combination
 //          of all elements since the last head.
 LANES_ATTRIBUTE
@@ -114,15 +115,15 @@ kernel void scan_scan_spine(global T *carries, global element_t *total, uint gro
   if (total != 0 && lane_group_item() == 0) element_store(total, 0, carry.sum);
 }
 
-// Downsweep: scan every range, with the carry of everything before it.
+// Downsweep: scan every range. The carry is the partial result of everything before the range.
 //
-// In       in[n], flags[n], range: as scan_reduce_ranges.
+// In       in[n], flags[n], range: as in scan_reduce_ranges.
 // In-out   carries: scanned, or null if one lane group has the whole array; not changed.
 // Out      out[n]: may be `in`.
-// Launch   as scan_reduce_ranges.
+// Launch   as many work-groups as scan_reduce_ranges.
 // Needs    scan_scan_spine, unless `carries` is null.
-// Ensures  out[i] = the combination, in order, of the elements of i's segment before i (EXCLUSIVE)
-//          or up to i.
+// Ensures  out[i] = the combination, in order, of the elements before i in i's segment, and unless
+//          EXCLUSIVE of element i.
 LANES_ATTRIBUTE
 kernel void scan_write_ranges(const global element_t *in, const global uchar *flags,
                               global T *carries, global element_t *out, uint n, ulong range) {

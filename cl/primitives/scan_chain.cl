@@ -1,14 +1,13 @@
-// Scan in a single pass: every element is read once and written once. It requires an operator whose
-// result does not depend on the grouping, and an output other than the input; scan.cl does not
-// require this.
+// Scan in a single pass: every element is read once and written once. Unlike scan.cl, this requires
+// an operator whose result does not depend on the grouping, and an output that is not the input.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //
 // Work-groups take tiles in the order in which they start. A tile consists of one tile of
 // scan_range.cl for each lane group.
 //
-// Segmented: a tile with a head publishes its total as a prefix, since nothing is carried past a
-// head.
+// In a segmented scan, a tile with a head publishes its total as a prefix, since nothing is carried
+// past a head.
 #include "primitives/scan_range.cl"
 
 #define LOOK_T T
@@ -44,7 +43,7 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
 }
 
 // Compute the total of in[begin, end). Each look-back lane takes one element at a time, because the
-// function is called seldom, and must not take registers.
+// function is seldom called, and must not take registers.
 //
 // Scope    all look-back lanes; *total is the same in each of them.
 static inline void look_back_reduce(const global element_t *in, const global uchar *flags,
@@ -65,10 +64,10 @@ static inline void look_back_reduce(const global element_t *in, const global uch
   }
 }
 
-// Return the combination of all tiles before `tile`, since the last head.
+// Return the combination of all elements before `tile` since the last head.
 //
 // In-out   states.
-// Scope    all look-back lanes; result in each of them.
+// Scope    all look-back lanes; the result is the same in each of them.
 static inline T look_back_prefix(const global element_t *in, const global uchar *flags, uint n,
                                  volatile global uint *states, uint tile) {
   look_t at = {IDENTITY, tile, tile == 0};
@@ -84,12 +83,12 @@ static inline T look_back_prefix(const global element_t *in, const global uchar 
 
 // Scan each tile, with the prefix of all tiles before it.
 //
-// In       in[n]; flags[n]: SEGMENTS_FLAGS only.
+// In       in[n]; flags[n]: read only with SEGMENTS_FLAGS.
 // In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: all 0 before.
-// Out      out[n]: not `in`; total[1]: unless it is null.
+// Out      out[n]: not `in`; total[1]: not written if it is null.
 // Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; COMBINE is exact.
-// Ensures  out as scan_write_ranges; total[0] = the combination of all elements since the last
+// Ensures  out: as in scan_write_ranges; total[0] = the combination of all elements since the last
 //          head.
 LANES_ATTRIBUTE
 kernel void scan_chain_tiles(const global element_t *in, const global uchar *flags,

@@ -1,9 +1,9 @@
-// Access to single elements of a scan, for loops that take one at a time.
+// Access to single elements of a scan, for loops that take one element at a time.
 #include "primitives/scan_kind.cl"
 
 #include "device/monoid.cl"
 
-// Return the element at i, and whether it is a head.
+// Return the element at index i, and store in *head whether it is a head.
 static inline T range_element(const global element_t *in, const global uchar *flags, size_t i,
                               bool *head) {
 #if SEGMENTS == SEGMENTS_PACKED

@@ -4,15 +4,17 @@
 #define SEGMENTS_FLAGS 1
 #define SEGMENTS_PACKED 2
 
-// How segments are given. SEGMENTS_NONE (0): there are no segments. SEGMENTS_FLAGS (1): a nonzero
-// byte flag marks the first element. SEGMENTS_PACKED (2): the top bit of the element, an unsigned
-// integer, marks it, and is not part of the value.
+// How segments are given:
+//   SEGMENTS_NONE (0)    there are no segments;
+//   SEGMENTS_FLAGS (1)   a nonzero byte flag marks the first element of a segment;
+//   SEGMENTS_PACKED (2)  the top bit of an element, which is an unsigned integer, marks the first
+//                        element of a segment, and is not part of the value.
 #ifndef SEGMENTS
 #define SEGMENTS SEGMENTS_NONE
 #endif
 #define SEGMENTED (SEGMENTS != SEGMENTS_NONE)
 
-// 1: exclusive, without the element's own value. 0: inclusive.
+// 1: exclusive, so a result leaves out the element's own value. 0: inclusive.
 #ifndef EXCLUSIVE
 #define EXCLUSIVE 1
 #endif

@@ -1,6 +1,6 @@
-// Scan-then-propagate: every block is scanned, block totals are scanned level by level, and added
-// to the blocks. It takes 2 log_b(n) launches, and twice the writes of reduce-then-scan. It is for
-// comparison only.
+// Scan-then-propagate: every block is scanned, the totals of blocks are scanned level by level, and
+// then added to the blocks. It takes 2 log_b(n) launches, for blocks of b elements, and writes
+// twice as much as reduce-then-scan. It serves only for comparison.
 //
 // Source: the scheme of CLPP and of Thrust's first scan, as Sun and Skadron 2013 describe it
 // (section 2).
@@ -28,7 +28,8 @@ kernel void scan_propagate_scan_blocks(const global element_t *in, global elemen
 
 // Downsweep of a level: combine every result with everything before its block.
 //
-// In       before[number of blocks]: the exclusive scan of the totals; block: as before.
+// In       before[number of blocks]: the exclusive scan of the totals; block: the number of
+//          elements of a block.
 // In-out   out[n].
 // Launch   any.
 // Needs    scan_propagate_scan_blocks of the same blocks.

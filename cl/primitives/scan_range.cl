@@ -8,7 +8,7 @@
 //     lane         0        1         2          3          0          1          2          3
 //     chunk        0        0         0          0          1          1          1          1
 
-// Bytes that a work-item loads from each tile: a multiple of 16 up to 128.
+// Number of bytes that a work-item loads from each tile: a multiple of 16 up to 128.
 #ifndef BYTES_PER_ITEM
 #define BYTES_PER_ITEM 64
 #endif
@@ -18,8 +18,8 @@
 
 #include "device/lane_group.cl"
 
-// A work-item has no more elements of 1 or 2 bytes than of whole words, so one word holds their
-// heads.
+// A work-item takes at most as many elements of 1 or 2 bytes as of whole words. So one word holds
+// the heads of all its elements.
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;
@@ -58,7 +58,7 @@ static inline bool range_is_head(const tile_t *own, uint i) {
   return SEGMENTED && (own->heads >> i & 1) != 0;
 }
 
-// Separate the head flag from items[i], if it is packed.
+// If head flags are packed, separate the head flag from items[i].
 static inline void range_unpack(tile_t *own, uint i) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
@@ -67,9 +67,9 @@ static inline void range_unpack(tile_t *own, uint i) {
 #endif
 }
 
-// Load a whole chunk by one vector load, except for elements of 1 or 2 bytes, and records that take
-// fewer bytes in memory. For short elements, compilers would store a vector of words to memory to
-// take it apart.
+// Load a chunk. This is one vector load, except for elements of 1 or 2 bytes, and for records that
+// take fewer bytes in memory. For short elements, compilers would store a vector of words to memory
+// to take it apart.
 static inline void chunk_load(const global element_t *in, T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
 #pragma unroll
@@ -150,9 +150,9 @@ static inline void range_reduce(const global element_t *in, const global uchar *
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t own;
 #if COMMUTATIVE && !SEGMENTED
-  // The order is free, so every position in a tile is combined by itself, without exchange. It runs
-  // backwards, so that the downsweep first reads the elements read last here, which are in the
-  // cache.
+  // The order is free, so every position in a tile is combined by itself, without exchange. The
+  // loop runs backwards. So the downsweep first reads the elements that were read last here, which
+  // are in the cache.
   T columns[ITEMS];
   for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
   for (size_t tiles = begin < end ? (end - begin - 1) / RANGE_TILE + 1 : 0; tiles > 0; --tiles) {

@@ -1,20 +1,20 @@
-// How a single work-item processes its range: by plain loops, in the order of the definition. CPU
-// devices run this. It is also the sequential counterpart of scan_range.cl.
+// How one work-item processes its range: by plain loops, in the order of the definition. CPU
+// devices use this file. It is also the sequential counterpart of scan_range.cl.
 #include "device/line.cl"
 #include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
 
 #include "device/lane_group.cl"
 
-// The number of independent sums. They take 256 bytes.
+// Number of independent sums. They take 256 bytes.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
-// Elements that are searched for heads together.
+// Number of elements that are searched for heads together.
 #define HEADS_AT_ONCE 64
-// Bytes of a range above which its results exceed the caches.
+// Number of bytes of a range from which on its results exceed the caches.
 #define STREAM_BYTES (1 << 20)
 
-// Return whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
+// Return whether any of the elements i to i + HEADS_AT_ONCE - 1 is a head.
 static inline bool serial_any_head(const global element_t *in, const global uchar *flags,
                                    size_t i) {
   uint any = 0;
@@ -30,7 +30,7 @@ static inline bool serial_any_head(const global element_t *in, const global ucha
   return any != 0;
 }
 
-// Return the result of element i. *sum becomes the combination of its segment up to it.
+// Return the result of element i. *sum becomes the combination of its segment's elements up to i.
 static inline T serial_scan(const global element_t *in, const global uchar *flags, size_t i,
                             T *sum) {
   bool head;
@@ -46,8 +46,8 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
-  // Only the elements from the last head to the end contribute to the result, so search for the
-  // last head from the end backwards. None of these elements after it is a head.
+  // Only the elements from the last head on contribute to the result. So search backwards from the
+  // end for the last head. None of the elements after it is a head.
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
@@ -55,7 +55,7 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   i = last;
 #endif
 #if COMMUTATIVE
-  // The order is free, so there are independent columns, which the compiler vectorises.
+  // The order is free, so there are independent sums in columns, which the compiler vectorises.
   T columns[COLUMNS];
   bool head;
   for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;

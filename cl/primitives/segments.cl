@@ -1,19 +1,19 @@
-// Conversions between the forms in which segments are given, and from segmented scans to results.
+// Conversions between the forms in which segments are given, and the results of segmented scans.
 //
 //     offsets      0  2  2  5       three segments of lengths 2, 0, 3
-//     heads        1  0  1  0  0    the empty segment has none
+//     heads        1  0  1  0  0    the empty segment does not have a head
 //     ends         0  1  0  0  1
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
-// Mark the first element of every segment that has one, and check the offsets.
+// Mark the first element of every segment that is not empty, and check the offsets.
 //
 // In       offsets[n_segments + 1]: as in a CSR.
-// In-out   flags[n]: 0 before; fault[1]: not the number of a segment before.
+// In-out   flags[n]: 0 before; fault[1]: before, a number that is not that of a segment.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  flags[i] = 1 where a non-empty segment begins; every flag has one writer. fault[0] = the
-//          first segment whose end is before its beginning or beyond n, if there is one.
+//          first segment whose end is before its beginning or beyond n, if there is such a segment.
 kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
                                 volatile global uint *fault, uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {
@@ -39,8 +39,8 @@ kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, ui
 // In       offsets[n_segments + 1]; scanned[n]: an inclusive segmented scan.
 // Out      out[n_segments].
 // Launch   any.
-// Needs    nothing: if offsets have a fault, results are undefined, but no other memory is read.
-// Ensures  out[s] = the last scanned element of segment s; IDENTITY if it is empty.
+// Needs    nothing. If offsets have a fault, results are undefined, but no other memory is read.
+// Ensures  out[s] = the last scanned element of segment s, or IDENTITY if the segment is empty.
 kernel void segments_take_last(const global uint *offsets, const global element_t *scanned,
                                global element_t *out, uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {

@@ -1,12 +1,12 @@
-// Split: stable sort of records by a digit of their keys. It is one pass of a radix sort that
+// Split: a stable sort of records by one digit of their keys. It is one pass of a radix sort that
 // begins with the least significant digit.
 //
 // Source: Patidar, Narayanan 2009, the split on which Vineet, Harish, Patidar, Narayanan 2009
 // build; reduce-then-scan as in Merrill, Grimshaw 2010 and 2011. There are as many work-groups as
 // run at the same time. Each has one contiguous range of the records.
 //
-// counts[RADIX][W] of each digit and work-group, then totals[RADIX]. Example with W = 2 and digits
-// of 1 bit:
+// counts[RADIX][W] has the count of each digit in each work-group. totals[RADIX] follows. Example
+// with W = 2 and digits of 1 bit:
 //
 //     digits           1 0 1 | 0 0 1
 //     counts           digit 0: 1 2    digit 1: 2 1       split_count_digits
@@ -21,12 +21,12 @@
 
 // Upsweep: count the digits of every range.
 //
-// In       in[n]: records; range: the number of records of a work-group, a multiple of TILE; the
-//          digit: `shift`, its lowest bit, and `mask`, its bits shifted down, below RADIX.
+// In       in[n]: records; range: the number of records of a work-group, a multiple of TILE; shift:
+//          the lowest bit of the digit; mask: the digit's bits, shifted down, below RADIX.
 // Out      counts[RADIX][number of work-groups].
 // Launch   work-groups whose ranges cover n.
 // Needs    n < 2**32.
-// Ensures  counts[d][g] = number of records with digit d in the range of work-group g.
+// Ensures  counts[d][g] = the number of records with digit d in the range of work-group g.
 kernel void split_count_digits(const global uint *in, global uint *counts, uint n, ulong range,
                                uint shift, uint mask) {
   local uint parts[PARTS];
@@ -38,11 +38,11 @@ kernel void split_count_digits(const global uint *in, global uint *counts, uint 
 
 // Spine: exclusive scan of each digit's counts in place, and the sum of these counts.
 //
-// In-out   counts[RADIX][groups], then totals[RADIX], which are written only.
+// In-out   counts[RADIX][groups], followed by totals[RADIX], which are only written.
 // Launch   RADIX work-groups.
 // Needs    split_count_digits of `groups` work-groups.
-// Ensures  counts[d][g] = number of records with digit d in work-groups before g; totals[d] =
-//          number of all records with digit d.
+// Ensures  counts[d][g] = the number of records with digit d in work-groups before g; totals[d] =
+//          the number of all records with digit d.
 LANES_ATTRIBUTE
 kernel void split_scan_counts(global uint *counts, uint groups) {
   local uint scratch[WG_SIZE];
@@ -61,13 +61,13 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
 
 // Downsweep: write every record, and its value, at its index in the sorted array.
 //
-// In       in[n]; values[n]: VALUE_WORDS > 0 only; counts: scanned, with totals, or null for one
-//          work-group (and one tile, unless WG_SIZE is 1); range, shift, mask: as
+// In       in[n]; values[n]: read only if VALUE_WORDS > 0; counts: scanned, with totals, or null
+//          for one work-group (and one tile, unless WG_SIZE is 1); range, shift, mask: as in
 //          split_count_digits.
 // Out      out[n], values_out[n]: must not be arrays that are read.
-// Launch   as split_count_digits.
+// Launch   as many work-groups as split_count_digits.
 // Needs    split_scan_counts, unless `counts` is null.
-// Ensures  out: `in` sorted by the digit, equal digits in their order in `in`.
+// Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.
 LANES_ATTRIBUTE
 kernel void split_scatter(const global uint *in, global uint *out, const global uint *values,
                           global uint *values_out, const global uint *counts, uint n, ulong range,
@@ -97,7 +97,7 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     tile_index(me, next, ranking, valid, counts == 0, next_index);
     tile_exchange(records, RECORD_WORDS, ranks, sorted);
 #if VALUE_WORDS > 0
-    // Values are loaded before the records are written, so that neither waits for the other.
+    // Values are loaded before the records are written, so that neither access waits for the other.
     uint moved[TILE_ITEMS * VALUE_WORDS];
     tile_load(me, values + tile * VALUE_WORDS, VALUE_WORDS, valid, moved);
 #endif
@@ -109,14 +109,15 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_write_values(me, sorted, valid, to, values_out);
 #endif
-    // This adds 0, since the mask has fewer bits. If compilers see that a work-item's addresses in
-    // local memory are equal in every tile, they keep them all in registers, until these run out.
+    // This adds 0, because the mask has fewer bits. If compilers could see that a work-item's
+    // addresses in local memory are equal in every tile, they would keep all of them in registers,
+    // until these run out.
     me += mask >> 31;
   }
 #endif
 }
 
-// Copy words. A pass must not write to the array that it reads.
+// Copy words, because a pass must not write to the array that it reads.
 //
 // In       in[n].
 // Out      out[n].

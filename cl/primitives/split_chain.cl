@@ -1,11 +1,11 @@
 // Radix sort with one pass for each digit. The digits of all records are first counted, for all
 // passes together. Then each pass reads every record once and writes it once.
 //
-// Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. tile_state.cl says how
-// work-groups pass counts on; here each digit has a state of its own, of one word.
+// Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. tile_state.cl explains how
+// work-groups pass on counts. Here each digit has a state of its own, which is one word.
 //
 // The states of a pass begin with LOOK_WORDS words, of which the first is the number of tiles that
-// work-groups have taken. Then come rows of RADIX words, one word for each digit. Row 0 contains,
+// work-groups have taken. Rows of RADIX words follow, with one word for each digit. Row 0 contains,
 // as prefixes, the positions in the sorted array at which the records of each digit begin. Row t +
 // 1 belongs to tile t. Example with 3 tiles and digits of 1 bit:
 //
@@ -31,7 +31,7 @@ static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_dig
   return start_bit + key_bits * k / n_digits;
 }
 
-// Return the number of records of a tile that have a digit.
+// Return the number of records in a tile that have a given digit.
 static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit,
                                     uint shift, uint mask) {
   const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
@@ -41,11 +41,11 @@ static inline uint tile_digit_count(const global uint *in, uint tile, uint n, ui
   return count;
 }
 
-// Return the position in the sorted array at which the records of a tile with a digit begin. rows:
-// the states from row 0 on.
+// Return the position in the sorted array at which those records of a tile that have a given digit
+// begin. `rows` has the states from row 0 on.
 static inline uint wi_look_back(const global uint *in, volatile global uint *rows, uint tile,
                                 uint n, uint digit, uint shift, uint mask) {
-  uint row = tile, sum = 0, looks = 0;  // rows after `row` are in `sum`
+  uint row = tile, sum = 0, looks = 0;  // `sum` has the counts of the rows after `row`
   bool is_whole = false;
   while (!is_whole) {
     uint seen[LOOK_ROWS];
@@ -63,7 +63,7 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
       row -= goes_on;
     }
     looks = row == from ? looks + 1 : 0;
-    if (!is_whole && looks == LOOK_PATIENCE) {  // row 0 is there, so this one is a tile's
+    if (!is_whole && looks == LOOK_PATIENCE) {  // row 0 is published, so `row` belongs to a tile
       const uint count = tile_digit_count(in, row - 1, n, digit, shift, mask);
       state_publish(rows + (size_t)row * RADIX + digit, STATE_TOTAL, count);
       looks = 0;
@@ -72,11 +72,12 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
   return sum;
 }
 
-// Registers are scarce where values move, too: two ranks share a word, and four digits.
+// Registers are scarce if values move, too. So two ranks share a word, and four digits share a
+// word.
 #define RANK_PAIRS ((TILE_ITEMS + 1) / 2)
 #define DIGIT_QUADS ((TILE_ITEMS + 3) / 4)
 
-// Write the sorted tile's records to global memory; *digits: their digits, 8 bits each.
+// Write the sorted tile's records to global memory. *digits gets their digits, with 8 bits each.
 static inline void chain_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                        uint mask, const local uint *next_index, uint *digits,
                                        global uint *out) {
@@ -94,7 +95,7 @@ static inline void chain_write_records(uint me, const local uint *sorted, uint v
 }
 
 #if VALUE_WORDS > 0
-// Write a tile's values to the indices of their records: by way of the sorted tile.
+// Write a tile's values to the indices of their records. They are first sorted in local memory.
 //
 // Scope    the whole work-group. Begins with a barrier.
 static inline void wg_write_values(uint me, const uint *values, const uint *rank_pairs,
@@ -122,12 +123,13 @@ static inline void wg_write_values(uint me, const uint *values, const uint *rank
 
 // Count the digits `first_digit` to `first_digit` + CHAIN_DIGITS - 1 of all records.
 //
-// In       in[n]: records; the key: `key_bits` bits from `start_bit` on, in n_digits digits.
-// In-out   states: n_digits times `stride` words, for each digit the states of its pass, all 0
-//          before. Row 0 gets the counts.
+// In       in[n]: records; start_bit, key_bits: the bits of the key; n_digits: the number of digits
+//          into which they are divided.
+// In-out   states: n_digits times `stride` words. These are, for each digit, the states of its
+//          pass, all 0 before. Row 0 gets the counts.
 // Launch   any.
 // Needs    n < 2**30.
-// Ensures  row 0 of each of these digits = the number of records with each value of it.
+// Ensures  row 0 of each of these digits = the number of records with each value of the digit.
 kernel void split_chain_count(const global uint *in, volatile global uint *states, uint n,
                               ulong stride, uint start_bit, uint key_bits, uint n_digits,
                               uint first_digit) {
@@ -177,8 +179,8 @@ kernel void split_chain_count(const global uint *in, volatile global uint *state
 
 // Find out where the records of each digit begin.
 //
-// In-out   states: as of split_chain_count; row 0: counts before, prefixes after.
-// Launch   one work-group a digit.
+// In-out   states: the states of split_chain_count. Row 0 has counts before, and prefixes after.
+// Launch   one work-group for each digit.
 // Needs    split_chain_count of all digits.
 // Ensures  row 0 of each pass = the number of records with lower digits, as prefixes.
 LANES_ATTRIBUTE
@@ -198,12 +200,12 @@ kernel void split_chain_start(volatile global uint *states, ulong stride) {
 
 // Write every record of a tile, and its value, to its index in the sorted array.
 //
-// In       in[n]; values[n]: VALUE_WORDS > 0 only; shift, mask: as of split_count_digits.
-// In-out   states: of this pass, [LOOK_WORDS + RADIX * (1 + number of tiles)].
+// In       in[n]; values[n]: read only if VALUE_WORDS > 0; shift, mask: as in split_count_digits.
+// In-out   states[LOOK_WORDS + RADIX * (1 + number of tiles)]: the states of this pass.
 // Out      out[n], values_out[n]: not the arrays that are read.
 // Launch   one work-group for each tile.
 // Needs    split_chain_start; n < 2**30.
-// Ensures  out: `in` sorted by the digit, equal digits in their order in `in`.
+// Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.
 LANES_ATTRIBUTE
 kernel void split_chain_scatter(const global uint *in, global uint *out, const global uint *values,
                                 global uint *values_out, volatile global uint *states, uint n,
@@ -228,7 +230,7 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
     if (d < RADIX) {
       starts[k] = rank_start(ranking, d);
       counts[k] = rank_start(ranking, d + 1) - starts[k];
-      if (d == RADIX - 1) counts[k] -= TILE - valid;  // the missing records
+      if (d == RADIX - 1) counts[k] -= TILE - valid;  // missing records are counted as this digit
       if (!state_is_starved(tile))
         state_publish(rows + (tile + (size_t)1) * RADIX + d, STATE_TOTAL, counts[k]);
     }
@@ -238,7 +240,7 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
   for (uint j = 0; j < TILE_ITEMS; ++j)
     rank_pairs[j / 2] = j % 2 == 0 ? ranks[j] : rank_pairs[j / 2] | ranks[j] << 16;
 #if VALUE_WORDS > 0 && LANES_IMPL == LANES_PTX
-  // Values are loaded when the records' registers are free; until then they wait in the cache.
+  // Values are loaded when the registers of the records are free. Until then they are in the cache.
   for (uint i = 32 * me; i < valid * VALUE_WORDS; i += 32 * WG_SIZE)
     __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(values + begin * VALUE_WORDS + i));
 #endif

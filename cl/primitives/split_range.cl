@@ -14,20 +14,20 @@
 
 #if WG_SIZE > 1
 
-// Return how many of the `valid` elements are at `first` or later. Constants are compared with this
-// one number, so that compilers need no register for a sum of each element.
+// Return how many of the `valid` elements have the index `first` or a greater one. Constants can be
+// compared with this one number, so that compilers need no register for a sum for each element.
 static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
 
-// The number of histograms that neighbouring work-items use in turn, so that they seldom wait for
-// each other.
+// Number of histograms that neighbouring work-items use in turn, so that they seldom wait for each
+// other.
 #define COPIES (RADIX > 32 ? 8 : 32)
 #define PARTS ((RADIX + 1) * COPIES)
 
 // Count the digits of the records [begin, end), in COPIES parts per digit. Missing records have
-// digit RADIX. It runs backwards, so that the scatter first reads the records read last here, which
-// are in the cache.
+// digit RADIX. The loop runs backwards. So the scatter first reads the records that were read last
+// here, which are in the cache.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
@@ -49,23 +49,23 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Return the number of a digit's records, from its parts. Neighbouring digits begin with different
-// parts, which are in different banks.
+// Return the number of records with a digit, which is the sum of its parts. Neighbouring digits
+// begin with different parts, which are in different banks.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + (c + digit) % COPIES];
   return sum;
 }
 
-// Number of digits whose next index a work-item keeps: d = its index in the work-group + k *
-// WG_SIZE.
+// Number of digits whose next index a work-item keeps. They are d = its index in the work-group + k
+// * WG_SIZE.
 #define DIGITS_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
 
 // Compute next[k], the index in the sorted array of this work-group's first record with the k-th
 // digit that the work-item keeps.
 //
-// In       counts: as split_scatter gets them; if null, all counts are zero.
-// Temp     starts[RADIX], scratch[WG_SIZE]: local memory; starts is free after a barrier.
+// In       counts: the scanned counts of split_scatter. If it is null, all counts are 0.
+// Temp     starts[RADIX], scratch[WG_SIZE]: local memory; `starts` may be reused after a barrier.
 // Scope    the whole work-group.
 static inline void wg_first_indices(const global uint *counts, uint *next, local uint *starts,
                                     local uint *scratch) {
@@ -121,8 +121,8 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Compute the indices of the records of the ranked tile: sorted record i with digit d is written at
-// next_index[d] - (valid - i). Its work-item knows the difference.
+// Compute the indices of the ranked tile's records. Sorted record i with digit d is written at
+// next_index[d] - (valid - i). The work-item that writes the record knows this difference.
 static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
                               bool alone, local uint *next_index) {
 #pragma unroll
@@ -144,7 +144,7 @@ static inline void tile_exchange(const uint *items, uint n_words, const uint *ra
     for (uint w = 0; w < n_words; ++w) sorted[w * TILE + ranks[j]] = items[j * n_words + w];
 }
 
-// Write the sorted tile's records to global memory. to[j] is set to the index of item j.
+// Write the sorted tile's records to global memory. to[j] becomes the index of item j.
 static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                       uint mask, const local uint *next_index, uint *to,
                                       global uint *out) {

@@ -1,26 +1,26 @@
 // The items of a split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and
-// the digits of their keys. All are words in private memory, which compilers keep in registers.
+// the digits of their keys. The words are in private memory, which compilers keep in registers.
 #include "device/record.cl"
 #include "device/weight_key.cl"
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// The lowest bit of the number that is the key, where bit 0 is the lowest bit of a record's first
-// word. The number has WEIGHT_BITS bits, and macros of weight_key.cl give its kind. -1: the key is
-// the whole record, as one unsigned integer whose lowest word is the first.
+// The lowest bit of the number that is the key. Bit 0 is the lowest bit of a record's first word.
+// The number has WEIGHT_BITS bits, and macros of weight_key.cl give its kind. The value -1 means
+// that the key is the whole record, as one unsigned integer whose lowest word is the first.
 #ifndef KEY_BIT
 #define KEY_BIT (RECORD_WORDS <= 2 ? 0 : -1)
 #endif
 
-// The first word that has bits of the number, the first of these bits, and the number of such
-// words.
+// KEY_WORD is the first word that has bits of the number, and KEY_SHIFT the first of these bits.
+// KEY_WORDS is the number of words that have bits of the number.
 #define KEY_WORD (KEY_BIT / 32)
 #define KEY_SHIFT (KEY_BIT % 32)
 #define KEY_WORDS ((KEY_SHIFT + WEIGHT_BITS + 31) / 32)
 
 #if KEY_BIT >= 0
-// Return the key of a record, an unsigned integer with the order of the number. `words` are the
-// words of the record from KEY_WORD on. A NaN is above all numbers.
+// Return the key of a record: an unsigned integer with the order of the number. `words` are the
+// words of the record from KEY_WORD on. The key of a NaN is above the keys of all numbers.
 static inline weight_t record_key(const uint *words) {
 #if KEY_WORDS == 1
   const weight_t bits = (weight_t)(words[0] >> KEY_SHIFT);
@@ -34,7 +34,7 @@ static inline weight_t record_key(const uint *words) {
 }
 #endif
 
-// Return the digit of a record: mask & its key >> shift.
+// Return the digit of a record, which is key >> shift & mask.
 static inline uint record_digit(const uint *words, uint shift, uint mask) {
 #if KEY_BIT >= 0
   return (uint)(record_key(words + KEY_WORD) >> shift) & mask;
@@ -72,7 +72,7 @@ static inline void words_load(const global uint *in, size_t i, uint n_words, uin
   }
 }
 
-// Load element i if `is_there`, else clear the words.
+// Load element i if `is_there` is set, else set the words to 0.
 static inline void words_load_or_clear(const global uint *in, size_t i, bool is_there, uint n_words,
                                        uint *words) {
   if (is_there) {
@@ -96,7 +96,7 @@ static inline void words_store(global uint *out, size_t i, uint n_words, const u
   }
 }
 
-// Return the digit of record i. Only the words that it needs are loaded.
+// Return the digit of record i. Only the words that have bits of the digit are loaded.
 static inline uint record_digit_at(const global uint *in, size_t i, uint shift, uint mask) {
 #if RECORD_WORDS <= 2
   uint words[RECORD_WORDS];
@@ -108,7 +108,7 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   for (uint w = 0; w < KEY_WORDS; ++w) words[w] = from[w];
   return (uint)(record_key(words) >> shift) & mask;
 #else
-  // After the last word, the key has no further bits, so any word will do.
+  // After the last word the key does not have further bits, so any word will do.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
   const global uint *record = in + i * RECORD_WORDS;
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;

@@ -1,15 +1,15 @@
-// How a single work-item splits its range. CPU devices run this. It is also the sequential
+// How one work-item splits its range. CPU devices use this file. It is also the sequential
 // counterpart of split_range.cl.
 //
-// On a CPU, scattered stores of single records, to as many places as there are digits, read a line
-// for each write, and use up most of the translation buffer. So if STAGED is 1, the records of each
-// digit are gathered in a line of private memory, and full lines are stored past the caches
-// (Wassenberg, Sanders 2011).
+// A split stores single records to as many places as there are digits. On a CPU, each of these
+// stores reads a cache line, and the stores use up most of the translation buffer. So if STAGED is
+// 1, the records of each digit are gathered in a line of private memory, and full lines are stored
+// past the caches (Wassenberg, Sanders 2011).
 #include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
-// 1: gather records by lines (for work-groups of one work-item on CPUs). 0: store each record by
+// 1: gather records in lines, for work-groups of one work-item on CPUs. 0: store each record by
 // itself.
 #ifndef STAGED
 #define STAGED 0
@@ -17,15 +17,15 @@
 
 #if WG_SIZE == 1
 
-// The memory of next_index. It is private if compilers optimise that best. On GPUs it is local,
-// since that much private memory would be reserved for every work-item that runs.
+// The address space of next_index. It is private if compilers optimise private memory best. On GPUs
+// it is local, because so much private memory would be reserved for every work-item that runs.
 #if STAGED
 #define SERIAL_MEMORY private
 #else
 #define SERIAL_MEMORY local
 #endif
 
-// The number of histograms that are used in turn, so that equal neighbours need not wait for each
+// Number of histograms that are used in turn, so that equal neighbours need not wait for each
 // other's counts.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
@@ -42,18 +42,18 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   for (; i < end; ++i) ++counts[record_digit_at(in, i, shift, mask) * COPIES];
 }
 
-// Return the number of a digit's records, from its parts.
+// Return the number of records with a digit, which is the sum of its parts.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + c];
   return sum;
 }
 
-// Whether elements of this number of words are staged: if they fill a line exactly.
+// Whether elements of this number of words are staged. They are if they fill a line exactly.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 
-// Write an element at index `at`, which is at least `first`, or into its digit's line of the stage.
+// Write an element at index `at`, or into its digit's line of the stage. `at` is at least `first`.
 static inline void stage_write(uint *stage, uint digit, global uint *out, size_t at, size_t first,
                                uint n_words, const uint *words) {
   if (!IS_STAGED(n_words)) {
@@ -72,7 +72,7 @@ static inline void stage_write(uint *stage, uint digit, global uint *out, size_t
   }
 }
 
-// Write the elements before `end` that are still in a digit's line.
+// Write the elements before index `end` that are still in a digit's line of the stage.
 static inline void stage_flush(const uint *stage, uint digit, global uint *out, size_t end,
                                size_t first, uint n_words) {
   if (!IS_STAGED(n_words)) return;

@@ -1,5 +1,5 @@
 // Convert records of any number of bytes to records of whole words, and back, so that kernels that
-// move records word by word can move these as well.
+// move records word by word can move them, too.
 #include "device/work_group.cl"
 
 // Size of a record in bytes: 1 to 64, but not a multiple of 4.
@@ -15,7 +15,7 @@
 // Out      out[n * WIDE_WORDS].
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  record i of `out` = record i of `in`, the first byte lowest, followed by zeros.
+// Ensures  record i of `out` = record i of `in`, with the first byte lowest, followed by zeros.
 kernel void widen_records(const global uchar *in, global uint *out, uint n) {
   GRID_FOR(i, n) {
     for (uint w = 0; w < WIDE_WORDS; ++w) {
@@ -27,7 +27,7 @@ kernel void widen_records(const global uchar *in, global uint *out, uint n) {
   }
 }
 
-// Remove the zeros again.
+// Remove the zeros that widen_records has appended.
 //
 // In       in[n * WIDE_WORDS].
 // Out      out[n * RECORD_BYTES].
