@@ -2,8 +2,7 @@
 //
 // A tile has TILE items. Each work-item has TILE_ITEMS of them, whose positions rank_first and
 // RANK_STRIDE give. The rank of an item is its position after the tile is sorted by digit. Items
-// with equal digits keep their order.
-// Example with 8 items and digits of 2 bits:
+// with equal digits keep their order. Example with 8 items and digits of 2 bits:
 //
 //     position   0  1  2  3  4  5  6  7
 //     digit      2  0  3  0  2  1  0  2

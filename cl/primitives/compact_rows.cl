@@ -10,8 +10,7 @@
 #define IN_REGISTERS __attribute__((always_inline))
 
 // A lane's part of a batch. The lane's record in row b begins at records[b * RECORD_CHUNKS], and
-// its value
-// at values[b * VALUE_CHUNKS].
+// its value at values[b * VALUE_CHUNKS].
 typedef struct {
   record_chunk_t records[BATCH * RECORD_CHUNKS];
 #if VALUE_WORDS > 0

@@ -1,1 +1,1 @@
-"""The algorithms: host side of ``cl/algorithms``, one folder each."""
+"""The algorithms, each in a folder of its own. Their kernels are in ``cl/algorithms``."""

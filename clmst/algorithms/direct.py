@@ -41,7 +41,7 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
     Parameters
     ----------
     graph : Graph, DenseGraph, sparse matrix or anything else
-        It may be malformed.
+        The graph, which may be malformed.
     device : Device
         The device that solves unless the host does.
     maximum : bool
@@ -67,7 +67,7 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         found: Forest | None
         if way.record == route.EQUAL:
             found = equal_weights.solve(graph, device, maximum=maximum)
-            if found is None:  # a row is far from sorted
+            if found is None:  # the entries of some row are far from sorted
                 facts = replace(facts, refused=facts.refused | {route.EQUAL})
                 continue
         elif way.record == route.SMALL:

@@ -24,7 +24,7 @@ def option_names(name: str) -> tuple[str, ...]:
 
 
 def options_of(name: str, texts: Iterable[str]) -> object:
-    """Make the options of an algorithm from texts like ``gamma=64``; None without texts.
+    """Make the options of an algorithm from texts like ``gamma=64``. Without texts, return None.
 
     Values are checked by the class of the options. "none" means None for an option that may be
     None.
@@ -94,9 +94,9 @@ def write(name: str, options: object) -> str:
 
 
 def _check_option(option: str, algorithms: Sequence[str]) -> None:
-    """Raise unless one of the algorithms has an option of that name.
+    """Raise InvalidArgumentError unless one of the algorithms has an option of that name.
 
-    The error lists the options of all of them.
+    The error lists the options of all these algorithms.
     """
     known = {name: option_names(name) for name in algorithms}
     if not any(option in names for names in known.values()):
@@ -114,7 +114,10 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, type and value of each option; a nested option has its outer name before it."""
+    """Yield name, type and value of each option. The name of a nested option has a prefix.
+
+    The prefix is the name of the outer option, as in ``prim.queue``.
+    """
     kinds = get_type_hints(type(options))
     for field in fields(options):
         name, value = within + field.name, getattr(options, field.name)

@@ -24,7 +24,7 @@ from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 VERTICES = (9, 600)
-TILED: tuple[tuple[int, int], ...] = ((9, 5), (300, 17))  # points and dimensions
+TILED: tuple[tuple[int, int], ...] = ((9, 5), (300, 17))  # (number of points, dimensions)
 
 
 def complete(device: Device, case: Case) -> Iterator[Answer]:
@@ -53,7 +53,7 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
     for n in VERTICES:
         points = _known_points(n, case)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        if not case.variant:  # ordered like large numbers of points
+        if not case.variant:  # a low height orders few points as large numbers are ordered
             hierarchy.hierarchy_of(matrix, launch, local_height=1)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
@@ -117,9 +117,9 @@ def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Poin
     rng = np.random.default_rng(n)
     if case.metric:
         on_sphere = case.metric == "great-circle"
-        # For a class of many dimensions, take different numbers of them.
+        # If the class is that of many dimensions, the number of dimensions depends on n.
         dimensions = 2 if on_sphere else dimensions or case.dimension_class or 4 + n % 5
-        at_most = 80 if on_sphere else 50  # degrees, and few distances
+        at_most = 80 if on_sphere else 50  # degrees, or small integers with few distances
         coordinates = rng.integers(1, at_most, (n, dimensions))
         core = rng.integers(0, 4, n) if case.core else None
         return Points(coordinates, metric=case.metric, core_distances=core)

@@ -25,9 +25,9 @@ ALGORITHMS: dict[str, AlgorithmRecord] = _records()
 
 
 def takes_complete_graphs(name: str) -> bool:
-    """Return whether an algorithm can solve graphs that list no edges: matrices and points.
+    """Return whether an algorithm can solve complete graphs: matrices and points.
 
-    "auto" can.
+    These graphs do not list their edges. "auto" can solve them.
     """
     return name == "auto" or ALGORITHMS[name].takes_complete_graphs
 

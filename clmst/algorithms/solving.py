@@ -1,4 +1,4 @@
-"""Solve on a device: choose the algorithm, enqueue it, and get its forest to the host.
+"""Solve a graph on a device: choose the algorithm, enqueue it, and copy its forest to the host.
 
 "auto" tries algorithms in the order of their records' ranks. The figures are in
 ``docs/algorithms.md``.
@@ -121,7 +121,7 @@ def in_order(device: Device, graph: DeviceGraph | None, *, n_vertices: int = 0) 
     """
     policy, n = device.policy, n_vertices if graph is None else graph.n_vertices
     ranked = []
-    for record in ALGORITHMS.values():  # one plain loop: every solve pays for it
+    for record in ALGORITHMS.values():  # a plain loop, since every solve executes it
         rank = record.rank
         if rank is not None:
             ranked.append((rank(policy, graph) if callable(rank) else rank, record.name))
@@ -185,7 +185,7 @@ def _solve_in_few_reads(
         if found is not None:
             return found
     solution = solve(graph, launch, maximum=maximum, options=options)
-    if solution.graph is not graph:  # a solve may bring the graph into another form
+    if solution.graph is not graph:  # a solve may have brought the graph into another form
         at_once = at_once and comes_at_once(solution.graph, launch)
     if at_once:
         found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)

@@ -2,14 +2,12 @@
 // them has to search.
 //
 // In late rounds there are few components, and most points are deep inside one of them, far from
-//    all
-// others. The nearest points in their lists are all in the same component. So each of these points
-// would search by itself, and find nothing:
+// all others. The nearest points in their lists are all in the same component. So each of these
+// points would search by itself, and find nothing:
 //
 //     +-------+
 //     | . . . |        the leaf's box; all its points are of component c
-//     |  . .  | <-W->  no point of another component is within W, the weight of c's best edge so
-//     far +-------+
+//     |  . .  | <-W->  no point of another component is within W, the weight of c's best edge
 //     +-------+
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/walk.cl"

@@ -1,9 +1,9 @@
 // canonical_csr: sort edges, which are given in any order, into a CSR in canonical order.
 //
-// Every edge gets a key, which consists of its two ends, the lesser one first. The host then sorts
-// the keys stably. This brings the edges into canonical order, and parallel edges into the order of
-// their positions. Self-loops get the greatest key, which no edge has, so they come last and are
-// cut off:
+// Every edge gets a key, which consists of its two ends, the lesser one first. A stable sort by
+// these keys, which the host enqueues, brings the edges into canonical order, and parallel edges
+// into the order of their positions. Self-loops get the greatest key, which no edge has, so they
+// come last and are cut off:
 //
 //     position  0       1       2       3       4          bits: 2
 //     edge      (2, 1)  (3, 3)  (0, 1)  (1, 2)  (0, 3)
@@ -13,7 +13,6 @@
 // If there is space, the position of an edge is stored with its key, in the last `number_bits` bits
 // of one word. Then the sort moves 8 bytes for each edge. Otherwise number_bits is 0, the positions
 // are in an array of their own, and the sort moves 12 bytes for each edge.
-// array of their own, and the sort moves 12.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"

@@ -30,7 +30,6 @@ static inline build_key_t build_least(const global uint *indices, const global w
 // Needs    columns ascend in every row.
 // Ensures  cells[(u - first_row) * n + v] = the least key of an edge (u, v), or all ones if there
 //          is none.
-//          none.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, global build_key_t *cells,
                               uint first_row, uint n_rows, uint n, ulong gap, uint is_symmetric) {

@@ -20,7 +20,6 @@
 // (6 d + 8) * 2**-24 * N^2. This is `absolute`, with a little added for underflow. The error is too
 // large if near points are far from the center of all points, so the host first looks at a sample
 // (tiles.py).
-// are far from the center of all points, so the host first looks at a sample (tiles.py).
 
 // The weights of points always have a METRIC_ of distance.cl, and that metric's WEIGHT_BITS.
 #ifndef METRIC

@@ -1,8 +1,7 @@
 // dense: filter values of the pairs in a tile, which is a range of rows times a range of columns.
 // In work-groups of one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, which vectors hold.
-//    In
-// larger work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each work-item has OWN_ROWS x
-// 8 of them.
+// In larger work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each work-item has OWN_ROWS
+// x 8 of them.
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 

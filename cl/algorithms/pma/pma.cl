@@ -28,7 +28,6 @@
 //
 // No worker waits. A claim is one compare-and-swap, and a worker that comes second continues with
 // the owner that it finds.
-// continues with the owner that it finds.
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 

@@ -1,4 +1,4 @@
-"""Borůvka's algorithm made of primitives, without atomics."""
+"""Borůvka's algorithm, built from parallel primitives without atomics."""
 
 from __future__ import annotations
 

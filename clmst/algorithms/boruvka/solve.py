@@ -1,4 +1,4 @@
-"""Recursive Borůvka built from primitives: segmented scan, split, scan and compaction; no atomics.
+"""Recursive Borůvka: segmented scans, splits, scans and compactions; no atomics.
 
 Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large
 Graphs on the GPU", HPG '09, Algorithm 1. This module finds the lightest edge of each vertex of a
@@ -38,8 +38,8 @@ def solve(
     """Solve by recursive Borůvka; see :class:`BoruvkaOptions`.
 
     It takes O((n + m) log n) work in O(log n) levels. A level is a fixed sequence of primitives
-    with three read-backs. The device memory beside the graph is the larger of about 85 bytes for
-    each edge, while edge lists are sorted, and 20 bytes for each vertex.
+    with three read-backs. In addition to the graph it takes device memory: about 85 bytes for each
+    edge while edge lists are sorted, or 20 bytes for each vertex, whichever is more.
     """
     options = options_for("boruvka", BoruvkaOptions, options)
     run = BoruvkaRun(Contraction(graph, launch, maximum=maximum), options)
@@ -53,7 +53,7 @@ def solve(
 
 
 class BoruvkaRun:
-    """One solve: its program, and the state that is kept from one level to the next."""
+    """One solve: its program, and the state that passes from one level to the next."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:
         self.steps, self.launch, self.options = steps, steps.launch, options
@@ -72,8 +72,8 @@ class BoruvkaRun:
     def _find_minimum_edges(self, level: Level) -> DeviceArray:
         """Find ``rank << 32 | target`` of every vertex's lightest edge (lines 1 to 3 of the paper).
 
-        Ranks are distinct, so a cycle of choices has exactly two vertices, which have chosen the
-        same edge. Along a longer cycle the ranks would have to fall all the way round.
+        Ranks are distinct, so a cycle of choices consists of two vertices that have chosen the same
+        edge. Along a longer cycle the ranks would have to fall all the way round.
         """
         launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
@@ -131,10 +131,10 @@ class BoruvkaRun:
     def _expects_duplicates(self, level: Level) -> bool:
         """Return whether the removal of parallel edges is expected to save time on this level.
 
-        It is expected in two cases. The last removal took away many entries, as in clustered
-        graphs; the first level counts as if it had. Or the level is so dense that random pairs
-        would repeat one another: of E random pairs among N possible ones, about E / (2 N) repeat
-        another.
+        It is expected in two cases. In the first case, the last removal took away many entries, as
+        in clustered graphs. This is also assumed on the first level. In the second case, the level
+        is so dense that random pairs would repeat one another: of E random pairs among N possible
+        ones, about E / (2 N) repeat another pair.
         """
         return (
             self.duplicate_share >= _WORTHWHILE_SHARE

@@ -50,9 +50,9 @@ class BoxTree:
     """A tree of bounding boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``."""
 
     device: Device
-    n: int  # points
+    n: int  # number of points
     dimensions: int
-    rows: int  # of a leaf: dimensions, and one more if there are core distances
+    rows: int  # number of dimensions, and one more if there are core distances
     defines: dict[str, int]  # macros of all kernels that search the hierarchy
     ids: DeviceArray  # uint32, shape (n,): the point in each slot
     slots: DeviceArray  # uint32, shape (n,): the slot of each point
@@ -137,11 +137,11 @@ def order_of(
 ) -> DeviceArray:
     """Enqueue a sort that gives near points near positions, and return their numbers in that order.
 
-    The order is found once and kept with the matrix. Segments of 2**height leaves are halved along
-    their widest side again and again, beginning with the segment of all points. Large segments are
-    halved one height at a time, by a sort of all points, or by one launch if work-groups have one
-    work-item. When segments are small enough, one launch does the rest, with a work-group for each
-    segment.
+    The order is found once and kept with the matrix. A segment of points is halved along its widest
+    side, and each half is halved in the same way. The first segment has all points. Large segments
+    are halved one height at a time, by a sort of all points, or by one launch if work-groups have
+    one work-item. When segments are small enough, a last launch halves each of them completely,
+    with one work-group for each segment.
     """
     if ORDER in matrix.forms:
         known: DeviceArray = matrix.forms[ORDER]

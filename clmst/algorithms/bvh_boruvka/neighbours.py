@@ -1,4 +1,4 @@
-"""The k nearest points of each point; host side of ``bvh_boruvka/neighbours.cl`` in ``cl``."""
+"""Find the k nearest points of each point. The kernels are in ``bvh_boruvka/neighbours.cl``."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _LISTED = 7
 class NearPoints:
     """The nearest points of every point, and a lower bound on the weight of its other edges.
 
-    They are computed before the first round of Borůvka's algorithm, and spare many points a search
-    of the hierarchy.
+    They are computed before the first round of Borůvka's algorithm. With them, many points need not
+    search the hierarchy.
     """
 
-    k: int  # the length of each list; 0 without lists
+    k: int  # the length of each list, or 0 if there are no lists
     lists: DeviceArray | None  # uint32, shape (n * k,): slots of near points, the nearest first
     lower: DeviceArray  # float64, shape (n,): no edge to a point outside the list is lighter
 

@@ -1,4 +1,4 @@
-"""Trees of few points by Prim's algorithm; host side of ``cl/algorithms/bvh_boruvka/prim.cl``."""
+"""Find trees of few points by Prim's algorithm. The kernel is ``bvh_boruvka/prim.cl``."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Edges in any order, brought into canonical order on the device."""
+"""Bring edges that are given in any order into canonical order, on the device."""

@@ -33,7 +33,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# Values of canonical_csr.cl.
+# Indices of the words of the verdict in canonical_csr.cl.
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
@@ -56,9 +56,9 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
     Returns
     -------
     DeviceGraph or None
-        None if the host has to order the edges: if there are few, if an end is not a vertex because
-        the caller has changed the array, if very many are parallel, or if the device is not
-        trusted.
+        None if the host has to order the edges. The host orders them if there are few edges, if an
+        end is not a vertex because the caller has changed the array, if very many edges are
+        parallel, or if the device is not trusted.
     """
     encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
     case = _case(encoding, edges.n_vertices, edges.size)
@@ -168,7 +168,7 @@ class Arrangement:
             self._verdict, self._n, self._m, self._bits, self._number_bits,
             int(u.dtype.itemsize == 8), int(order is not None),
         )  # fmt: skip
-        self._is_list = True  # a list may have faults, or be in order already
+        self._is_list = True  # only a list can have faults, or be in order already
 
     def pair_slots(self, matrix: DeviceGraph) -> None:
         """Enqueue the computation of sort keys for the entries of a matrix."""
@@ -307,7 +307,7 @@ def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
 
 
 def uploaded(device: Device, *arrays: Array) -> list[DeviceArray]:
-    """Put arrays of the host on a device; the copies may still be under way.
+    """Put arrays of the host on a device. The copies may still be under way on return.
 
     If the device works in the host's memory, nothing is copied.
     """

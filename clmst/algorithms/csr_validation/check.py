@@ -2,7 +2,7 @@
 
 On the host, this check takes seconds for a large symmetric matrix, mainly for the transpose to
 which the matrix is compared. The device computes a fingerprint instead, with secret keys of this
-process. The fingerprint of a symmetric matrix is 0. That of any other matrix is 0 with a
+process. The fingerprint of a symmetric matrix is 0. The fingerprint of any other matrix is 0 with a
 probability of 2**-64.
 """
 
@@ -36,21 +36,21 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/csr_validation/csr_validation.cl"
 
-FORMATS = ("csr", "csc", "coo")  # SciPy converts the other two to the first, in C
+FORMATS = ("csr", "csc", "coo")  # SciPy converts "csc" and "coo" to "csr" in compiled code
 
-# Maximum number of work-groups for each compute unit. All of them update the same words.
+# Maximum number of work-groups for each compute unit. All work-groups update the same few words.
 _MOST_GROUPS = 32
 
-# Maximum number of slots at which a guess looks. Usually one is enough.
+# Maximum number of slots that a guess about symmetry reads. Usually it reads only one.
 _SLOTS_OF_GUESS = 64
 
-# Values of verdict.cl.
+# Values of cl/device/verdict.cl.
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
 _ORDER = 16
-# Values of csr_validation.cl: slots of a tile for each work-item, and for the single work-item of a
-# work-group.
+# Values of csr_validation.cl: how many slots of a tile each work-item takes, if its work-group has
+# many work-items and if it has one.
 _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
@@ -82,7 +82,8 @@ def put_matrix(
     -------
     DeviceGraph or None
         None if the matrix is not of this kind, if it is faulty (the host then finds and names the
-        fault), or if only the host can rearrange it.
+        None if the matrix is not of this kind, if it is faulty, or if only the host can rearrange
+        it. For a faulty matrix, the host then finds the fault and names it.
 
     Notes
     -----
@@ -134,8 +135,9 @@ def _checked(
     Returns
     -------
     Forest, DeviceGraph, Arrangement or None
-        The forest if `solve` finds it; the graph if it is sound; its slots on their way into
-        canonical order if they need one; None if it is faulty or the host has to rearrange it.
+        The forest if `solve` finds it; the graph if it is valid; an Arrangement, which is bringing
+        the slots into canonical order, if the order is wrong; None if the graph is faulty or the
+        host has to rearrange it.
     """
     resident = _uploaded(graph, device)
     if resident is None:
@@ -174,7 +176,7 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
 
 def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph | None:
-    """Return the graph if the words of a verdict say that it is sound, else None."""
+    """Return the graph if the words of a verdict say that it is valid, else None."""
     if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
     return with_symmetry(resident, symmetric=bool(faults & _BELOW))
@@ -199,8 +201,8 @@ def is_trusted(device: Device, encoding: Encoding) -> bool:
 def _as_it_is(matrix: Any) -> Graph | None:
     """Make a graph of a matrix's arrays, of which little is checked.
 
-    Returns None if it is not a sparse matrix of this kind, if it is small, or if the few checks
-    fail.
+    Returns None if the matrix is not a sparse matrix in one of FORMATS, if it is small, or if one
+    of the few checks fails.
     """
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.format not in FORMATS:
@@ -237,9 +239,9 @@ def _seems_symmetric(starts: Array, columns: Array) -> bool:
 
 
 def _words(numbers: Array) -> Array | None:
-    """Convert integers to words of 32 bits; negative ones of 32 bits become large ones.
+    """Convert integers to words of 32 bits. Negative 32-bit integers become large words.
 
-    Returns None if that is not possible.
+    Returns None if the integers cannot be converted.
     """
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
         return None
@@ -274,6 +276,6 @@ def _read(verdict: Memory, device: Device) -> list[int]:
 
 @cache
 def _secret_keys() -> tuple[np.uint64, np.uint64]:
-    """Return two random words, which stay the same throughout the process."""
+    """Return two random words, which are the same in each call of a process."""
     ends, weights = np.frombuffer(os.urandom(16), np.uint64)
     return ends, weights

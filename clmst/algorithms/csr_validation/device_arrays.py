@@ -1,4 +1,4 @@
-"""Make a graph of arrays that are on a device already."""
+"""Make a graph of arrays that are on a device already, after checking them."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def _integers(name: str, values: Any, device: Device) -> DeviceArray:
 
 
 def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
-    """Let the device check a graph.
+    """Let the device check a graph, and return it.
 
-    The call waits for the device. Returns None if the host has to look at it, to find the fault or
-    because the device is not trusted.
+    The call waits for the device. Returns None if the host has to check the graph, either to find
+    the fault or because the device is not trusted.
     """
     device = resident.device
     if not validation.is_trusted(device, resident.encoded.encoding):
@@ -98,9 +98,9 @@ def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
 
 
 def _checked_by_host(resident: DeviceGraph) -> DeviceGraph:
-    """Let the host check a graph; raise InvalidGraphError, which names the fault.
+    """Let the host check a graph, and return it if it is valid.
 
-    A sound graph is returned.
+    Raises InvalidGraphError, which names the fault, if it is not.
     """
     host = resident.graph
     found = Graph.from_csr(host.indptr, host.indices, host.weights)

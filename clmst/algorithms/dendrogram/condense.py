@@ -1,4 +1,4 @@
-"""Condensed trees on a device; host side of ``cl/algorithms/dendrogram/condense.cl``."""
+"""Compute condensed trees on a device. The kernels are in ``dendrogram/condense.cl``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _CLUSTER = np.dtype(
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# Maximum bytes of a result that is read as a whole, before the number of clusters is known. A
-# further read takes 30 us.
+# Maximum number of bytes of a result that is read as a whole, before the number of clusters is
+# known. A second read would take 30 us.
 _MOST_UNKNOWN = 1 << 20
 
 # The fields of a row of scikit-learn's condensed tree.
@@ -44,9 +44,10 @@ Nodes = npt.NDArray[np.int64]
 class CondensedTree:
     """The clusters of a minimum size in a dendrogram, and when each point leaves its cluster.
 
-    A cluster begins at a split of its parent cluster into two large enough parts. Cluster 0 is the
-    root and contains all points. A cluster has a greater number than its parent. Times are
-    densities: lambda = 1 / height, which grows from the root to the leaves.
+    A cluster begins where its parent cluster splits into two large enough parts. Cluster 0 is the
+    root and contains all points. A cluster has a greater number than its parent. The time at which
+    something happens is given as a density, lambda = 1 / height, which grows from the root to the
+    leaves.
     """
 
     # Whether sums of stabilities are exact, so that they do not depend on the order of points.
@@ -109,7 +110,8 @@ class CondensedTree:
     def persistence(self) -> Floats:
         """Stability divided by the number of points and by the greatest finite lambda.
 
-        An infinite stay counts as that lambda. The result is 1 if no finite lambda is above 0.
+        An infinite stay counts as this greatest lambda. The result is 1 if all finite lambdas are
+        0.
         """
         within = np.concatenate([self.point_cluster, self.parent[1:]])
         until = np.concatenate([self.point_lambda, self.birth[1:]])
@@ -216,7 +218,7 @@ class _Result:
         # The maximum number of clusters. Leaf clusters are disjoint, so at most n // least exist,
         # and every split makes two clusters.
         most = max(2 * (n // least) - 1, 1)
-        self.behind = 1 + n + (n + 1) // 2  # words before the clusters
+        self.behind = 1 + n + (n + 1) // 2  # number of words before the clusters
         self.words = np.empty(self.behind + _CLUSTER_WORDS * most, np.uint64)
         self.in_place = result_in_place(device, self.words)
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
@@ -224,8 +226,8 @@ class _Result:
     def read(self, launch: Launcher) -> CondensedTree:
         """Wait for the condensed tree and return it.
 
-        If it has to be copied to the host, a small result is copied whole, with the memory of the
-        maximum number of clusters. For a large one, the number of clusters is read first.
+        If the result has to be copied to the host, a small result is copied whole, with memory for
+        the maximum number of clusters. For a large one, the number of clusters is read first.
         """
         words, behind, n = self.words, self.behind, self.n
         if self.in_place is not None:

@@ -1,4 +1,4 @@
-"""Dendrograms on a device; host side of ``cl/algorithms/dendrogram``.
+"""Build dendrograms on a device. The kernels are in ``cl/algorithms/dendrogram``.
 
 The merge by many work-items follows P. Sao, A. Prokopenko, D. Lebrun-Grandié, "PANDORA: A Parallel
 Dendrogram Construction Algorithm for Single Linkage Clustering on GPU", ICPP '24. ``contract.cl``
@@ -32,7 +32,7 @@ HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps divides depth
 class Merges:
     """A dendrogram on a device: one merge per edge of a forest. Merge i creates node n + i."""
 
-    n: int  # vertices, which are the nodes 0 to n - 1
+    n: int  # number of vertices, which are the nodes 0 to n - 1
     order: DeviceArray  # uint32, shape (m,): the edge that each merge belongs to
     children: DeviceArray  # uint32, shape (2 m,): the two nodes that each merge joins, lesser first
     sizes: DeviceArray  # uint32, shape (m,): number of vertices below each merge
@@ -43,15 +43,16 @@ def merge(
 ) -> Merges:
     """Build the dendrogram of a forest with `n` vertices.
 
-    `ends` are the two ends of each edge, uint32, shape (2 m,). `order` are the edges by rising
-    weight. Unless many work-items merge, the call does not wait for the device.
+    `ends` are the two ends of each edge, uint32, shape (2 m,). `order` are the edges by ascending
+    weight.
 
-    One work-item merges the edges one after the other if work-groups have one work-item, as on
-    CPUs. This is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
-    edge. On other devices one work-item merges, in local memory, with `serial`, which is for no
-    more vertices than the router allows. Otherwise many work-items merge level by level, in
-    O(n log n) work and about 80 bytes per vertex (:class:`ParallelMerge`); the host then waits for
-    the size of every level.
+    If work-groups have one work-item, as on CPUs, one work-item merges the edges one after the
+    other. This is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
+    edge. On other devices, `serial` makes one work-item merge in local memory. The caller may set
+    it for as many vertices as the router allows. In both cases the call does not wait.
+
+    Otherwise many work-items merge level by level (:class:`ParallelMerge`), in O(n log n) work and
+    with about 80 bytes per vertex. Then the call waits for the size of every level.
     """
     device, m = order.device, order.size
     if m and not serial and device.policy.work_group_size > 1:
@@ -69,7 +70,7 @@ def merge(
 
 
 def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
-    """Sort edges by rising weight, and return their indices on the device.
+    """Sort edges by ascending weight, and return their indices on the device.
 
     Edges of equal weight keep their order. Weights must not be NaN. `by_device` decides whether the
     device or the host sorts. By default the router decides by the number of edges. The host always

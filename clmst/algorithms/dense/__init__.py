@@ -16,7 +16,7 @@ Filter: TypeAlias = Literal["auto", "differences", "products"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseOptions:
-    """Options of `dense`, which runs Borůvka's algorithm on an adjacency matrix or on points.
+    """Options of `dense`: Borůvka's algorithm on an adjacency matrix or on points.
 
     They change how long a solve takes, never its result.
 

@@ -32,15 +32,15 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# Number of cells in a block of a row. The first value is for a solve in a single launch. There one
-# work-group also reads blocks again whose lightest cell has become useless, so wide blocks would
-# take long. The second value is for a solve in several launches.
+# Number of cells in a block of a row. The first value is for a solve in a single launch, in which
+# one work-group also reads blocks again. Wide blocks would take it too long. The second value is
+# for a solve in several launches.
 _WIDTH_ALONE, _WIDTH = 128, 256
-# Several rounds are enqueued at once: as many as are needed if each round joins 7 components (about
-# 2**2.75) to one. Usually the tree is complete after them.
+# For the number of rounds that are enqueued at once: it is assumed that each round joins 7
+# components (about 2**2.75) to one. Usually the tree is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
-# Work-groups per compute unit that read blocks again. The host does not know how many blocks are
-# listed when it enqueues the kernel; usually they are few.
+# Number of work-groups per compute unit that read blocks again. The host does not know how many
+# blocks are listed when it enqueues the kernel. Usually they are few.
 _FEW_GROUPS = 2
 
 

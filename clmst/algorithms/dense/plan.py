@@ -47,13 +47,13 @@ class DensePlan:
     """The buffers of a solve by `dense`. They are kept with the graph for the next solve."""
 
     device: Device
-    n: int  # vertices
+    n: int  # number of vertices
     panels: tuple[Panel, ...]
-    dimensions: int  # of points; 0 if a matrix is stored
+    dimensions: int  # number of coordinates of a point; 0 if a matrix is stored
     program: Any  # built from SOURCE
     wide: bool  # whether keys have 64 bits
-    width: int  # cells of a block
-    n_blocks: int  # blocks per row
+    width: int  # number of cells in a block
+    n_blocks: int  # number of blocks in a row
     keys: DeviceArray  # shape (n * n_blocks,): the key of the lightest cell of each block
     columns: DeviceArray  # uint32, shape (n * n_blocks,): the column of this cell
     component: DeviceArray  # uint32, shape (n,): the root of each vertex's component
@@ -252,7 +252,7 @@ def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: boo
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
     if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:
-        return greatest  # weights are not NaN, whose keys are free; short integers have lower keys
+        return greatest  # this is the key of a NaN, or above all keys of short integers
     low, high = sorted(order_keys(ends(), descending=maximum).tolist())
     if high < greatest:
         return greatest

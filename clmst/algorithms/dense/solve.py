@@ -37,15 +37,15 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-# Work-groups per compute unit that read blocks again. The host does not know how many blocks are
-# listed when it enqueues the kernel; usually they are few.
+# Number of work-groups per compute unit that read blocks again. The host does not know how many
+# blocks are listed when it enqueues the kernel. Usually they are few.
 _FEW_GROUPS = 16
 # DENSE_JUMPS of steps.cl: a launch of pointer jumps divides the depth of a component by it.
 _JUMPS = 32
-# A solve by tiles enqueues several rounds before the host reads their counts: as many as are needed
-# if each round joins 7 components (about 2**2.75) to one. It was tried on 44 sets of 300 to 10,000
-# points: normal, uniform, clustered and integer points, digits and a random walk. 38 trees are
-# complete after these rounds.
+# A solve by tiles enqueues several rounds before the host reads their counts. For the number of
+# these rounds, it is assumed that each round joins 7 components (about 2**2.75) to one. This was
+# tried on 44 sets of 300 to 10,000 points: normal, uniform, clustered and integer points, digits
+# and a random walk. For 38 of them, the tree is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
 
 
@@ -106,7 +106,7 @@ def solve_matrix(
         run.solve()
         hooked = np.empty(run.plan.n, np.uint64)
         launch.read(run.plan.edges.memory, hooked)
-        # The host sorts: this is quick beside reading all pairs, and needs no further kernels.
+        # The host sorts. This takes little time beside reading all pairs, and needs no kernels.
         ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.plan.n), run.stats()
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 
@@ -151,8 +151,8 @@ class _Round:
 class _DenseRun:
     """One solve: it enqueues the kernels of all rounds, and reads how many components remain."""
 
-    rounds_ahead = 1  # rounds that are enqueued before the host reads the counts of the first one
-    jumps = 1  # launches of pointer jumps in a round
+    rounds_ahead = 1  # number of rounds that are enqueued before the host reads the counts
+    jumps = 1  # number of launches of pointer jumps in a round
 
     def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
         self.plan, self.launch, self.options = plan, launch, options

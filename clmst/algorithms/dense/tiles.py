@@ -37,11 +37,12 @@ _WORK_GROUP = 256
 # Maximum number of registers of a work-item. With this limit two work-groups fit on a
 # multiprocessor of NVIDIA's GPUs at the same time (benchmarks/log.md).
 _REGISTERS = 128
-# Work-groups per compute unit in a launch over tiles. Each work-group takes one tile after the
-# other. On NVIDIA's GPUs one of three begins only when another one has ended.
+# Number of work-groups per compute unit in a launch over tiles. Each work-group takes one tile
+# after the other. On NVIDIA's GPUs, one work-group of three begins only when another one has ended.
 _GROUPS_PER_UNIT = 3
-# Rows of a work-item in a tile, each with 8 columns: as many as fit the registers of NVIDIA's GPUs,
-# and as fit the registers of other devices. 16 work-items share a row.
+# Number of rows that a work-item has in a tile, each with 8 columns. The first value fits the
+# registers of NVIDIA's GPUs, and the second the registers of other devices. The third number is how
+# many work-items share a row.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
@@ -94,11 +95,11 @@ class PackedPoints:
 
     device: Device
     defines: dict[str, int]  # macros of the tile kernels; they do not depend on n or d
-    n: int  # points
-    d: int  # coordinates
-    padded: int  # coordinates of a float32 row: d, rounded up
+    n: int  # number of points
+    d: int  # number of coordinates
+    padded: int  # number of coordinates in a float32 row: d, rounded up
     rows: Memory  # float64, shape (n * d,); may be memory of the host that the device reads
-    center: Memory  # float64, shape (d,); likewise
+    center: Memory  # float64, shape (d,); may be memory of the host that the device reads
     singles: DeviceArray  # float32: one point after the other, for the rows of tiles
     packs: DeviceArray  # float32: 16 points together, for the columns of tiles
     halves: DeviceArray  # float32: half the squared norm of each point

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 2**20
 
-# Rows of more slots than this are cut into pieces of this size, one for each lane group. On an
-# H200, with 64 slots solves take 0.976 of the time on average over fifteen graphs, but 1.2 on
-# copapers; with 256 they take 1.042.
+# Rows with more slots than this are cut into pieces of this size, one for each lane group. On an
+# H200, with a value of 64, solves take 0.976 of the time on average over fifteen graphs, but 1.2 on
+# copapers. With a value of 256 they take 1.042 of the time.
 HUB_ROW = Constant("ecl.HUB_ROW", 128)
 # Number of rows that a work-item takes from each tile of a graph if its work-group has one
 # work-item. On two CPU cores, under Intel's runtime and PoCL, 128 rows take 1.031 and 1.062 of the
@@ -209,7 +209,7 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
         "WORKLIST_TUPLES": options.tuples,
     }
     if not options.hybrid_parallelism:
-        defines["LANES_IMPL"] = 0  # work-items on rows of their own do not run in step
+        defines["LANES_IMPL"] = 0  # since work-items with rows of their own diverge
     return defines
 
 

@@ -42,10 +42,10 @@ def solve(
 ) -> Solution:
     """Solve by ECL-MST; see :class:`EclOptions`.
 
-    It takes O((n + m) log n) work in O(log n) rounds. A round has two launches (one more without
-    64-bit atomics, one more for 64-bit weights) and at most one read-back. The device memory beside
-    the graph is 32 bytes for each edge (two worklists), 20 bytes for each vertex (28 for 64-bit
-    weights), and one byte for each slot.
+    It takes O((n + m) log n) work in O(log n) rounds. A round has two launches, one more without
+    64-bit atomics, and one more for 64-bit weights. It has at most one read-back. In addition to
+    the graph it takes device memory: 32 bytes for each edge (two worklists), 20 bytes for each
+    vertex (28 for 64-bit weights), and one byte for each slot.
     """
     options = options_for("ecl", EclOptions, options)
     if not options.single_direction and not graph.graph.is_symmetric:
@@ -156,7 +156,7 @@ class _EclRun:
         The range is from `lightest` to `heaviest`, as first words of sort keys. `contracted` is
         True if an earlier pass has merged vertices already.
         """
-        if contracted:  # sets that ran out of light edges still have their last reservation
+        if contracted:  # sets without light edges still have the reservations of their last round
             for reservations in self.reservations:
                 self._forget(reservations)
         weight_range = (np.uint32(lightest), np.uint32(heaviest))
@@ -189,7 +189,7 @@ class _EclRun:
         """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
-        counts = np.empty(2, np.uint32)  # edges of this round, and of the next
+        counts = np.empty(2, np.uint32)  # numbers of edges in this round and in the next
         while sizes[-1]:
             self._check_progress(first, sizes[-1])
             self._enqueue_round(sizes[-1], is_first=self.round == first)

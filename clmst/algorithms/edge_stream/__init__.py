@@ -1,1 +1,1 @@
-"""Edges of a stream on a device: what generates, filters and reduces them."""
+"""Generate, filter and reduce the edges of a stream on a device."""

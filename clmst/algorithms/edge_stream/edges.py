@@ -1,4 +1,4 @@
-"""Edges of a stream, on the host or on a device, and the base class of kernels that take them."""
+"""The edges of a stream, on the host or on a device, and the base class of their kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/edge_stream/edge_stream.cl"
 
 NO_FAULT = 0xFFFFFFFF  # value of edge_stream.cl
-MOST_IDS = 2**63  # edge ids are int64
+MOST_IDS = 2**63  # because edge ids are int64
 
 WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -138,7 +138,7 @@ class EdgePart:
         weights : array_like or None
             None gives each edge a weight of 1, as uint8.
         edge_ids : array_like of int or int
-            The ids, which must rise, or the first of consecutive ids.
+            The ids, in ascending order, or the first of consecutive ids.
         n_vertices : int
             Ends must be less than that.
         row : callable
@@ -240,7 +240,7 @@ def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
 
 
 class FaultyEdgeError(Exception):
-    """An invalid edge at position `at` of a chunk."""
+    """Raised for an invalid edge, which is at position `at` of a chunk."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -250,9 +250,9 @@ class FaultyEdgeError(Exception):
 class EdgeKernels(ABC):
     """Base class of the kernels that take the chunks of a stream.
 
-    `source` is their file, and `dtype` the dtype of the weights. Attributes count the edges of the
-    forest so far (`n_forest`), the solves (`reductions`), and the edges that were left out of all
-    solves (`n_filtered`).
+    `source` is the file of the kernels, and `dtype` the dtype of the weights. Attributes count the
+    edges of the forest so far (`n_forest`), the solves (`reductions`), and the edges that were left
+    out of all solves (`n_filtered`).
     """
 
     def __init__(
@@ -266,14 +266,14 @@ class EdgeKernels(ABC):
 
     @abstractmethod
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
-        """Enqueue a search for the edges that count, and return the chunk with these marked.
+        """Enqueue a search for the edges that may matter, and return the chunk with them marked.
 
-        Only one search may be under way at a time.
+        They are the edges that may enter the forest. Only one search may be under way at a time.
         """
 
     @abstractmethod
     def take(self, chunk: EdgeChunk) -> None:
-        """Take the edges of a chunk that count.
+        """Take the edges of a chunk that may enter the forest.
 
         The call waits for the device. If the edges have not been marked yet, they are marked first.
 
@@ -284,7 +284,7 @@ class EdgeKernels(ABC):
         """
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Enqueue the narrowing of ends of 64 bits, signed or not, to 32 bits.
+        """Enqueue the conversion of ends of 64 bits, signed or not, to 32 bits.
 
         Ends that do not fit into 32 bits become 2**32 - 1, which is not a vertex.
         """

@@ -1,6 +1,6 @@
 """Edges that a device generates from their ids.
 
-Host side of ``cl/algorithms/edge_stream/generate.cl``.
+The kernels are in ``cl/algorithms/edge_stream/generate.cl``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SOURCE = "algorithms/edge_stream/generate.cl"
 ID = "id"
 # Maximum number of edges that are generated together. On CPUs they are few enough for the caches.
 CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
-_MOST_EDGES = 1 << 63  # ids are int64
+_MOST_EDGES = 1 << 63  # because ids are int64
 _MOST_AT_ONCE = (1 << 32) - 1
 
 

@@ -1,8 +1,8 @@
 """Borůvka's algorithm by passes over a stream of edges.
 
-Host side of ``cl/algorithms/edge_stream/passes.cl``. The device has a label and the best edge of
-every vertex, and one chunk of the stream. After each pass the new edges of the forest are copied to
-the host.
+The kernels are in ``cl/algorithms/edge_stream/passes.cl``. The device stores a label and the best
+edge of every vertex, and one chunk of the stream. After each pass the new edges of the forest are
+copied to the host.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SOURCE = "algorithms/edge_stream/passes.cl"
 # the numbers of some words after the leading one, and the value of all words before a pass.
 _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
-_MOST_LAUNCHES = 16  # each follows 33 times as many pointers; no tree is higher
+_MOST_LAUNCHES = 16  # each launch follows 33 times as many pointers, which is enough for any tree
 _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 
@@ -184,7 +184,7 @@ class EdgePasses(EdgeKernels):
     def _words(self) -> tuple[DeviceArray, ...]:
         """The arrays of best edges' words.
 
-        A word that narrow weights do not have is replaced by a dummy, which is never read.
+        If narrow weights do not have a word, a dummy, which is never read, replaces its array.
         """
         return tuple(self._best.get(name, self._word) for name in _BEST)
 

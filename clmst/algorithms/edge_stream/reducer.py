@@ -54,8 +54,8 @@ class EdgeReducer(EdgeKernels):
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
-        # By the forest so far, a limit for each vertex, which rules out heavier edges; and the tree
-        # of each vertex, if more than one tree has edges.
+        # From the forest so far: a limit for each vertex, which rules out heavier edges, and the
+        # tree of each vertex, if more than one tree has edges.
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
         # A number greater than all edge ids so far, and whether the ids of each chunk were greater
@@ -122,10 +122,10 @@ class EdgeReducer(EdgeKernels):
         self._size += count
         end = chunk.first_id + chunk.size
         if chunk.ids is not None:
-            last = np.empty(1, np.uint64)  # the greatest id, since ids rise within a chunk
+            last = np.empty(1, np.uint64)  # the greatest id, since ids ascend within a chunk
             self._launch.read(chunk.ids.memory, last, offset=8 * (chunk.size - 1))
             end, self._rises = int(last[0]) + 1, False
-        elif chunk.first_id < self._next_id != end:  # some more of the same chunk may follow
+        elif chunk.first_id < self._next_id != end:  # the rest of the same chunk may follow
             self._rises = False
         self._next_id = max(self._next_id, end)
 
@@ -191,7 +191,7 @@ class EdgeReducer(EdgeKernels):
         return order
 
     def _arranged(self, order: DeviceArray | None = None) -> Arrangement:
-        """Sort the edges stably by their ends, from the buffer's order or another.
+        """Sort the edges stably by their ends, beginning with the buffer's order or another order.
 
         The call waits for the device.
         """

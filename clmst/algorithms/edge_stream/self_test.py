@@ -23,7 +23,7 @@ from clmst.runtime.launcher import Launcher
 
 # Known graphs, and the number of edges of a chunk.
 CHUNKED: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1 << 14))
-_MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vertices
+_MOST_PASSES = 32  # since each pass halves the components, of which there are less than 2**32
 
 
 def reductions(device: Device, case: Case) -> Iterator[Answer]:
@@ -98,7 +98,7 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
 def _shuffled(size: Size) -> tuple[Array, Array, Array]:
     """Return ends and ranks of a known graph's edges in a random order.
 
-    In this order, filters have edges to leave out.
+    In this order, many edges can be filtered out.
     """
     u, v, ranks, _ = known_graph(size).ranks.edges()
     order = np.random.default_rng(u.size).permutation(u.size)

@@ -1,8 +1,8 @@
-"""The forest of a SciPy matrix of equal weights by one work-item; host side of the kernel.
+"""Find the forest of a SciPy matrix of equal weights, by one work-item.
 
 If all weights are equal, neither a sort nor rounds are needed. One thread that goes through the
-entries once is quicker than all cores together, which would first have to bring the entries into
-canonical order.
+entries once is quicker than all cores together, because these would first have to bring the entries
+into canonical order.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/equal_weights/equal_weights.cl"
 
-_PROBES = 64  # weights that are looked at before a matrix is converted
+_PROBES = 64  # number of weights that are compared before a matrix is converted
 
-# Values of the kernel.
+# Values of cl/algorithms/equal_weights/equal_weights.cl.
 _SOLVED = 1
 _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
@@ -43,8 +43,8 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
     The call waits for the device. The device must work in the host's memory by single work-items.
     `maximum` only sets a field of the forest, since both kinds of forest are the same here. Returns
-    None if the matrix is faulty. It takes O((n + n_slots) log n), and 8 bytes for each slot and 8
-    for each vertex.
+    None if the matrix is faulty. The call takes O((n + n_slots) log n) time, and 8 bytes for each
+    slot and for each vertex.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=False)
     if found is None:
@@ -58,7 +58,7 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 
 def entries(matrix: Any, device: Device) -> Array | None:
-    """Return the rising indices of the first entries of a matrix that are a forest.
+    """Find the spanning forest whose entries come first, and return their indices, ascending.
 
     The call waits for the device. The matrix is as in :func:`solve`. Returns None if it is faulty.
     """

@@ -34,8 +34,8 @@ FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
 # Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
-# Minimum number of slots in a segment, and of vertices in a work-item's range. If there are too few
-# for all work-items, fewer work-items are started.
+# Minimum number of slots in a segment, and minimum number of vertices in a work-item's range. If
+# there are too few for all work-items, fewer work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Number of vertices from which on the array with the component of each vertex does not fit a cache.
@@ -100,11 +100,11 @@ class CpuRun(FilterBoruvkaRun):
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
         self.reserved_stride = 0
-        # If light edges go first, most of the slots that the vertices would look at are not listed
+        # If light edges go first, most of the slots at which the vertices would look are not listed
         # at all.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self.vertices = self.n  # number of supervertices at the beginning of the phase
-        self.depths: list[tuple[int, int]] = []  # of each depth: its first link, its links
+        self.depths: list[tuple[int, int]] = []  # for each depth: its first link, its links
         self._allocate()
 
     def _stride(self) -> int:
@@ -366,11 +366,11 @@ def _windows(
     offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
     slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
     encoded = graph.encoded
-    if callable(encoded.source):  # only the device has them, so it looks up the sampled ones
+    if callable(encoded.source):  # only the device has the weights, so it looks up the sampled ones
         encoded = words_on_device(graph.weights, encoded.encoding, graph.n_slots, launch)
     drawn = encoded.keys(slots, descending=maximum)
     keys, places = least_of_draws(drawn, ends.draw_bits)
-    order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
+    order = np.argsort(keys, kind="stable")  # slots ascend, so this orders by (key, slot)
     cuts = order[list(ends.ranks)]
     limited = [(np.uint32(1), np.uint64(keys[at]), np.uint32(slots[places[at]])) for at in cuts]
     return [*limited, last]

@@ -59,13 +59,13 @@ def new_run(
         )
     key = ("filter-boruvka", maximum, options)
     workspace = graph.plans.get(key)
-    if workspace is not None:  # its last solve may have reported too small a worklist
+    if workspace is not None:  # the last solve may have reported that a worklist was too small
         full_capacity |= workspace.overflowed
     if workspace is not None and (
         workspace.full_capacity < full_capacity or workspace.finer < finer
     ):
         del graph.plans[key]
-        workspace = None  # the next one may need its memory
+        workspace = None  # the next workspace may need its memory
     if workspace is None:
         workspace = graph.plans[key] = Workspace(
             graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
@@ -123,7 +123,7 @@ def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRu
 
 
 class MixedRun(GpuRun):
-    """One solve in which one launch does all rounds of a window of weights but the first ones.
+    """One solve in which one launch does all rounds of a window of weights except the first rounds.
 
     Its work-groups wait for one another between the rounds.
     """
@@ -133,7 +133,7 @@ class MixedRun(GpuRun):
     def _choose(self, phase: int, depth: int) -> bool:
         """Enqueue the kernels of a first round, or the launch that does all remaining rounds.
 
-        Returns False after the latter.
+        Returns True after a first round, and False after the launch of all remaining rounds.
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
@@ -161,7 +161,7 @@ class ResidentRun(GpuRun):
     """One solve in one launch, whose work-groups wait for one another."""
 
     launches = "resident"
-    verdict: Memory | None = None  # written by the check of the graph, if that is enqueued
+    verdict: Memory | None = None  # the result of the check of the graph, if that is enqueued
 
     def enqueue(self) -> None:
         """Enqueue the one launch of the solve, without waiting."""

@@ -1,4 +1,4 @@
-"""The loop of filter-boruvka, which is the same for the kernels for CPUs and those for GPUs.
+"""The loop of filter-boruvka, which the kernels for CPUs and those for GPUs have in common.
 
 The edges are divided by weight into windows. Each window is solved in a phase of its own, the
 lightest first, by rounds of Borůvka's algorithm: every supervertex chooses its lightest edge, and
@@ -16,7 +16,7 @@ from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 
-# Two counts: before a round and after it.
+# Two counts: one before a round and one after it.
 Change: TypeAlias = tuple[int, int]
 
 

@@ -29,11 +29,11 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
     Notes
     -----
-    It takes O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, the memory that a
-    solve needs beside the graph is kept with the graph for the next solve. For 32-bit weights it is
-    at most 24 bytes for each edge and 35 for each vertex; ``stats`` contains the sum. Worklists as
-    large as the graph are used in two cases: if a smaller worklist has overflowed, and for graphs
-    of many edges in which light edges do not go first.
+    It takes O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, a solve needs memory
+    in addition to the graph, which is kept with the graph for the next solve. For 32-bit weights it
+    is at most 24 bytes for each edge and 35 for each vertex; ``stats`` contains the sum. Worklists
+    as large as the graph are used in two cases: if a smaller worklist has overflowed, and for
+    graphs of many edges in which light edges do not go first.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     if graph.n_vertices > filter_boruvka.MAX_VERTICES:
@@ -54,7 +54,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         if run.solve():
             return run.solution(stats=run.stats())
         full_capacity, finer = run.full_capacity, run.finer
-        del run  # the next one may need its memory
+        del run  # the next run may need its memory
 
 
 def begin(
@@ -67,8 +67,9 @@ def begin(
 ) -> Solution | None:
     """Enqueue a solve in one launch, without waiting.
 
-    `verdict` is as in :class:`~clmst.algorithms.shared.algorithm_record.Begin`, all else as in
-    :func:`solve`. Returns None, with nothing enqueued, if the solve takes more than one launch.
+    `verdict` is as in :class:`~clmst.algorithms.shared.algorithm_record.Begin`, and all other
+    parameters are as in :func:`solve`. Returns None, with nothing enqueued, if the solve takes more
+    than one launch.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     shape = options.shape_under(graph.device.policy)

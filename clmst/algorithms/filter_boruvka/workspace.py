@@ -44,8 +44,8 @@ STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 # Bytes for each edge and each vertex that both worklists may take together. A solve then stays
 # within 40 bytes for each edge and 40 for each vertex. If that turns out to be too little, the
 # solve is done again with more. If it is foreseen to be too little, the solve begins with more.
-_LIST_BYTES = {True: (21, 13), False: (31, 7)}  # by whether both directions are stored
-_FEW_EDGES = 256  # added to the capacity of worklists, for the smallest graphs
+_LIST_BYTES = {True: (21, 13), False: (31, 7)}  # True if both directions are stored
+_FEW_EDGES = 256  # added to the capacity of worklists, which helps the smallest graphs
 
 # The comments of the following constants say how long solves take with other values on an H200
 # (benchmarks/log.md), as a multiple of the time with the value in use. The times are of the nine
@@ -78,7 +78,7 @@ FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
 # one. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
-_SPILLING, _SERIAL = 8, 256  # slots of a work-item: minimum for spills, and if it is alone
+_SPILLING, _SERIAL = 8, 256  # slots per work-item: from which on registers spill; if it is alone
 
 
 def slots_per_item(tuning: Policy, *, wide: bool) -> int:
@@ -170,7 +170,7 @@ def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The remaining graph after an analysis of a larger graph.
+    """The remaining graph after the edges of a larger graph have been classified.
 
     Its edges are the candidates, whose place in the forest is still open. All other edges of the
     larger graph are known to be in the forest or out of it.
@@ -182,14 +182,15 @@ class Candidates:
     # uint64 for each candidate: the two vertices that it joins. They are equal if it is never
     # chosen.
     ends: DeviceArray
-    # uint32 for each candidate: its slot in the larger graph. They rise if no candidate is a path.
+    # uint32 for each candidate: its slot in the larger graph. Slots ascend if no candidate is a
+    # path.
     slots: DeviceArray
     # One bit for each slot of the larger graph, set for known edges of the forest and for edges of
     # degree-2 paths.
     kept: Memory
-    # uint32: the position in `slots` at which each candidate's degree-2 path begins, and at last
-    # the end of the last path. All edges of a path except the heaviest are in the forest. None if
-    # each candidate is one edge.
+    # uint32: the position in `slots` at which each candidate's degree-2 path begins. A last element
+    # is the end of the last path. All edges of a path except the heaviest are in the forest. None
+    # if each candidate is one edge.
     starts: DeviceArray | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Core numbers by parallel peeling; host side of ``cl/algorithms/k_core/k_core.cl``.
+"""Compute core numbers by parallel peeling. The kernels are in ``cl/algorithms/k_core``.
 
 Source: H. Kabir, K. Madduri, "Parallel k-Core Decomposition on Multicore Platforms", IPDPSW '17.
 ``cl/algorithms/k_core/k_core.cl`` lists the differences from the paper.
@@ -21,19 +21,21 @@ MIRROR_SOURCE = "algorithms/k_core/mirror.cl"
 PEEL_SOURCE = "algorithms/k_core/peel.cl"
 SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 
-# Maximum number of vertices that a single work-item keeps in its own queue (SERIAL_QUEUE of the
-# kernel). A work-group of several work-items keeps as many as it takes at a time.
+# Maximum number of vertices in the queue of a work-item that is alone in its work-group
+# (SERIAL_QUEUE of the kernel). A work-group of several work-items has a queue of as many vertices
+# as it takes at a time.
 SERIAL_CAPACITY = 4096
-# Number of slots after which a single work-item stops, and number of turns after which a work-group
-# stops. These take some tenths of a millisecond, and some milliseconds. Another launch, which takes
-# microseconds, then divides the remaining work among all work-items again.
+# The first number is how many slots a single work-item takes before it stops, after some tenths of
+# a millisecond. The second is how many turns a work-group takes before it stops, after some
+# milliseconds. Another launch, which takes microseconds, then divides the remaining work among all
+# work-items again.
 SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
-# Maximum number of work-groups for each compute unit. There are many rounds, and late ones have
-# little to do.
+# Maximum number of work-groups for each compute unit. A solve has many rounds, and the late ones
+# have little work.
 _GROUPS = 16
 # Number of rounds that are enqueued before the host reads how many vertices remain: the first time,
-# and at most. A needless round takes two launches that find nothing to do.
+# and at most. A round that is not needed takes two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
 # The layout of state[], as in k_core/state.cl.
@@ -93,7 +95,7 @@ class _Peeling:
         most = device.capabilities.compute_units * _GROUPS
         self.lists = min(most, launch.groups_for(-(-self.n // self.program.grid_tile)))
         self.shares = min(most, self.n)
-        self.degree = self._new(self.n + 1)  # one more, so that a scan ends with the sum
+        self.degree = self._new(self.n + 1)  # one more element, so that a scan ends with the sum
         self.list = self._new(self.n)
         self.lengths, self.frontier = self._new(self.lists), self._new(2 * self.n)
         self.words = np.zeros(_BUSY_ROUNDS + 1, np.uint32)
@@ -123,7 +125,7 @@ class _Peeling:
         vertex, the number of these ranges that contain it. The sum of both is the number of all
         occurrences.
         """
-        graph, runs = self.graph, self.list  # the list is not in use yet
+        graph, runs = self.graph, self.list  # reuses the memory of the list, which is still empty
         for array in (self.degree, runs):
             self.launch.fill(array.memory, 0, array.size)
         self.launch.for_each(
@@ -180,7 +182,7 @@ class _Peeling:
             before, remaining = remaining, self.read_remaining(number)
             if not remaining:
                 return
-            # A round peels a vertex, or finds the least degree, at which the next round will.
+            # A round peels a vertex, or it finds the least degree, at which the next round peels.
             if remaining > before or number > 2 * self.n + batch:
                 rule = "every second round peels a vertex at least, and none comes back"
                 raise no_progress(

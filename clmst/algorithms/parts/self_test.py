@@ -19,11 +19,11 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.peer_copy import locks_in_order
 
 _SEED = 12
-_SHARE = 0.3  # share of the slots that are taken as if they were a forest's
+_SHARE = 0.3  # share of the slots that stand for a forest
 
 
 def parts(device: Device, case: Case) -> Iterator[Answer]:
-    """Cut a known graph in two, and unite some edges of both parts: every bit must be right.
+    """Cut a known graph in two, unite some edges of both parts, and yield answers to compare.
 
     The graph is cut by rows, and then with the edges of both parts mixed.
     """
@@ -60,7 +60,7 @@ def parts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
-    """Merge slots of a graph with slots of some of its last rows, on the first one's device."""
+    """Merge slots of a graph with slots of some of its last rows, on the device of `first`."""
     here, there, word = first.device, second.device, first.graph.encoded.encoding.word
     lengths = (first.n_edges, second.n_edges)
     lists, sent = ForestLists(lengths, word, here), ForestLists(lengths[1:], word, there)
@@ -82,7 +82,7 @@ def _read(graph: DeviceGraph, memory: Memory, right: Array) -> Array:
 def _some_edges(
     graph: Graph, chosen: Array, device: Device, first_row: int, end_row: int
 ) -> PartForest:
-    """Return some slots of some rows as if they were a forest."""
+    """Return some slots of some rows in place of a forest."""
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     launch = Launcher(device, device.queue)
     starts = graph.indptr.copy()

@@ -12,9 +12,10 @@ from clmst.runtime.device import Device
 # it was measured with two cores on the eight graphs of "Repeated solves" in docs/experiments.md
 # except patents, which does not fit a cache, and is off by a fifth.
 _EDGE_NS = {"gpu": 0.036, "accelerator": 0.036, "cpu": 7.4}
-# Nanoseconds to copy a byte to a device with memory of its own: an H200, large arrays.
+# Nanoseconds to copy one byte to a device with memory of its own, measured with large arrays on an
+# H200.
 _UPLOAD_NS = 1 / 45
-# How much smaller the parts of early rows are; :func:`ends_of_parts` explains it.
+# How much smaller the parts of early rows are. :func:`ends_of_parts` explains why.
 _EARLY_ROWS = 0.2
 
 
@@ -28,7 +29,7 @@ def edge_ns(device: Device, upload_bytes: int = 0) -> float:
 
 
 def by_speed(devices: Sequence[Device], upload_bytes: int = 0) -> list[Device]:
-    """Sort devices by speed, the quickest first; equally quick ones stay in the given order."""
+    """Sort devices by speed, the quickest first. Equally quick devices keep their order."""
     return sorted(devices, key=lambda device: edge_ns(device, upload_bytes))
 
 

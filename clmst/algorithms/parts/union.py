@@ -1,4 +1,4 @@
-"""The union of the forests of a graph's parts; host side of ``cl/algorithms/parts/parts.cl``.
+"""Unite the forests of a graph's parts. The kernels are in ``cl/algorithms/parts/parts.cl``.
 
 An edge outside the forest of its part is the heaviest edge of a cycle in the part, and so of a
 cycle in the whole graph. Hence the forest of the graph is the forest of the union of the parts'
@@ -38,10 +38,10 @@ class PartForest:
     """The forest of a part of a graph, on a device."""
 
     graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
-    slots: DeviceArray  # uint32: slots of the forest's edges, rising; may be longer than `n_edges`
+    slots: DeviceArray  # uint32: slots of the edges, ascending; may be longer than `n_edges`
     n_edges: int
     original: DeviceArray  # uint32: for a union, the slot of each edge in its original part
-    first_row: int = 0  # the part's rows, from first_row to before end_row; 0, 0 if not by rows
+    first_row: int = 0  # the rows are first_row to end_row - 1; 0, 0 if the part is not by rows
     end_row: int = 0
     number: int = 0  # number of the part, or of the first of the parts that are united
     algorithm: str = ""
@@ -146,7 +146,7 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
     encoding = first.graph.encoded.encoding
     here, there = first.device, second.device
     own, other = (Launcher(device, device.queue) for device in (here, there))
-    rows = second.end_row - second.first_row + 1  # starts of rows, and the end of the last row
+    rows = second.end_row - second.first_row + 1  # number of row starts, with the end of the last
     with failures_of(there):
         sent = _new_lists(second.n_edges, rows, encoding.stored, there)
         _list_rows(second, sent, other, rows=(second.first_row, rows), before=k)
@@ -248,11 +248,11 @@ def _list(
     forest: PartForest, numbers: tuple[Memory | None, int], lists: tuple[DeviceArray, DeviceArray],
     launch: Launcher, *, begin: int = 0,
 ) -> None:  # fmt: skip
-    """Enqueue the listing of a forest: a number and the word of the weight of each edge.
+    """Enqueue the listing of a forest: for each edge, a number and the word of the weight.
 
     `lists` are the arrays of numbers and of words, which are written from index `begin` on.
-    `numbers` is a buffer with the number of each slot and 0, or None and the first of consecutive
-    numbers.
+    `numbers` is (a buffer with the number of each slot, 0), or (None, the first of consecutive
+    numbers).
     """
     (by_slot, first), k, word = numbers, forest.n_edges, forest.graph.encoded.encoding.word
     launch.for_each(

@@ -28,16 +28,16 @@ from clmst.runtime.policy import Policy
 SOURCE = "algorithms/pma/pma.cl"
 
 _NO_OWNER = 2**32 - 1
-# Average number of slots of a row from which on a lane group goes through a row, if lanes can work
-# together.
+# Minimum average number of slots in a row with which a lane group goes through each row, if lanes
+# can work together.
 _LONG_ROWS = 8.0
-# Number of edges between the same two vertices from which on only the lightest of them enters the
-# first level.
+# Minimum number of edges between the same two vertices with which only the lightest of them enters
+# the first level.
 _MANY_PARALLEL = 64
 # Range of the gamma that is chosen from the average degree.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
-# Minimum number of workers for each compute unit. It is one if work-groups have one work-item.
-# Otherwise it is large enough to hide that each worker waits for memory most of the time.
+# Minimum number of workers for each compute unit: one if work-groups have one work-item. Otherwise
+# the number is so large that other workers can run while one waits for memory.
 _SERIAL_WORKERS, _WORKERS = 1, 16
 
 
@@ -46,16 +46,16 @@ def solve(
 ) -> Solution:
     """Solve by PMA; see :class:`PmaOptions`.
 
-    Which tree a vertex joins depends on which worker comes first. So the numbers of rounds,
-    vertices and entries in the statistics may differ from run to run; the forest does not.
+    It depends on which worker comes first to which tree a vertex belongs. So the numbers of rounds,
+    vertices and entries in the statistics may differ from run to run. The forest does not differ.
 
     There are O(log n) levels, each with at most three read-backs. On a level of n vertices and m
-    edges, growing the trees takes O(m + n gamma) work if rows are sorted and O(gamma m) if they are
-    not; the sorts of the contraction come on top. The edges are ranked once by a radix sort, which
-    also sorts the rows of the first level in every variant. The device memory beside the graph is
-    the larger of two needs. While edge lists are sorted, it is about 85 bytes for each edge. While
-    trees grow, it is 46 bytes for each edge and 28 for each vertex; 8 of these 28 are the lists of
-    the trees' members, gamma entries for each of n / gamma workers.
+    edges, growing the trees takes O(m + n gamma) work if rows are sorted, and O(gamma m) if they
+    are not. The sorts of the contraction come on top. The edges are ranked once by a radix sort,
+    which also sorts the rows of the first level in every variant. In addition to the graph it takes
+    device memory, the larger of two needs. While edge lists are sorted, it is about 85 bytes for
+    each edge. While trees grow, it is 46 bytes for each edge and 28 for each vertex. Of these 28, 8
+    are the lists of the trees' members, with gamma entries for each of n / gamma workers.
     """
     options = options_for("pma", PmaOptions, options)
     run = _PmaRun(Contraction(graph, launch, maximum=maximum), options)
@@ -197,7 +197,7 @@ def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[Device
         )  # fmt: skip
     n_workers = max(n // growth.gamma, 1)
     owners, chosen = new(n, np.uint32), new(n, PAIR)
-    members = new(n_workers * growth.gamma, PAIR)  # each is a vertex and a position
+    members = new(n_workers * growth.gamma, PAIR)  # each element is a vertex and a position
     with launch.phase("grow trees"):
         launch.fill(owners.memory, _NO_OWNER, n)
         at_once = program.work_group_size // growth.lanes

@@ -77,5 +77,5 @@ RECORD = AlgorithmRecord(
     good_for="small graphs on CPUs",
     rank=_rank,
     bytes_needed=(48, 36),
-    large_self_test="cpu",  # elsewhere a single work-item grows each tree, which takes a second
+    large_self_test="cpu",  # on other devices one slow work-item grows each tree, for a second
 )

@@ -1,4 +1,4 @@
-"""Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
+"""Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after another.
 
 Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System Technical
 Journal 36 (1957); ``cl/algorithms/prim/prim.cl`` has the details.
@@ -46,11 +46,11 @@ _ARRAY_PARALLEL = 4
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 
-# Values of the kernels: HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS, and the words of a cursor for each
-# queue.
+# Values of the kernels: HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS, and the number of words of a cursor
+# for each kind of queue.
 _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
 _CURSOR_WORDS = {"heap": 6, "array": 2}
-# The record that is sorted along with weights of 64 bits: image_t of the kernels.
+# The record that is sorted along with weights of 64 bits. It is image_t of the kernels.
 _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
 _KEPT = "mirrored rows"  # key among the graph's derived arrays
 
@@ -87,8 +87,8 @@ def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRow
 
     A graph that stores both directions is used as it is. If edges are stored once, the other
     direction is made by a stable sort of the slots, in O(n_slots log n), and kept with the graph
-    for the next solve. That takes 10 to 24 bytes for each slot, by the width of the weights, and 24
-    or 40 bytes more during the sort.
+    for the next solve. That takes 10 to 24 bytes for each slot, depending on the width of the
+    weights, and 24 or 40 bytes more during the sort.
     """
     if graph.graph.is_symmetric:
         arrays = (graph.indptr, graph.indices, graph.weights)
@@ -143,7 +143,7 @@ class SortedRows:
 
     n: int  # number of vertices, at least one
     n_slots: int
-    indptr: Memory  # laid out as in a DeviceGraph, like the next two
+    indptr: Memory  # this array and the next two are laid out as in a DeviceGraph
     indices: Memory
     weights: Memory
     defines: Mapping[str, int]  # macros of the weights
@@ -153,7 +153,7 @@ class SortedRows:
 class Trees:
     """All trees of a forest and statistics about their growth."""
 
-    parents: DeviceArray  # uint32: the other end of each vertex's edge; all bits set for roots
+    parents: DeviceArray  # uint32: the other end of each vertex's edge; all bits set for a root
     stats: Mapping[str, Any]
 
 
@@ -175,8 +175,8 @@ def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
     With a heap it takes O(m log n) work, and a work-item grows the trees of a patch. With an array
     it takes O(n^2 + m) work, and a work-group grows them. A patch is a set of vertices: a component
     or the whole graph. There is one launch and one read-back for every `STEPS_A_LAUNCH` steps of
-    the busiest worker. The device memory is 24 bytes for each vertex, or 32 for keys of 64 bits; 25
-    more are used while components are searched for.
+    the busiest worker. The device memory is 24 bytes for each vertex, or 32 for keys of 64 bits.
+    While components are searched for, it is 25 bytes more.
     """
     growing = _Growing(rows, launch, options)
     with launch.phase("plant trees"):
@@ -236,7 +236,8 @@ class _Growing:
     def find_components(self, whole: _Patches) -> _Patches:
         """Find the components, and make each a patch of its own.
 
-        The call waits for the device. The vertices of a patch are stored together, in rising order.
+        The call waits for the device. The vertices of a patch are stored together, in ascending
+        order.
         """
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)
@@ -261,7 +262,7 @@ class _Growing:
         The call waits for the device.
         """
         rows, width = self.rows, self.width
-        serial = self.queue == "heap"  # a worker is a work-item; if not, a work-group
+        serial = self.queue == "heap"  # then a worker is a work-item, otherwise a work-group
         groups = self.launch.groups_for(-(-patches.count // width) if serial else patches.count)
         workers = groups * width if serial else groups
         cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
@@ -280,7 +281,7 @@ class _Growing:
             launches += 1
             if suffice or self.launch.read_word(self.unfinished.memory) < launches:
                 return launches
-            if launches > most // STEPS_A_LAUNCH + 1:  # each except the last uses all its steps
+            if launches > most // STEPS_A_LAUNCH + 1:  # each launch except the last uses all steps
                 rule = f"growing all trees takes {most} steps at most, {STEPS_A_LAUNCH} a launch"
                 raise no_progress(
                     "prim", self.device, rule, launches=launches, patches=patches.count,

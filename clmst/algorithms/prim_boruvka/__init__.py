@@ -1,4 +1,4 @@
-"""A few rounds of Borůvka's algorithm, then Prim's."""
+"""A few rounds of Borůvka's algorithm, and then Prim's algorithm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Borůvka's algorithm for the first log log n rounds, Prim's for the rest.
+"""Borůvka's algorithm for the first log log n rounds, then Prim's algorithm.
 
 Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
 2013, section 6. The rounds are done by :mod:`clmst.algorithms.boruvka.solve`, the rest by
@@ -35,9 +35,9 @@ def solve(
 ) -> Solution:
     """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
 
-    k rounds leave at most n / 2^k vertices. They take O((n + m) k) work of the whole device; the
-    rest takes O(m log(n / 2^k)) work of one work-item for each component. It needs as much device
-    memory as ``boruvka``.
+    k rounds leave at most n / 2^k vertices. They take O((n + m) k) work of the whole device. Prim's
+    algorithm then takes O(m log(n / 2^k)) work of one work-item for each component. The device
+    memory is that of ``boruvka``.
     """
     options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
@@ -60,7 +60,7 @@ def rounds_for(n: int) -> int:
 
 
 def _rows_of(level: Level, launch: Launcher) -> SortedRows:
-    """Make rows from the edge list of a level, with ranks as weights; does not wait."""
+    """Make rows from the edge list of a level, with ranks as weights, without waiting."""
     device, n, n_entries = launch.device, level.n, level.entries
     program = device.program(SOURCE)
     indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))

@@ -1,8 +1,8 @@
-"""Prove on a device that a claimed forest is the right one: host side of ``cl/algorithms/proof``.
+"""Prove on a device that a claimed forest is the right one. The kernels are in ``proof``.
 
-A claim says that certain edges of a graph are its forest. The proof uses nothing of a solve except
-its claim, and shares no kernel that chooses edges with the algorithms. Solves call :func:`checked`.
-In it, the host proves what a device cannot, and decides in the end.
+A claim says that certain edges of a graph are its forest. The proof uses only the claim of a solve,
+and does not share a kernel that chooses edges with the algorithms. Solves call :func:`checked`. In
+it, the host proves what a device cannot prove, and decides in the end.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class MatrixClaim:
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
         self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
-        # Bytes of a limit: of a double for points, of a weight for a matrix.
+        # Number of bytes of a limit: that of a double for points, or of a weight for a matrix.
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:
@@ -274,7 +274,7 @@ def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceFo
 
 def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> None:
     """Prove a forest of `graph` on the host. Raise InvalidForestError if the forest is wrong."""
-    from clmst.core.verify import verify  # SciPy's graph routines, which most solves do not need
+    from clmst.core.verify import verify  # late, since most solves do not need SciPy's graph code
 
     outcome = verify(graph, forest.to_host(look_up=True))
     if not outcome:

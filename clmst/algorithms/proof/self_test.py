@@ -101,7 +101,7 @@ def _claims(
         a, b = ends_of(right).astype(np.int64).T
         chosen = others[np.arange(exchanges + 1) * others.size // (exchanges + 1)]
         x, y = ends_of(chosen).astype(np.int64).T
-        on_path = Hierarchy(n, a, b).last_ranks(x, y)  # some edge of the path, whichever it is
+        on_path = Hierarchy(n, a, b).last_ranks(x, y)  # the ranks of some edges of the paths
         beside = (on_path[0] + right.size // 2) % right.size
         yield "a forest with a cycle", np.sort(np.append(np.delete(right, beside), chosen[0]))
         for other, gone in zip(chosen[1:], on_path[1:], strict=True):

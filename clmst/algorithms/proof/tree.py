@@ -1,4 +1,4 @@
-"""The tree with which a forest is proved; host side of ``cl/algorithms/proof/tree.cl``.
+"""Build the tree with which a forest is proved. The kernels are in ``proof/tree.cl``.
 
 The forest is contracted level by level. Each node of a level has a parent on the next level, so all
 levels together are a tree, whose leaves are the vertices.
@@ -19,11 +19,11 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
 
-# Minimum number of forest edges in a segment, and of nodes in a work-group's range. If there are
-# too few for all work-groups, fewer work-groups are started.
+# Minimum number of forest edges in a segment, and minimum number of nodes in a work-group's range.
+# If there are too few for all work-groups, fewer work-groups are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# Maximum number of levels. Each has at most half the nodes of the one before.
+# Maximum number of levels. A level has at most half as many nodes as the level before.
 _MAX_LEVELS = 34
 # The layout of state[], as in proof/state.cl.
 _PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
@@ -42,7 +42,7 @@ class Tree:
     forest has merged, level by level.
     """
 
-    parents: Memory  # an entry for each node, as in the next three arrays; see ``tree.cl``
+    parents: Memory  # one entry for each node, as in the next three arrays; see ``tree.cl``
     orders: Memory
     reaches: Memory
     tops: Memory

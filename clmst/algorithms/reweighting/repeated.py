@@ -30,7 +30,7 @@ from clmst.runtime.transfer import Transfer
 
 SOURCE = "algorithms/reweighting/repeated.cl"
 
-# Values of repeated.cl.
+# Values of cl/algorithms/reweighting/repeated.cl.
 _NONE = 0xFFFFFFFF  # NO_FAULT, NO_SLOT
 _FAULT_WORDS = 2
 
@@ -109,8 +109,8 @@ class ReweightedGraph:
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
-        self._own: Buffer | None = None  # a buffer of its own for weights by slot
-        self.present: DeviceWeights | None = None  # the present weights, by slot
+        self._own: Buffer | None = None  # a buffer of this object for weights by slot
+        self.present: DeviceWeights | None = None  # the current weights, by slot
         # For changes of some weights. If a change names an edge several times, its last entry must
         # count. So all entries of all changes are numbered, and `_claims` has, for each edge, the
         # greatest number of an entry that names it. `_next_claim` is the first unused number.
@@ -234,7 +234,7 @@ class ReweightedGraph:
         edges : DeviceArray of uint32
             The edges that change. If an edge occurs more than once, its last entry counts.
         words : DeviceArray
-            The new key word of each, in the encoding of the current weights.
+            The new key word of each of these edges, in the encoding of the current weights.
         launch : Launcher
 
         Notes
@@ -340,7 +340,7 @@ class ReweightedGraph:
             claims = self._claims
             if claims is None:
                 claims = self.device.allocate(4 * n_edges)
-            self._claims = None  # until they are cleared
+            self._claims = None  # until the marks are cleared
             launch.fill(claims, 0, n_edges)
             self._claims, self._next_claim = claims, 1
         first = self._next_claim

@@ -1,10 +1,11 @@
 """Sensitivity intervals: what is known about a forest while weights stay near a reference.
 
-Host side of ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
+The kernels are in ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
 Most edges of a graph are much lighter or much heavier than all edges that they compete with, so
-small changes do not affect them. All edges are classified once, by the reference weights. Edges
-that small changes may affect are the candidates; they form a small graph.
+small changes of weights do not affect whether they are in the forest. All edges are classified
+once, by the reference weights. Edges that small changes may affect are the candidates. They form a
+small graph.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/reweighting/sensitivity.cl"
 CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 
-# For each number of bits of a float: the binary logarithm of the number of steps from a weight to
+# For floats of each number of bits: the binary logarithm of the number of steps from a weight to
 # its double, on the scale of sensitivity.cl (OCTAVE_BITS). Integers count as floats of 32 bits.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-VECTOR = 16  # weights that kernels take at a time on CPUs; a reference needs at least as many
-_NONE = 0xFFFFFFFF  # above all positions; NO_WINNER
+VECTOR = 16  # number of weights that kernels take at a time on CPUs; a reference needs as many
+_NONE = 0xFFFFFFFF  # NO_WINNER of the kernels; above all positions
 # Number of cuts that divide the scale into bins, and number of sampled edges from which the cuts
 # are chosen. Another edge is ruled out if forest edges up to a cut below it join its ends. With
 # more cuts, the nearest cut is less far below, so fewer edges remain candidates.
@@ -40,16 +41,17 @@ _TREE = 1  # EDGE_IS_TREE
 # Maximum number of rounds of contraction, and the share of the list that a round must remove for
 # another one to follow.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
-_PAIR = np.dtype(np.uint64)  # two words
+_PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
 class ReferenceWeights:
-    """The weights of a round and its forest, with which later weights are compared. O(m).
+    """The weights of a round and its forest, with which later weights are compared.
 
-    A weight has a position on a logarithmic scale, on which a weight and its double are `octave`
-    steps apart. Positions below `floor` are raised to it. The graph must store each edge once, with
-    the row of each slot, and have at least VECTOR edges. `records` is memory with a word for each
-    edge. `word` contains the macros with which kernels read weights of this kind.
+    To create it takes O(m). A weight has a position on a logarithmic scale, on which a weight and
+    its double are `octave` steps apart. Positions below `floor` are raised to it. The graph must
+    store each edge once, with the row of each slot, and have at least VECTOR edges. `records` is
+    memory with a word for each edge. `word` contains the macros with which kernels read weights of
+    this kind.
     """
 
     def __init__(
@@ -165,7 +167,7 @@ class _Classification:
         cuts = self._cuts()
         slots, starts = self._bins(cuts)
         self._each("begin_sets", self.n, self.parent, self.n)
-        others = len(cuts) + 1  # the first bin of edges outside the reference forest
+        others = len(cuts) + 1  # the number of the first bin of edges outside the reference forest
         for w in range(others):
             for kernel, at, changed in (
                 ("keep_bin", others + w, (self.parent, self.records)),

@@ -1,10 +1,10 @@
 """Series contraction: what the topology of a graph says about its forests under any weights.
 
-Host side of ``cl/algorithms/reweighting/series.cl``.
+The kernels are in ``cl/algorithms/reweighting/series.cl``.
 
-Road networks have dead ends and long paths without crossings. An edge on no cycle is in every
-forest. A degree-2 path is a path whose inner vertices have two edges each. At most one of its edges
-is not in the forest: the heaviest.
+Road networks have dead ends and long paths without crossings. An edge that is not on a cycle is in
+every forest. A degree-2 path is a path whose inner vertices have two edges each. At most one of its
+edges is not in the forest, which is then the heaviest edge of the path.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/reweighting/series.cl"
 
-_PAIR = np.dtype(np.uint64)  # two words
+_PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
-# The options that set at most the shape.
+# Options in which no field except the shape is set.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
@@ -141,9 +141,9 @@ class _ContractionSteps:
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 
     def _name_paths(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the first edge of every edge's path, sorted, and the slots in the same order.
+        """Enqueue the kernels that find the first edge of every edge's path.
 
-        It does not wait.
+        Returns the first edges, sorted, and the slots in the same order, without waiting.
         """
         m, n = self.m, self.n
         rows, indices = self.graph.rows, self.graph.indices
@@ -158,7 +158,7 @@ class _ContractionSteps:
         return sort_by_key(firsts, slots, key_bits=bits_of(m + 1), launch=self.launch)
 
     def _number_ends(self) -> tuple[DeviceArray, int]:
-        """Compute a number for every vertex that is an end of paths, and their count.
+        """Assign a number to each vertex that is an end of paths, and return numbers and count.
 
         The call waits for the device.
         """

@@ -21,8 +21,9 @@ from clmst.runtime.launcher import Launcher
 # greatest slack of an interval. Both are in octaves: a change by one octave doubles or halves a
 # weight.
 _NEAR, _FAR = 0.45, 0.5
-# The slack of intervals, as a multiple of the greatest change of a weight so far: usually, and
-# after a classification that did not last, for example because weights change more and more.
+# The slack of intervals, as a multiple of the greatest change of a weight so far. The second value
+# is used after a classification that did not last, for example because weights change more and
+# more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # Number of solves for which a classification must last to save the time that it took.
 _LASTING = 4
@@ -54,9 +55,9 @@ class WarmStart:
         self._slack = 0
         self._memory: DeviceArray | None = None
         self._violations: DeviceArray
-        self._served = 0  # number of solves with this classification
+        self._served = 0  # number of solves that have used this classification
         self._margin = _MARGIN
-        self._pause = 0  # number of coming rounds without a look
+        self._pause = 0  # number of coming rounds in which weights are not compared
         self._next_pause = 1
 
     def begin(self, graph: DeviceGraph, launch: Launcher) -> GpuRun | None:

@@ -71,10 +71,10 @@ class AlgorithmRecord:
     whose module ``solve.py`` has a function ``solve``.
     """
 
-    name: str  # what callers give as ``algorithm``
-    folder: str = field(init=False)  # its package
+    name: str  # the value of ``algorithm`` with which callers choose it
+    folder: str = field(init=False)  # the name of its package
     options: type[Any]  # the class of its options; without arguments it makes the defaults
-    purpose: str  # what it is, in one line
+    purpose: str  # what the algorithm is, in one line
     good_for: str  # when to use it, in one line
     # The position at which "auto" tries it; the least is tried first. It may be a function of a
     # device's policy and of the graph, which is None for a large graph. If the rank is None, "auto"
@@ -89,12 +89,13 @@ class AlgorithmRecord:
     # depend on a device's policy, it is a function of the policy. If it is None, the algorithm
     # itself raises an error when memory is too small.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
-    # Whether it solves every graph in reasonable time, so that an error about another algorithm's
-    # memory can suggest it.
+    # Whether the algorithm solves every graph in reasonable time, so that an error about another
+    # algorithm's memory can suggest it.
     takes_any_graph: bool = False
-    # Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
+    # Whether the algorithm solves matrices and points, which do not list their edges
+    # (`dense.solve_matrix`).
     takes_complete_graphs: bool = False
-    # The devices on which its self-test also solves the large known graph.
+    # The devices on which the algorithm's self-test also solves the large known graph.
     large_self_test: Literal["always", "cpu", "never"] = "always"
     # Graphs with the same kind of weights may be solved by different kernels. Then this function
     # returns the name of the kernels that solve a graph with the default options, and options with

@@ -35,11 +35,11 @@ SOURCE = "algorithms/shared/contraction.cl"
 # Number of parent pointers that each vertex follows in one launch. A launch makes paths 33 times as
 # short.
 _JUMPS = 32
-DEFINES = {"POINTER_JUMPS": _JUMPS}  # macros of SOURCE besides the macros of weights
+DEFINES = {"POINTER_JUMPS": _JUMPS}  # the macros of SOURCE except those for weights
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
-# All entries except self-loops, which the kernels mark by CONTRACTION_LOOP.
+# The rule for entries that are not self-loops. The kernels mark self-loops by CONTRACTION_LOOP.
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
@@ -80,7 +80,7 @@ class Contraction:
     make the next level, whose vertices are the components that the chosen edges join.
     """
 
-    slots: DeviceArray  # the slot of the edge with each rank; made by `first_level`
+    slots: DeviceArray  # the slot of the edge with each rank; `first_level` makes the array
     has_parallel: bool = False  # whether `first_level` found the parallel edges it looked for
 
     def __init__(self, graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> None:
@@ -106,8 +106,8 @@ class Contraction:
         The call waits for the device. With `parallel`, `has_parallel` is set to whether that many
         edges join the same two vertices anywhere, which takes a launch and a read-back. Ranking is
         one radix sort of m keys of 32 or 64 bits with their slots. It takes 8 bytes for each edge
-        (12 for weights of 64 bits), and as much again while it works. In return, every later
-        comparison is one of 32 bits. Returns None if the graph is without edges.
+        (12 for weights of 64 bits) and, while it works, the same number of bytes again. In return,
+        every later comparison is one of 32 bits. Returns None if the graph does not have edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -127,7 +127,7 @@ class Contraction:
                 "list_edges", m, rows, self.graph.indices, self.slots, level.pairs, level.ranks,
                 m, level.bits,
             )  # fmt: skip
-            del rows  # frees memory for the next sort, which takes more than any other step
+            del rows  # frees memory for the next sort, which takes more memory than any other step
             return self._sorted_by_source(level)
 
     def _rows(self) -> DeviceArray:
@@ -210,7 +210,7 @@ class Contraction:
         Raises
         ------
         DeviceError
-            A level is larger than it can be after the one before.
+            A level is larger than is possible after the level before it.
         """
         sizes: list[tuple[int, int]] = []
         while level is not None and (most is None or len(sizes) < most):
@@ -229,7 +229,8 @@ class Contraction:
         """Join vertices along the chosen edges, and return the next level (lines 4 to 11).
 
         `number` is the function that numbers supervertices, by default
-        :meth:`number_supervertices`. Blocks to read counts. Returns None if no edge is left.
+        :meth:`number_supervertices`. The call waits for the device, to read counts. Returns None if
+        no edge is left.
         """
         representatives = self.merge_vertices(level, chosen)
         with self.launch.phase("number supervertices"):
@@ -296,7 +297,7 @@ class Contraction:
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
-        """Sort a list by source, or by (source, rank); parallel edges stay (line 12)."""
+        """Sort a list by source, or by (source, rank), and keep parallel edges (line 12)."""
         with self.launch.phase("split edges"):
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
 

@@ -45,7 +45,7 @@ from clmst.runtime.transfer import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForestWeights:
-    """The weights of a forest's edges in a device's memory: one word for each, and its encoding."""
+    """The weights of a forest's edges on a device: one word for each edge, and their encoding."""
 
     words: DeviceArray
     encoding: Encoding
@@ -248,7 +248,7 @@ class DeviceForest:
         found_ids = self._gather_ids(stored, launch)
         own_ids = None if found_ids is not None else graph.edge_ids
         ids = slots if own_ids is None else np.empty(self.n_edges, own_ids.dtype)
-        knows_rows = stored.rows is not None  # then the host knows them, too
+        knows_rows = stored.rows is not None  # if so, the host knows the rows, too
         edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
 
         def endpoints() -> Array:
@@ -268,7 +268,7 @@ class DeviceForest:
             ids = np.empty(self.n_edges, slots.dtype)
             of_ids = Transfer(buffer=found_ids, array=ids)
             transfers = [of_ids] if gathered is not None else [*transfers, of_ids]
-        if edges is not None:  # after the slots, with which the host has most to do
+        if edges is not None:  # copied after the slots, since the host still works with the slots
             transfers.append(Transfer(buffer=self.edges, array=edges))
         if gathered is not None:
             transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))

@@ -1,9 +1,9 @@
-"""Read the edges of a forest from a device to the host; host side of forest.cl.
+"""Read the edges of a forest from a device to the host. The kernels are in ``shared/forest.cl``.
 
 A read takes 30 us plus the time for its bytes, and the solve of a small graph takes little more. So
 the edges of a small forest are packed into one buffer, together with their number. If a device
-works in the host's memory, a copy would take longer than finding the edges, since one thread copies
-and several find. There a kernel writes straight to arrays of the host.
+works in the host's memory, a copy would take longer than finding the edges, because one thread
+copies while several threads find. There a kernel writes straight to arrays of the host.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SOURCE = "algorithms/shared/forest.cl"
 
 MOST_UNKNOWN = 8 << 20  # maximum size of a read whose number of edges is not known yet
 
-_HEAD = 2  # words before the weights, PACKED_HEAD of forest.cl
+_HEAD = 2  # number of words before the weights, PACKED_HEAD of forest.cl
 
 # Edge ids (or slots, if the host maps slots to the caller's ids), endpoints, and weights.
 EdgeArrays: TypeAlias = tuple[Array, Array, Array]
@@ -41,7 +41,7 @@ def gather_words(
 ) -> DeviceArray:
     """Enqueue a copy of the words at some indices of a buffer, and return the new array. O(count).
 
-    The indices are `slots`, `count` of them. The call does not wait for the kernel.
+    `slots` has the indices, of which there are `count`. The call does not wait for the kernel.
     """
     gathered = DeviceArray.unchecked(count, word, launch.device)
     program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
@@ -84,7 +84,7 @@ def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
     """
     most = graph.device.staging.shape.from_bytes if most is None else most
     if can_write_out(graph.device):
-        return False  # writing to the host's arrays takes no buffer beside the forest
+        return False  # kernels write to the host's arrays, without a buffer beside the forest
     is_little = (12 + graph.encoded.encoding.word.itemsize) * n_edges < most
     return n_edges > 0 and is_little and graph.rows is None and can_gather(graph)
 

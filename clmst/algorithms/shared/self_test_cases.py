@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clmst.runtime.kernel_family import Case
 
-# The cases that are tested if the graph is not known yet. Together they have all widths and kinds
+# The cases that are tested if the graph is not known yet. Together they cover all widths and kinds
 # of weights, and edges stored once and twice.
 USUAL = (
     Case(32, "unsigned", maximum=False, symmetric=False),

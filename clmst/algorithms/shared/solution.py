@@ -38,7 +38,7 @@ class Solution:
     graph: DeviceGraph
     in_forest: DeviceArray
     stats: Mapping[str, Any] = field(default_factory=dict)
-    report: SolveReport | None = None  # if the host does not know yet whether the solve succeeded
+    report: SolveReport | None = None  # None if the host knows that it succeeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,8 @@ class SolveReport:
 
     words: Memory
     count: int
-    # Returns the statistics of the solve, given the words, or None if no forest was found.
+    # A function that returns the statistics of the solve, given the words, or None if no forest was
+    # found.
     take: Callable[[Array], Mapping[str, Any] | None]
 
 
@@ -88,9 +89,9 @@ def reservation_shape(
     """Return the number of words of a reservation, and the number of passes to fill it.
 
     A reservation holds the lightest edge of a component so far, which work-items lower by atomic
-    minima (``cl/device/reservation.cl``). A pass fills one word; if the device has 64-bit atomics,
-    the first pass fills two. With `by_leading`, such a device first compares 64-bit weights by
-    their leading word only, so that two words and one pass are enough.
+    minima (``cl/device/reservation.cl``). A pass fills one word. If the device has 64-bit atomics,
+    the first pass fills two words. With `by_leading`, such a device first compares 64-bit weights
+    by their leading word only, so that two words and one pass are enough.
     """
     has_atomics = device.capabilities.int64_atomics
     words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
@@ -178,7 +179,7 @@ def forest_of_slots(
     own_weights: bool,
     wait: bool,
 ) -> DeviceForest:
-    """Return the forest whose edges are the first k of an array of rising slots. O(k log n).
+    """Return the forest whose edges are the first k of an array of ascending slots. O(k log n).
 
     The endpoints are looked up now, or when they are first used if the graph is prepared for many
     solves or the device writes to the host's arrays. `own_weights` and `wait` are as in
@@ -223,7 +224,7 @@ def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
 def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
     """Enqueue the search for the endpoints of the first `k` slots, and return their buffer."""
     edges = graph.device.allocate(8 * k)
-    word = graph.encoded.encoding.word  # the program that gathers weights has the same macro
+    word = graph.encoded.encoding.word  # this macro makes it the program that gathers weights, too
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     if graph.rows is not None:
         name, arrays = "forest_look_up_edges", (graph.rows, graph.indices, slots, edges)

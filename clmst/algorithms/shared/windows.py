@@ -44,9 +44,10 @@ _TARGET = 1.0
 # Number of vertices from whose degrees the skew of all degrees is estimated.
 _DEGREES = 1024
 # Skew of degrees from which on windows are smaller, and the share of their usual size that they
-# then have. Edges of hubs join most vertices early, so fewer edges are enough. The skew is 0.5 to
-# 1.35 in a sample of random graphs and grids. A dense graph that stores each edge once keeps the
-# usual windows, since only their edges join vertices in its first round.
+# then have. If degrees are skewed, edges of hubs join most vertices early, so fewer edges are
+# enough. The skew is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph that stores
+# each edge once keeps the usual windows, since in its first round only the edges of a window join
+# vertices.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 _SAMPLED = "degrees"  # key of plans: skew of degrees, and share of vertices that have edges
 # Number of slots whose weights are compared to guess whether nearly all weights are equal. If they
@@ -61,8 +62,8 @@ _EQUAL = "equal"  # key of plans: whether nearly all weights are equal
 # share of all slots contain hubs; then one round joins most of the graph.
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 _FAR = "far"  # key of plans: whether neighbours of the first rows are spread over the graph
-# Minimum number of edges for a window of equal weights, as a multiple of the policy's
-# `filter_edges`; and the factor of the target of a graph that stores both directions.
+# For graphs of equal weights: the minimum number of edges for a window, as a multiple of the
+# policy's `filter_edges`, and the factor of the target if the graph stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
 # Worklists that can hold all edges take this number of bytes for each edge. They may take this
 # share of the device's memory.
@@ -88,7 +89,7 @@ class Ends:
 
     samples: int  # number of keys in the sample
     draw_bits: int
-    ranks: tuple[int, ...]  # end of each window except the last, rising; 0 is the least key
+    ranks: tuple[int, ...]  # the end of each window except the last, ascending; 0 is the least key
 
     @property
     def largest_share(self) -> float:

@@ -1,10 +1,10 @@
-"""The forest of a small matrix or list by one launch of one work-item; host side of the kernels.
+"""Find the forest of a small matrix or list, by one launch of one work-item.
 
 A solve step by step has ten launches and some forty arrays. For a hundred vertices, these keep the
 host busy ten times as long as the edges keep the device busy. Here one kernel checks the arrays,
-solves by Borůvka's algorithm and lists the edges, with a third of the operations of all steps. It
-finds the same forest, since the order of edges is total. The router decides which graphs are small
-(``clmst/route``).
+solves by Borůvka's algorithm and lists the edges. It executes a third of the operations of all
+steps. It finds the same forest, because the order of edges is total. The router decides which
+graphs are small (``clmst/route``). The kernels are in ``cl/algorithms/small_matrix``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# Values of the kernel.
+# Values of cl/algorithms/small_matrix/small_matrix.cl.
 _SOLVED = 1
 _RESULT_WORDS = 3
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
@@ -76,10 +76,11 @@ def solve_matrix(
 
     Notes
     -----
-    O(n_slots log n) by one work-item; at most 52 bytes for each slot and 28 for each vertex.
+    It takes O(n_slots log n) time by one work-item, and at most 52 bytes for each slot and 28 for
+    each vertex.
     """
     if not works_on(device):
-        return None  # kernels of this device get copies, and would get null pointers here
+        return None  # kernels of this device would get copies of arrays, and null pointers here
     data, n = matrix.data, matrix.indptr.size - 1
     launched = _launched(
         "small_matrix_solve", (matrix.indptr, matrix.indices, data), n, device, case,
