@@ -1,4 +1,5 @@
-// Searches in compressed sparse rows, and loops over slots that know the row of each slot.
+// Searches in compressed sparse rows, and loops over slots that know the row of each slot. A slot
+// is an entry of a CSR.
 
 // Return the row of a slot, which is the last row in [low, high) that begins at or before the slot.
 //

@@ -1,4 +1,4 @@
-"""Single passes over an array, whose work-groups look back; host side of ``tile_state.cl``."""
+"""Single passes over an array, in which work-groups look back. ``tile_state.cl`` explains them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Constant, Policy
 
-# LOOK_WORDS of cl/device/tile_state.cl: words before the states, and the multiple to which states
-# are rounded up.
+# LOOK_WORDS of cl/device/tile_state.cl. It is the number of words before the states, and the number
+# of states is rounded up to a multiple of it.
 LOOK_WORDS = 8
-# Work-items of a work-group, which has one tile. An H200 scans 2**28 uint32 in 0.669 ms, or in
-# 0.685 ms with 256 work-items.
+# Number of work-items in a work-group, which processes one tile. An H200 scans 2**28 uint32 in
+# 0.669 ms. With 256 work-items it takes 0.685 ms.
 WORK_ITEMS = Constant("chain.WORK_ITEMS", 512)
-# Maximum registers of a work-item, for compilers that take a limit (NVIDIA's). With 56 registers
-# the same scan takes 0.766 ms, with 80 it takes 0.874 ms.
+# Maximum number of registers of a work-item, for compilers that take a limit (NVIDIA's). With 56
+# registers the same scan takes 0.766 ms, and with 80 it takes 0.874 ms.
 REGISTERS = 64
 
 
@@ -41,9 +41,9 @@ def is_taken(
     primitive: Literal["scan", "selection", "sort"],
     n_tiles: Callable[[], int] = lambda: 0,
 ) -> bool:
-    """Ask the router whether to work in a single pass, if the device does so.
+    """Return whether a primitive works in a single pass, as the router decides for this device.
 
-    The caller has checked that a single pass gives correct results.
+    The caller must have checked that a single pass gives correct results.
     """
     return chains_by_itself(device) and route.in_one_pass(primitive, n_tiles())
 

@@ -18,10 +18,10 @@ MAX_LENGTH = 2**32 - 1
 def check_array(
     name: str, array: Any, dtype: npt.DTypeLike | None = None, *, like: DeviceArray | None = None
 ) -> None:
-    """Raise unless `array` is a DeviceArray.
+    """Raise InvalidArgumentError unless `array` is a DeviceArray.
 
-    It must have the `dtype`, if that is given, and be in the context of the array `like`, if that
-    is given.
+    If `dtype` is given, the array must have it. If `like` is given, both arrays must be in the same
+    context.
     """
     if not isinstance(array, DeviceArray):
         raise InvalidArgumentError(
@@ -62,7 +62,7 @@ def check_length(name: str, array: DeviceArray, length: int) -> None:
 
 
 def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
-    """Raise unless `flags` are of uint8 or bool, with one flag for each element of `of`."""
+    """Raise InvalidArgumentError unless `flags` are uint8 or bool, one for each element of `of`."""
     check_array("flags", flags, like=of)
     if flags.dtype not in (np.uint8, np.bool_):
         raise InvalidArgumentError(f"flags is of {flags.dtype}; it must be of uint8 or bool")
@@ -99,7 +99,7 @@ def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> 
 
 
 def check_in_place(name: str, array: DeviceArray, other_name: str, other: DeviceArray) -> None:
-    """Raise if two arrays overlap, unless they begin at the same byte."""
+    """Raise InvalidArgumentError if two arrays overlap, unless they begin at the same byte."""
     if not array.is_at(other) and array.overlaps(other):
         raise InvalidArgumentError(
             f"{name} and {other_name} overlap without being equal; work in place or apart"

@@ -1,8 +1,7 @@
 """Selection of records: compact, positions, partition, unique_by_key.
 
-Host side of ``compact.cl``.
-
-All keep the order of the records, and leave the number of selected records on the device.
+The kernels are in ``cl/primitives/compact.cl``. All these functions keep the order of the records,
+and leave the number of selected records on the device.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def positions(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find the positions of the nonzero flags, in rising order.
+    """Find the positions of the nonzero flags, in ascending order.
 
     Parameters
     ----------
@@ -276,7 +275,7 @@ def unique_by_key(
 
 
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
-    """Return the selection rule, after checking that either flags or a predicate are given."""
+    """Return the rule of a selection, after checking that it has either flags or a predicate."""
     if flags is None and predicate is None:
         raise InvalidArgumentError(
             "neither flags nor a predicate is given; one of them must select"

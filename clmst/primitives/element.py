@@ -1,7 +1,7 @@
 """The OpenCL C types for the elements of a NumPy array, and the words in which kernels move them.
 
 An element is a number or a structure with which kernels compute. A record is an element that
-kernels only move and compare, word by word. This is the host side of ``cl/device/record.cl`` and
+kernels only move and compare, word by word. The kernels' part is in ``cl/device/record.cl`` and
 ``cl/device/fields.cl``.
 """
 
@@ -34,7 +34,7 @@ _UNSIGNED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}  # unsigned types, 
 _VECTORS = (2, 4, 8, 16)
 MAX_BYTES = 64  # elements of 256 work-items then take 16 of 32 KiB of local memory
 WORD_BYTES = 4
-_MOST_SHORT_BYTES = 16  # maximum size of a record whose words have 1 or 2 bytes
+_MOST_SHORT_BYTES = 16  # maximum number of bytes of a record whose words have 1 or 2 bytes
 _MOST_ALIGNED = 16  # maximum number of bytes that a GPU loads at once
 _SIZES = f"1 to {_MOST_SHORT_BYTES} bytes, or a multiple of {WORD_BYTES} up to {MAX_BYTES}"
 
@@ -151,8 +151,8 @@ class Element:
     def member(self, field: Field) -> str:
         """Return the name of the struct's member for a field.
 
-        It is NumPy's name of the field with a "_" behind it, because no macro has a name that ends
-        so. If NumPy's name is not an identifier, it is "Field" and a number.
+        It is NumPy's name of the field, followed by "_", because names of macros never end in "_".
+        If NumPy's name is not an identifier, it is "Field" and a number.
         """
         is_name = field.name.isascii() and field.name.isidentifier()
         return f"{field.name}_" if is_name else f"Field{self.fields.index(field)}"
@@ -280,7 +280,7 @@ def _loaded_word(k: int, unit: int, size: int) -> str:
 
 
 def _vector(held: str, words: list[str]) -> str:
-    """Return an expression for a value of type `held` that has these words, then zeros."""
+    """Return an expression for a value of type `held` that has these words, followed by zeros."""
     length = int(held.removeprefix("uint") or 1) if held.startswith("uint") else 1
     padded = words + ["0"] * (length - len(words))
     return f"(({held})({', '.join(f'({word})' for word in padded)}))"

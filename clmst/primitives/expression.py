@@ -50,7 +50,7 @@ _TOKEN = re.compile(
     |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=\[\]])""",
     re.VERBOSE | re.ASCII,
 )
-# Signs of two characters that the grammar does not have.
+# Signs of two characters that the grammar does not contain.
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
 _MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
 _TWO_NAMES = re.compile(r"\?\s*(\w+)\s*:\s*(\w+)\s*", re.ASCII)
@@ -95,7 +95,7 @@ _RESERVED = re.compile(
 )
 
 
-# The dtype of a value that is a record. None for every other value, whose type is not tracked.
+# The dtype of a value that is a record. It is None for any other value, whose type is not tracked.
 Value: TypeAlias = np.dtype[Any] | None
 
 
@@ -478,7 +478,7 @@ def _described(value: Value) -> str:
 
 
 def _common(*values: Value) -> Value:
-    """Return the dtype of the records among some values, or None if there is not just one."""
+    """Return the dtype of the records among some values, or None if they do not have just one."""
     records = {value for value in values if value is not None}
     return records.pop() if len(records) == 1 else None
 

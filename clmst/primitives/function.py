@@ -1,7 +1,7 @@
 """Functions of an element, written in OpenCL C, with arguments that are given at each call.
 
 Predicates, maps and generated edges are built from them. Apart from operators (:class:`Monoid`),
-this is the only way in which a caller's expression gets into a kernel. Host side of
+this is the only way in which a caller's expression gets into a kernel. The kernels' part is in
 ``cl/device/function.cl``.
 """
 
@@ -160,10 +160,10 @@ class Function(Parametric):
         raise NotImplementedError
 
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
-        """Raise unless the function can be applied to `elements`.
+        """Raise InvalidArgumentError unless the function can be applied to `elements`.
 
-        Its dtype must be the elements' dtype, its arguments must be given, and it must not read an
-        array in `written`, the outputs by name.
+        The function's dtype must be that of the elements, and its arguments must be given. It must
+        not read an output. `written` has the outputs by name.
         """
         if self.dtype != elements.dtype:
             raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Histograms: the number of elements in each bin; host side of ``cl/primitives/histogram.cl``."""
+"""Histograms: the number of elements in each bin. The kernels are in ``histogram.cl``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/histogram.cl"
 
-# LOCAL_BINS of the kernels. So many counters take 8 KiB of local memory.
+# LOCAL_BINS of the kernels. This number of counters takes 8 KiB of local memory.
 LOCAL_BINS = 2048
 _BIN = np.dtype(np.uint32)
 
@@ -99,14 +99,17 @@ def histogram(
 
 
 def _identity(values: DeviceArray) -> Map:
-    """Return the map from an element to itself. Raise unless elements are unsigned integers."""
+    """Return the map from an element to itself.
+
+    Raises InvalidArgumentError unless the elements are unsigned integers.
+    """
     element_of(values.dtype)
     if values.dtype.kind != "u":
         raise InvalidArgumentError(
             f"values are of {values.dtype}; unless bin_of tells their bins, they must be unsigned "
             "integers"
         )
-    # A number of more than 32 bits belongs to no bin.
+    # A number of more than 32 bits does not belong to a bin.
     wide = "x <= UINT_MAX ? (uint)x : UINT_MAX"
     expression = wide if values.dtype.itemsize == 8 else "x"
     return Map(dtype=values.dtype, result=_BIN, expression=expression, name="bin")

@@ -1,4 +1,4 @@
-"""Maps apply a function to each element of an array; host side of ``cl/primitives/map.cl``."""
+"""Maps apply a function to each element of an array. The kernel is in ``cl/primitives/map.cl``."""
 
 from __future__ import annotations
 

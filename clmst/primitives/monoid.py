@@ -34,7 +34,7 @@ _EXTREMES = {
     "long": ("LONG_MIN", "LONG_MAX"),
     "double": ("-INFINITY", "INFINITY"),
 }
-# Words by which an expression on integers shows that it also computes with floating-point numbers.
+# Text in an expression that shows that it computes with floating-point numbers.
 _FLOATING = re.compile(
     r"float|double|as_|FLT_|DBL_|INFINITY|NAN|MAXFLOAT|M_PI|M_E|\d\.|(?<!\w)\.\d|\b\d+[eE]"
 )
@@ -213,7 +213,7 @@ class Monoid:
         key = check_dtype("key", key)
         scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
         combine = "b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a"
-        # A 64-bit word of key and index orders like the pair, without a branch.
+        # The 64-bit word of key and index has the order of the pair, and needs no branch.
         if scalar == "uint":
             pair = "min(upsample(a.key, a.index), upsample(b.key, b.index))"
             combine = f"record((uint)({pair} >> 32), (uint)({pair}))"
@@ -242,7 +242,7 @@ def _commutative(
             f"elements are {dtype}; the {name} needs fields of one dtype (for other structures, "
             "give a Monoid that combines each field)"
         )
-    if element_of(dtype).is_struct:  # vectors do not have this number of fields
+    if element_of(dtype).is_struct:  # because vectors cannot have this number of fields
         fields = dtype.names or ()
         each = (combine.replace("(a)", f"a.{one}").replace("(b)", f"b.{one}") for one in fields)
         combine = f"record({', '.join(each)})"
@@ -250,7 +250,7 @@ def _commutative(
     return _kept(dtype, name, combine, identity, exact)
 
 
-# Monoids are cached, since the grammar takes long to parse, and many calls use the default sum.
+# Monoids are cached, because parsing takes long and many calls use the default sum.
 @lru_cache(maxsize=128)
 def _kept(
     dtype: np.dtype[Any], name: str, combine: str, identity: str, exact: bool | None

@@ -1,4 +1,4 @@
-"""Gather and scatter: move records by an array of indices; host side of ``permute.cl``."""
+"""Gather and scatter: move records by an array of indices. The kernels are in ``permute.cl``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/permute.cl"
-# BATCH of permute.cl: the 16-byte chunks that a work-item copies at once.
+# BATCH of permute.cl: the number of 16-byte chunks that a work-item copies at once.
 _CHUNKS_PER_ITEM = 4
 
 
@@ -148,7 +148,7 @@ def _enqueue(
     launch = launcher_for(values, launch)
     program = device.program(SOURCE, **words.defines("RECORD"))
     n_items, tile = indices.size, program.grid_tile
-    if program.work_group_size > 1:  # an item is a chunk of a record
+    if program.work_group_size > 1:  # then each work-item copies one chunk of a record
         n_items *= words.chunks
         tile *= _CHUNKS_PER_ITEM
     launch(

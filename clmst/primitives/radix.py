@@ -37,23 +37,25 @@ KEY_KINDS: tuple[KeyKind, ...] = ("u", "i", "f")  # in the order of WEIGHT_KIND
 
 _MAX_KEY_BITS = 64
 
-# Bits of a digit if lanes rank records, or in work-groups of one work-item. Otherwise it has
-# _COUNTERS_RADIX_BITS. Everything measured on an H200 has 8 bits, since fewer digits save passes
-# over all records.
+# Number of bits in a digit if lanes rank records, or in work-groups of one work-item. On all other
+# devices it is _COUNTERS_RADIX_BITS. All times on an H200 were measured with 8 bits, because fewer
+# digits save passes over all records.
 RADIX_BITS = Constant("radix.RADIX_BITS", 8)
-# Work-items of a work-group. An H200 sorts 2**26 pairs of uint32 in 2.24 ms, or in 2.21 ms with 384
-# work-items that take more records each.
+# Number of work-items in a work-group. An H200 sorts 2**26 pairs of uint32 in 2.24 ms. With 384
+# work-items that take more records each, it takes 2.21 ms.
 WORK_ITEMS = Constant("radix.WORK_ITEMS", 512)
 
-# RANK_... of cl/device/rank.cl
+# Values of RANK_BY in cl/device/rank.cl.
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
-# Kinds of lanes that rank records. Tests show that "khr" lanes could, too, but whether that is
-# faster has not been measured.
+# Kinds of lanes that rank records. Tests show that "khr" lanes could rank records, too. It has not
+# been measured whether that is faster.
 RANKING_LANES = frozenset({"ptx"})
-# Counters take 512 bytes of local memory per digit in work-groups of 256.
+# Number of bits in a digit if counters rank records, and the size of work-groups. The counters take
+# 512 bytes of local memory per digit.
 _COUNTERS_RADIX_BITS = 4
 _COUNTERS_MAX_WORK_GROUP_SIZE = 256
-# If a work-item has more bytes of records, Intel's compiler runs out of registers.
+# Maximum number of bytes of records per work-item. With more, Intel's compiler runs out of
+# registers.
 _COUNTERS_MAX_BYTES_PER_ITEM = 32
 # The maximum number of records for which one CPU core is faster than several, which take more
 # launches.
@@ -68,8 +70,8 @@ class Key:
     # integer.
     start_bit: int
     bits: int
-    # Bits of the number that the records are, or contain as a field. 0: the records are sorted as
-    # unsigned integers of all their bits.
+    # Number of bits of the number that the records are, or contain as a field. With 0, the records
+    # are sorted as unsigned integers of all their bits.
     width: int = 0
     number_bit: int = 0  # the bit of the record at which the number begins
     kind: KeyKind = "u"  # the dtype kind of the number
@@ -111,7 +113,7 @@ class Shape:
     They depend on the device and on the size of the elements.
     """
 
-    # Macros of the kernels, which have the same names. The first is WG_SIZE.
+    # Macros of the kernels, which have the same names in capitals. The first is WG_SIZE.
     work_group_size: int
     radix_bits: int
     rank_by: int
@@ -160,11 +162,11 @@ class Shape:
         return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
     def of(self, program: Program) -> Shape:
-        """Return a copy with the work-group size of a program, which may be a smaller one."""
+        """Return a copy with the work-group size of a program, which may be smaller."""
         return replace(self, work_group_size=program.work_group_size)
 
     def divide(self, length: int) -> tuple[int, int]:
-        """Return the number of work-groups for `length` records, and the records of each."""
+        """Return the number of work-groups for `length` records, and of records for each."""
         n_tiles = -(-length // self.tile)
         shares = Shares.spread(n_tiles, tile=self.tile, lane_groups=1, most_groups=self.max_groups)
         return shares.groups, shares.share

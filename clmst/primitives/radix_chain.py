@@ -1,4 +1,4 @@
-"""Radix passes in a single sweep each; host side of ``cl/primitives/split_chain.cl``."""
+"""Radix sort with a single sweep for each digit. The kernels are in ``split_chain.cl``."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SOURCE = "primitives/split_chain.cl"
 
 # A state is one word. Two of its bits tell its kind, and the others are a count.
 _MOST_RECORDS = 2**30 - 1
-# Maximum words of a record. For longer records, registers spill on AMD's CDNA 2.
+# Maximum number of words in a record. For longer records, registers spill on AMD's CDNA 2.
 MOST_WORDS = 8
 # CHAIN_DIGITS of cl/primitives/split_chain.cl
 _DIGITS_AT_ONCE = 4
-# Work-groups per compute unit that count digits.
+# Number of work-groups per compute unit that count digits.
 _COUNTING_GROUPS = 4
 
 
 def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
-    """Return whether passes in a single sweep are correct and fastest."""
+    """Return whether a single sweep per digit is correct and, as the router decides, fastest."""
     is_right = not shape.is_serial and record_words <= MOST_WORDS and length <= _MOST_RECORDS
     return is_right and chain.is_taken(device, "sort", lambda: -(-length // shape.tile))
 
@@ -39,7 +39,7 @@ def chain_defines(
 ) -> dict[str, int | bool]:
     """Return the macros of ``split_chain.cl``."""
     defines = shape.defines(key, *words)
-    del defines["STAGED"]  # it is for work-groups of one work-item
+    del defines["STAGED"]  # this macro is for work-groups of one work-item
     return {**defines, "MAX_REGISTERS": chain.REGISTERS}
 
 

@@ -1,4 +1,4 @@
-"""Reductions and scans (prefix sums), plain and segmented; host side of ``scan.cl``."""
+"""Reductions and scans (prefix sums), plain and segmented. The kernels are in ``scan.cl``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SCAN_STRATEGIES: tuple[ScanStrategy, ...] = get_args(ScanStrategy)
 SegmentedStrategy: TypeAlias = Literal["parallel", "reduce-then-scan", "sequential"]
 
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
-# Tiles in a block of scan-then-propagate: 1024 elements of 4 bytes on a GPU, as in the library
-# CLPP.
+# Number of tiles in a block of scan-then-propagate. A block then has 1024 elements of 4 bytes on a
+# GPU, as in the library CLPP.
 _BLOCK_TILES = 2
 
 

@@ -1,4 +1,4 @@
-"""Segments of an array, given by flags or CSR offsets; host side of ``segments.cl``."""
+"""Segments of an array, given by flags or CSR offsets. The kernels are in ``segments.cl``."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _reduce_rows(
 def _offsets_error(offsets: DeviceArray, length: int, segment: int) -> InvalidArgumentError:
     """Create the error about a segment that ends before it begins, or beyond the elements.
 
-    It reads two offsets from the device, and blocks.
+    The call reads two offsets from the device, and waits for them.
     """
     begin, end = (int(one) for one in offsets.to_host()[segment : segment + 2])
     fact = f"offsets[{segment}] is {begin} and offsets[{segment + 1}] is {end}"

@@ -1,4 +1,4 @@
-"""The arguments, outputs and launches of a selection; host side of ``compact.cl``."""
+"""The arguments, outputs and launches of a selection. The kernels are in ``compact.cl``."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ CHAIN_SOURCE = "primitives/compact_chain.cl"
 
 # ROWS of cl/primitives/compact_masks.cl, and the maximum number of lanes in a lane group there.
 _ROWS, _MOST_LANES = 16, 32
-# Bytes of records and values that a work-item loads at once, in a work-group and in a work-group of
-# one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes, in 1.077 ms with
-# 64 and in 1.017 ms with 16.
+# Number of bytes of records and values that a work-item loads at once. The second value is for
+# work-groups of one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes,
+# in 1.077 ms with 64 bytes and in 1.017 ms with 16 bytes.
 BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)
 _BYTES_ALONE = 64
 
 
-# For a single pass (benchmarks/log.md): the parts into which a lane group's section of a tile
-# is divided.
+# Number of parts into which a lane group's section of a tile is divided, in a single pass
+# (benchmarks/log.md).
 _SECTION_PARTS = 4
 
 
 class Keep(IntEnum):
-    """Which records a selection keeps: KEEP_... of ``cl/primitives/compact_rule.cl``.
+    """The rule for which records a selection keeps: KEEP_... of ``cl/primitives/compact_rule.cl``.
 
-    FLAGGED: records with a nonzero flag. HOLDING: records that satisfy the predicate. HEADS:
-    records that differ from the record before.
+    FLAGGED keeps records with a nonzero flag. HOLDING keeps records that satisfy the predicate.
+    HEADS keeps records that differ from the record before them.
     """
 
     FLAGGED = 0
@@ -62,10 +62,10 @@ class Keep(IntEnum):
 
 
 class Write(IntEnum):
-    """What a selection writes: WRITE_... of ``cl/primitives/compact_rule.cl``.
+    """The rule for what a selection writes: WRITE_... of ``cl/primitives/compact_rule.cl``.
 
-    KEPT: the records kept. ALL: these, followed by all other records. POSITIONS: the positions of
-    the records kept.
+    KEPT writes the kept records. ALL writes the kept records, followed by all other records.
+    POSITIONS writes the positions of the kept records.
     """
 
     KEPT = 0
@@ -199,7 +199,7 @@ class Selection:
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
         if strategy == "parallel" and suits_chain and chain.is_taken(device, "selection"):
-            # For few records, too, so that a solve needs one program only.
+            # This is also done for few records, so that a solve needs only one program.
             self.launch_chain(launch)
             return
         program = self._program(SOURCE, shape_defines(strategy))

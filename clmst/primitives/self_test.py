@@ -24,7 +24,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer
 
-# One element; less than a tile; and many tiles with a rest, for work-groups of any size.
+# The lengths are one element, less than a tile, and many tiles with an incomplete last one.
 _LENGTHS = (1, 100, (1 << 17) + 77)
 
 Answers = Iterator[Answer]

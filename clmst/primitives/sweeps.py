@@ -1,6 +1,6 @@
 """The launches of a scan: a single pass with look-back, or the sweeps of reduce-then-scan.
 
-Host side of ``cl/primitives/scan_chain.cl`` and ``cl/primitives/scan.cl``.
+The kernels are in ``cl/primitives/scan_chain.cl`` and ``cl/primitives/scan.cl``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Segments(IntEnum):
 
 
 def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
-    """Check values and monoid. Return the monoid, which is the sum by default."""
+    """Check the values and the monoid, and return the monoid, which is the sum by default."""
     check_array("values", values)
     check_supported(values.dtype, values.device)
     monoid = Monoid.sum(values.dtype) if monoid is None else check_kind("monoid", monoid, Monoid)
@@ -54,14 +54,14 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
 
 
 def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
-    """Check the output and return it. By default it is a new array."""
+    """Check the output and return it, or return a new array if it is None."""
     out = output_for("out", out, values.dtype, values.size, like=values)
     check_in_place("out", out, "values", values)
     return out
 
 
 def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
-    """Raise InvalidArgumentError unless there are flags, or the values can contain them."""
+    """Raise InvalidArgumentError unless there are valid flags, or values that contain flags."""
     if flags is not None:
         check_flags(flags, values)
     elif values.dtype.kind != "u":
@@ -74,9 +74,9 @@ def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
 def _bytes_per_item(most: int, segments: Segments) -> int:
     """Return the bytes that a work-item loads at once: `most`, or half if there are head flags.
 
-    Head flags take registers. Segmented minima of 8-byte pairs took 1.08 ms on an H200 with half
-    the bytes and 1.17 ms with all, for an operator that branches; for one without branches they
-    took 0.94 and 0.95 ms.
+    Head flags take registers. On an H200, segmented minima of 8-byte pairs took 1.08 ms with half
+    the bytes and 1.17 ms with all of them, for an operator that branches. For an operator without
+    branches they took 0.94 and 0.95 ms.
     """
     return most if segments == Segments.NONE else max(most // 2, 16)
 
@@ -84,7 +84,7 @@ def _bytes_per_item(most: int, segments: Segments) -> int:
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl``, without the operator's."""
+    """Return the macros of ``scan.cl``, except those of the operator."""
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
@@ -101,7 +101,7 @@ def chain_defines(
     segments: Segments,
     exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl``, without the operator's.
+    """Return the macros of ``scan_chain.cl``, except those of the operator.
 
     Elements of several words are scanned by half as many work-items, without a limit on registers
     (benchmarks/log.md).
@@ -134,7 +134,7 @@ class Scan:
     ) -> DeviceArray:
         """Enqueue the scan. Return the part of `out` that is written.
 
-        "auto" takes a single pass if that is correct and pays. All other strategies take the
+        "auto" takes a single pass if that is correct and fastest. All other strategies take the
         sweeps.
         """
         if self.strategy == "auto" and self.suits_chain(out):
@@ -150,7 +150,7 @@ class Scan:
     # ------------------------------------------------------------------ in one pass
 
     def suits_chain(self, out: DeviceArray) -> bool:
-        """Return whether a single pass gives correct, reproducible results, and pays."""
+        """Return whether a single pass gives correct, reproducible results, and is fastest."""
         device, item_bytes = self.values.device, self.monoid.held_bytes
 
         def n_tiles() -> int:
@@ -204,9 +204,9 @@ class Scan:
     def _enqueue_upsweep(
         self, launch: Launcher, program: Program, shares: Shares, *, total: DeviceArray | None
     ) -> Memory:
-        """Enqueue upsweep and spine.
+        """Enqueue upsweep and spine, and return the memory of the carries.
 
-        Return the memory of the carries, the prefixes of all ranges.
+        A carry is the combination of everything before a range.
         """
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.monoid.held_bytes + 4) + 4)

@@ -1,7 +1,8 @@
-"""Radix sort of records of any size; host side of ``cl/primitives/widen.cl``.
+"""Radix sort of records of any size. The kernels are in ``cl/primitives/widen.cl``.
 
-The passes of the sort move whole words of 4 bytes. Records and values whose size is not a multiple
-of 4 bytes are copied to wider ones before the first pass, and back after the last.
+The passes of the sort move whole words of 4 bytes. If the size of records or values is not a
+multiple of 4 bytes, they are copied to wider elements before the first pass, and back after the
+last pass.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ def _is_whole(array: DeviceArray) -> bool:
 
 
 def _widened(launch: Launcher, move: Move) -> Move:
-    """Return a move of the array's records in whole words.
+    """Return a move of an array's records in whole words.
 
-    If their size is a multiple of 4 bytes, this is the given move. Otherwise the records are copied
-    to wider ones, which are sorted in place.
+    If their size is a multiple of 4 bytes, it is the given move. Otherwise the kernel is enqueued
+    that copies the records to wider ones, which are then sorted in place.
     """
     array = move.source
     if _is_whole(array):

@@ -26,8 +26,8 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 #endif
 }
 
-// Compute the plain sums of AT_ONCE points of `leaf`, from point `first` on, with all points of the
-// leaf `own`.
+// Compute the plain values of AT_ONCE points of `leaf`, from point `first` on, with all points of
+// the leaf `own`.
 static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
                                 const coordinates_t *own, uint leaf, uint first) {
   const global double *at = tree_leaf(tree, leaf) + first;

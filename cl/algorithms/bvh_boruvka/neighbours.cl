@@ -26,7 +26,7 @@
 // The nearest points found so far, the nearest first. A list of k points uses the last k entries.
 // The entries before them count as nearer than all points.
 typedef struct {
-  double near[NEIGHBOURS];  // plain sums
+  double near[NEIGHBOURS];  // plain values
   uint at[NEIGHBOURS];      // slots, or NO_SLOT if fewer points have been found
 } list_t;
 
@@ -40,7 +40,7 @@ static inline void list_clear(list_t *list, uint k) {
   }
 }
 
-// Return whether a point with this plain sum comes before entry `j` of the list.
+// Return whether a point with this plain value comes before entry `j` of the list.
 static inline bool list_is_behind(const list_t *list, uint j, double plain) {
   return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
 }
@@ -99,7 +99,8 @@ typedef struct {
 #endif
 } lists_t;
 
-// Insert a point into the lists of a leaf's points. `plains` has its plain sums with these points.
+// Insert a point into the lists of a leaf's points. `plains` has its plain values with these
+// points.
 static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
   if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
 #if LISTED

@@ -11,7 +11,7 @@
 // The points outside the tree, one entry each. Arrays are padded to whole vectors.
 typedef struct {
   global double *rows;    // coordinates, then core distances, `width` entries a row
-  global double *reach;   // pairs with a greater plain sum are too far; -1 in an unused entry
+  global double *reach;   // pairs with a greater plain value are too far; -1 in an unused entry
   global double *weight;  // the weight of the lightest edge to the tree
   global ulong *edge;     // this edge: its lesser end << 32 | its greater end
   global ulong *id;

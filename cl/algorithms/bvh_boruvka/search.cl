@@ -41,7 +41,7 @@ typedef struct {
   uint leaf;        // the leaf whose points have searched, or NO_SLOT
   uint is_done;     // whether the search has found the edges of all points
   double8 weights;  // the weights of the best edges so far; heavier edges are not wanted
-  double8 reach;    // greater plain sums are too far; -1 in a lane that does not search
+  double8 reach;    // greater plain values are too far; -1 in a lane that does not search
   double8 cores;
   ulong8 ids, edges;
   long8 own;  // the points' components

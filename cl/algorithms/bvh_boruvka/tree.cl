@@ -16,6 +16,9 @@
 //                                   children of node p, which are on `level`.
 // Other arrays of nodes have the index bases[level] + node. All bases are multiples of FANOUT, and
 // bases[0] is 0.
+//
+// Searches compare pairs of points by their plain values, which are distances before any square
+// root is taken (DISTANCE_PLAIN of distance.cl).
 
 #ifndef METRIC
 #define METRIC 1  // METRIC_EUCLIDEAN, because a hierarchy always has points
@@ -105,8 +108,8 @@ static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// The maximum plain sum that a pair can have if its distance is at most `distance`. The argument is
-// one distance or a vector of distances.
+// The maximum plain value that a pair can have if its distance is at most `distance`. The argument
+// is one distance or a vector of distances.
 #if METRIC == METRIC_EUCLIDEAN
 #define TREE_REACH(distance) ((distance) * (distance) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
 #else
@@ -123,7 +126,7 @@ typedef struct {
   uint stride;
 #endif
   double core;               // the point's core distance, or 0 if there are no core distances
-  double reach;              // greater plain sums are too far
+  double reach;              // greater plain values are too far
   double weight;             // the weight of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
@@ -184,7 +187,7 @@ static inline double search_weight(const search_t *search, const tree_t *tree, u
   return weight;
 }
 
-// Return the plain sum of the point of the search and the point in `slot`.
+// Return the plain value of the point of the search and the point in `slot`.
 static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
@@ -220,7 +223,7 @@ static inline uint bits_of_mask(long8 mask) {
 #endif
 
 // Return a mask of the points of a leaf that are within reach, one bit each. With one work-item per
-// work-group, the plain sums of the points are stored in `plains`. Otherwise no array holds them,
+// work-group, the plain values of the points are stored in `plains`. Otherwise no array holds them,
 // and the few sums that are needed later are computed again.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
@@ -249,7 +252,7 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   return near & ((1u << n_points) - 1);
 }
 
-// The plain sum of the search's point and a point in the mask that search_leaf returned.
+// The plain value of the search's point and a point in the mask that search_leaf returned.
 #if WG_SIZE == 1
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
 #else

@@ -11,7 +11,7 @@
 //
 // If the columns of each row ascend, no slot occurs twice. Then in a symmetric matrix every word
 // occurs exactly twice, and the fingerprint is 0. In any other matrix some words occur only once.
-// Their exclusive or is 0 with a probability of 2^-64. The keys are new in every process, so nobody
+// Their exclusive or is 0 with a probability of 2^-64. The keys are new in every process, so no one
 // can construct a matrix that passes wrongly.
 //
 // Source: G. L. Steele Jr., D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",

@@ -129,8 +129,9 @@ static inline float filter_of_core(const filter_t *filter, double core) {
   return value > 1e30 ? 1e30f : (float)value;
 }
 
-// Return the plain sum of two points, which are rows of `d` coordinates, added in the stated order.
-// Blocks of four keep Intel's CPU runtime from vectorising the sum, which would change the order.
+// Return the plain value of two points, which are rows of `d` coordinates, added in the stated
+// order. Blocks of four keep Intel's CPU runtime from vectorising the sum, which would change the
+// order.
 static inline double rows_plain(const global double *rows, uint d, uint u, uint v) {
   const global double *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
   double sum = 0;

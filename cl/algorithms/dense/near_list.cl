@@ -1,4 +1,5 @@
-// dense: the list of the least plain sums of a row's pairs.
+// dense: the list of the least plain values of a row's pairs. A plain value is a distance before
+// any square root is taken (DISTANCE_PLAIN of distance.cl).
 #include "algorithms/dense/filter.cl"
 
 // The list of a row for one part of the columns. Entry j is from[j * stride].

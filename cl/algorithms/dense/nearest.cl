@@ -1,8 +1,8 @@
 // dense: for points of many dimensions, the distance of each point to its k-th nearest point.
 //
 // First, a sample of the columns gives an upper bound of the filter values that matter in each row.
-// Then each part of the columns gives each row a list of its k least plain sums, in any order. Once
-// a list is full, a further pair must be less than the greatest sum in it.
+// Then each part of the columns gives each row a list of its k least plain values, in any order.
+// Once a list is full, a further pair must be less than the greatest value in it.
 
 #include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
@@ -80,7 +80,7 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 
 #endif
 
-// Find the k least plain sums of every row in each part of the columns.
+// Find the k least plain values of every row in each part of the columns.
 //
 // In       rows[n * d], singles, packs, halves, scaling: the points (pack.cl); limits[n]: the
 //          reach of each row, or infinity if it is not known.
@@ -88,7 +88,7 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 //          infinite.
 // Launch   any.
 // Needs    width, the number of columns of a part, is a multiple of TILE_COLUMNS.
-// Ensures  the lists of a row together contain the k least plain sums of its pairs with other
+// Ensures  the lists of a row together contain the k least plain values of its pairs with other
 //          points.
 kernel void dense_nearest_find(const global double *rows, const global float *singles,
                                const global float *packs, const global float *halves,

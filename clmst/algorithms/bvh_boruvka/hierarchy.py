@@ -1,6 +1,6 @@
 """Build a tree of bounding boxes over points (a bounding-volume hierarchy) on a device.
 
-This is the host side of ``cl/algorithms/bvh_boruvka/build.cl``.
+The kernels are in ``cl/algorithms/bvh_boruvka/build.cl``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""bvh-boruvka: spanning trees of points; host side of ``cl/algorithms/bvh_boruvka``.
+"""bvh-boruvka: find spanning trees of points with a tree of bounding boxes.
 
 ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl`` names the paper; ``docs/inside_algorithms.md`` explains
 the steps.

@@ -1,8 +1,8 @@
 """Build the CSR of a graph on a device, with its edges in canonical order.
 
 The caller's arrays are copied to the device unchanged. The device sorts the edges by their pairs of
-ends. The CSR that it builds equals the one that the host would build (``core/canonical.py``). This
-is the host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
+ends. The CSR that it builds equals the one that the host would build (``core/canonical.py``). The
+kernels are in ``cl/algorithms/canonical_csr/canonical_csr.cl``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Spanning trees of complete graphs with few vertices, and their core distances, by `dense`.
 
-One work-group does all rounds. This is the host side of ``one_group.cl`` and ``core.cl``.
+One work-group does all rounds. The kernels are in ``one_group.cl`` and ``core.cl``.
 """
 
 from __future__ import annotations

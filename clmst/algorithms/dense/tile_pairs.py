@@ -1,7 +1,7 @@
 """Find lightest pairs of points, and k-th nearest points, by comparing all pairs tile by tile.
 
 A tile is a block of the matrix of distances, some rows and some columns of it, which a work-group
-computes. This is the host side of ``lightest.cl`` and ``nearest.cl``.
+computes. The kernels are in ``lightest.cl`` and ``nearest.cl``.
 """
 
 from __future__ import annotations

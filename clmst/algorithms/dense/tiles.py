@@ -1,7 +1,7 @@
 """Points packed in memory as the kernels that work on tiles of pairs of points read them.
 
 A tile is a block of the matrix of all distances: some rows and 128 columns, whose distances a
-work-group computes together. This is the host side of ``cl/algorithms/dense/pack.cl``.
+work-group computes together. The kernels are in ``cl/algorithms/dense/pack.cl``.
 """
 
 from __future__ import annotations

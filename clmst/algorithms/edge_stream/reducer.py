@@ -4,7 +4,7 @@ A buffer contains the forest of all edges so far, followed by the edges that wai
 reduction. A reduction replaces both by one forest. The ids of edges usually ascend from chunk to
 chunk, so a stable sort by ends leaves parallel edges in the order of their ids. If ids do not
 ascend, the device checks whether parallel edges are in another order. If they are, it sorts the
-edges by their ids first. This is the host side of ``cl/algorithms/edge_stream/edge_stream.cl``.
+edges by their ids first. The kernels are in ``cl/algorithms/edge_stream/edge_stream.cl``.
 """
 
 from __future__ import annotations

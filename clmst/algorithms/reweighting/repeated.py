@@ -2,7 +2,7 @@
 
 A round is one solve with new weights. Each edge is stored once, so a solve needs one weight for
 each edge. All data that depend only on the edges are uploaded beforehand. From the second solve on,
-all buffers are allocated as well. This is the host side of
+all buffers are allocated as well. The kernels are in
 ``cl/algorithms/reweighting/repeated.cl``.
 """
 
