@@ -191,6 +191,7 @@ static inline uint rank_start(const local uint *ranking, uint digit) {
 //
 // In-out   items[TILE_ITEMS], private: digits on entry, (rank << 16 | digit) on return.
 // Out      counts[RADIX], in local memory: the number of the lane group's items with each digit.
+// Scope    a whole lane group; ends with lanes_sync.
 static inline void lanes_rank_digits(uint *items, volatile local ushort *counts) {
   const uint below = (1u << lanes_id()) - 1;
   for (uint d = lanes_id(); d < RADIX; d += LANES) counts[d] = 0;

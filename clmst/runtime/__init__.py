@@ -1,1 +1,1 @@
-"""OpenCL devices: finding them, knowing what they can do, building programs, running kernels."""
+"""OpenCL: find devices, learn what they can do, build programs, run kernels, copy data."""

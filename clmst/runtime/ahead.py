@@ -1,4 +1,4 @@
-"""Programs that are built ahead of their use, side by side, in helper processes.
+"""Programs that helper processes build before they are needed, several at the same time.
 
 The first call on a device needs up to twenty programs, which take 0.1 to 3 s each to build. A
 driver builds one program at a time in a process, whatever the number of threads. So when the first
@@ -7,9 +7,9 @@ into a cache on disk: the driver's, or clmst's own. This process loads them from
 a program that a helper is still building, it waits for that helper.
 
 ``programs.json`` lists the programs by the policy of the device and by the first self-test of a
-call. It was recorded from calls (``python -m benchmarks programs_of_calls``). It is only a guess: a
-program that is not listed is built when it is needed, as on devices of other policies, and one that
-is listed in vain costs a helper's time.
+call. It was recorded from calls (``python -m benchmarks programs_of_calls``). It is only a guess. A
+program that is not listed, as on devices of other policies, is built when it is needed. A listed
+program that is not needed costs a helper's time.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
-# First calls take as long with eight, because each helper opens the device, and the driver lets one
-# process wait for another meanwhile (benchmarks/log.md, "First calls with helpers").
+# With eight helpers, first calls take as long as with four: each helper opens the device, and the
+# driver makes one process wait for another meanwhile (benchmarks/log.md, "First calls with
+# helpers").
 MOST_HELPERS = 4
-_BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, for each helper
+_BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, that a helper needs
 
 _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVIDIA's
 
-# If no program has taken this number of seconds, all programs came from a cache. On an H200 a small
-# program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
+# If every program has taken less than this number of seconds, all of them came from a cache. On an
+# H200 a small program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
 _BUILT_SECONDS = 0.04
 
 # For each program that a helper is building or has built: its future, which ends with the build.
@@ -65,13 +66,13 @@ def n_helpers(device: Device) -> int:
 
 
 def _given() -> int | None:
-    """Return the number of helpers that the environment variable gives, or None without it."""
+    """Return the number of helpers in the environment variable, or None if it is not set."""
     given = os.environ.get(VARIABLE, "")
     return int(given) if given.isdecimal() else None
 
 
 def _most_helpers(memory: int) -> int:
-    """Return the maximum number of helpers for the cores of the machine and bytes of memory."""
+    """Return the maximum number of helpers for the machine's cores and `memory` bytes."""
     n = min(usable_cores() // 2, MOST_HELPERS, memory // _BYTES_OF_HELPER)
     return n if n > 1 else 0
 
@@ -80,7 +81,7 @@ def prepare() -> None:
     """Start the helpers if this seems to be the first use of an NVIDIA GPU by this user.
 
     It seems so if there are no verdicts on any device. The imports of a helper take half a second,
-    so helpers start before this process has found its devices. They open none yet.
+    so helpers start before this process has found its devices. They do not open a device yet.
     """
     if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
         given = _given()
@@ -93,9 +94,9 @@ def prepare() -> None:
 def start(device: Device) -> None:
     """Let the helpers open a device if this seems to be its first use.
 
-    It seems so if there are no verdicts on the device, and if its trial had to be built. Until
-    helpers can build, half a second passes, so they open the device before it is known what to
-    build.
+    It seems so if there are no verdicts on the device, and if its trial had to be built. A helper
+    needs half a second before it can build. So helpers open the device before it is known which
+    programs to build.
     """
     is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
@@ -140,10 +141,10 @@ def seems_built(seconds: float) -> bool:
 
 
 def progress(device: Device, building: Specialisation) -> str:
-    """Say how many programs are left for a first call, if the table lists them.
+    """Describe how many programs of a first call remain to be built.
 
-    The table may list more than the call needs. If it does not list `building`, the program that is
-    built now, say how many this process has built so far.
+    The table of first calls may list more than the call needs. If it does not list `building`, the
+    program that is built now, the text says how many programs this process has built so far.
     """
     left = {*_specialisations(device, [*device.expected])} - device.built.keys()
     if building in left:
@@ -153,7 +154,7 @@ def progress(device: Device, building: Specialisation) -> str:
 
 
 def specialisations(device: Device, families: Container[str]) -> list[Specialisation]:
-    """Return the listed programs of the calls whose first self-test is of one of some families."""
+    """Return the listed programs of calls whose first self-test is that of one of `families`."""
     calls = _listed(device).items()
     numbers = (number for test, listed in calls if test.split(": ")[0] in families
                for number in listed)  # fmt: skip

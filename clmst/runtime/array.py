@@ -273,7 +273,7 @@ class DeviceArray:
         return values
 
     def _read(self, launch: Launcher, values: Array) -> list[int]:
-        """Copy the array into `values`, blocking; return the fault number of each pending check."""
+        """Copy the array into `values`, wait, and return the fault number of each pending check."""
         if not self.checks:
             launch.read(self.memory, values)
             return []
@@ -303,7 +303,7 @@ class DeviceArray:
         return self.to_host().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def write(self, values: Array) -> None:
-        """Overwrite the array with a host array of equal length and dtype. Blocks until done."""
+        """Overwrite the array with a host array of equal length and dtype, and wait for it."""
         check_kind("values", values, np.ndarray, rule="it must be a NumPy array")
         if values.shape != (self.size,) or values.dtype != self.dtype:
             raise InvalidArgumentError(
@@ -401,7 +401,10 @@ class DeviceArray:
 
 
 def _checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return the argument as a dtype. Raise for Python objects and for elements of zero bytes."""
+    """Return the argument as a dtype.
+
+    Raises InvalidArgumentError for Python objects and for elements of zero bytes.
+    """
     checked = check_dtype("dtype", dtype)
     if checked.hasobject or checked.itemsize == 0:
         raise InvalidArgumentError(
@@ -450,5 +453,5 @@ def _whole(base: Any, offset: int) -> tuple[Any, int]:
 
 
 def array_on_host(array: Array | DeviceArray) -> Array:
-    """Return an array that is on the host as it is, and a copy of one that is on a device."""
+    """Return an array on the host: the argument itself, or a copy if it is on a device."""
     return array.to_host() if isinstance(array, DeviceArray) else array

@@ -1,4 +1,4 @@
-"""Compiled programs on disk, so that a process does not compile what another has compiled.
+"""Compiled programs on disk, so that a process need not compile what another has compiled.
 
 There is one file per program. It holds a line that names the format, the SHA-256 of the key and the
 binary, and the binary. The key is also the name of the file: the SHA-256 of everything that the
@@ -29,7 +29,7 @@ LIMIT_BYTES = 512 << 20
 
 _FORMAT = b"clmst binary 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_warned: set[Path] = set()  # folders that could not be written; one warning each per process
+_warned: set[Path] = set()  # folders that could not be written, with one warning per process
 
 
 def folder() -> Path:
@@ -94,7 +94,7 @@ def _digest(key: str, binary: bytes) -> bytes:
 
 
 def _cut_back(where: Path) -> None:
-    """If the cache is too large, remove the files not used for longest, down to half the limit."""
+    """If the cache is too large, remove least recently used files, down to half the limit."""
     found = []
     with os.scandir(where) as entries:
         for entry in entries:

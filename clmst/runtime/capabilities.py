@@ -1,4 +1,4 @@
-"""The capabilities of a device, which are asked of the driver once and then stay fixed."""
+"""The capabilities of a device. The driver is asked for them once, and then they stay fixed."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Capabilities:
 
     kind: DeviceKind
     compute_units: int
-    max_work_group_size: int  # work-items
-    local_memory: int  # bytes that a work-group may use; the next two are in bytes, too
+    max_work_group_size: int  # number of work-items
+    local_memory: int  # number of bytes that a work-group may use; the next two are in bytes, too
     global_memory: int
     max_allocation: int
     # How kernels access arrays of the host. "shared": in place, by system SVM. "wrapped": in place,
     # by a buffer around the host's pointer. "copied": after a copy to the device.
     host_arrays: HostArrays
-    buffer_alignment: int  # bytes; a sub-buffer must begin at a multiple of it
-    int64_atomics: bool  # on global memory, including the extended ones (minimum, maximum)
-    doubles: bool  # arithmetic on doubles; 64-bit weights do not need it
+    buffer_alignment: int  # number of bytes; a sub-buffer must begin at a multiple of it
+    int64_atomics: bool  # in global memory, including the extended ones (minimum, maximum)
+    doubles: bool  # whether kernels can compute with doubles; 64-bit weights do not need it
     lanes: LanesKind  # how lane groups are implemented; see ``cl/device/lanes.cl``
-    lane_width: int  # work-items in a lane group
-    # Bytes of local memory that all work-groups on a compute unit share. 0 if that is unknown.
+    lane_width: int  # number of work-items in a lane group
+    # Number of bytes of local memory that all work-groups on a compute unit share, or 0 if unknown.
     shared_local_memory: int = 0
     # Whether the compiler can build kernels in which all work-groups of a launch wait for one
     # another. The wait ends only if all work-groups run at the same time, which this does not say.
@@ -80,7 +80,7 @@ class Capabilities:
 # The lowest major compute capability of NVIDIA's GPUs that have the instructions which lanes and
 # waiting work-groups use: `match.sync`, fences and acquiring loads.
 _PTX_CAPABILITY = 7
-# Bytes of shared memory that NVIDIA's GPUs reserve for each work-group in addition to its own.
+# Number of bytes of shared memory that NVIDIA's GPUs reserve for each work-group.
 _RESERVED_LOCAL_MEMORY = 1024
 # KiB of shared memory of a multiprocessor, by compute capability (CUDA C++ Programming Guide, table
 # of technical specifications).
@@ -134,7 +134,7 @@ def _detect(device: Any) -> Capabilities:
 def _shared_local_memory(device: Any) -> int:
     """Return the bytes of shared memory of a multiprocessor of an NVIDIA GPU.
 
-    For an unknown compute capability, the result is the maximum of one work-group.
+    If the compute capability is unknown, the result is the maximum of a single work-group.
     """
     capability = device.compute_capability_major_nv, device.compute_capability_minor_nv
     known = _NVIDIA_SHARED.get(capability)

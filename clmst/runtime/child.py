@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from clmst.runtime.kernel_family import KernelFamily
     from clmst.runtime.specialisation import Specialisation
 
-LIMIT_SECONDS = 300.0  # for one test, including the start of the child
-IDLE_SECONDS = 5.0  # after which a child without a request ends
+LIMIT_SECONDS = 300.0  # time limit of one test, including the start of the child
+IDLE_SECONDS = 5.0  # time after which a child without a request ends
 TURN: Final = "helpers.lock"  # the file in the cache that the process with helpers holds
 MARK: Final = b"clmst self-test: "  # begins each line that is the child's own, not the driver's
 
@@ -54,7 +54,7 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from clmst.runtime.child_main import serve; "
     f"serve({_TABLE!r})"
 )
-_LONGEST = 1 << 16  # bytes of a line that are kept
+_LONGEST = 1 << 16  # maximum number of bytes of a line that are kept
 _LOOK_SECONDS = 1.0  # how often the parent checks that a silent child is still alive
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
 
@@ -190,7 +190,7 @@ class Child:
 
     def tested(self, request: bytes) -> SelfTestResult | None:
         """Run one self-test in the child, as the function :func:`tested` describes."""
-        with self._lock:  # one test at a time
+        with self._lock:  # because a child runs one test at a time
             if request in self._late:
                 return self._late[request]
             is_repeated = False
@@ -229,7 +229,7 @@ class Child:
 
 
 class Helpers:
-    """Children that do requests while this process does other work.
+    """Child processes that do requests while this process does other work.
 
     Only one process of a user has helpers at a time, because several processes that use a device
     for the first time would otherwise start more helpers than there are cores.
@@ -241,7 +241,7 @@ class Helpers:
             os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
-        """Begin without helpers, as in a forked child process, which has none of the threads."""
+        """Begin without helpers, because a forked child process does not have their threads."""
         self._lock = threading.Lock()
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
         self._n_threads, self._turn = 0, -1
@@ -267,7 +267,7 @@ class Helpers:
         return future
 
     def _serve(self) -> None:
-        """Let one helper do requests until there has been none for a while."""
+        """Let one helper do requests, until no request has come for a while."""
         child = Child()
         child.start()
         while True:
@@ -308,7 +308,7 @@ def open_in_helpers(device: Device, n: int) -> None:
 
 
 def build(device: Device, programs: Iterable[Specialisation]) -> list[Future[object]]:
-    """Let helpers build programs, each in the next one that is idle; see :meth:`Helpers.ask`."""
+    """Let helpers build programs, each in the next idle helper; see :meth:`Helpers.ask`."""
     spec = DeviceSpec.of(device)  # it looks through all devices
     return [_helpers.ask(encoded(spec, BUILD_NAME, one)) for one in programs]
 
@@ -322,7 +322,7 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
     """
     try:
         request = encoded(DeviceSpec.of(device), family.name, case)
-    except (AttributeError, TypeError, pickle.PicklingError):  # e.g. an options class of the user
+    except (AttributeError, TypeError, pickle.PicklingError):  # such as for a user's options class
         return None
     return _child.tested(request)
 

@@ -72,7 +72,8 @@ class ChildServer:
         except Exception as error:
             _say(state="unable", reason=_in_words(error))
             return
-        # If the request takes too long and the parent, which would end this process, is gone.
+        # End this process if the request takes too long and the parent, which would end it, is
+        # gone.
         faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)
         try:
             outcome = device.trust.run(family, case)

@@ -1,4 +1,4 @@
-"""Whether another process of Python can be started, and how a process has ended."""
+"""Find out whether another process of Python can be started, and how a process has ended."""
 
 from __future__ import annotations
 

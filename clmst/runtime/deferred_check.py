@@ -1,4 +1,4 @@
-"""Checks made by kernels, whose outcome the host reads together with a result.
+"""Checks that kernels make. The host reads their outcome together with a result.
 
 A call that only enqueues work cannot raise an error about numbers that it has not read. Instead,
 its kernels store the number of the first fault in a word beside the result. When the result is
@@ -21,8 +21,8 @@ NO_FAULT = 0xFFFFFFFF
 class DeferredCheck:
     """A check whose outcome is a word on the device.
 
-    The word is the number of the first fault, or NO_FAULT. `error` creates the exception for a
-    number.
+    The word is the number of the first fault, or NO_FAULT. `error` is a function that creates the
+    exception for such a number.
     """
 
     word: Memory

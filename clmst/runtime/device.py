@@ -65,16 +65,16 @@ class Device(forking.OfOneProcess):
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
-        self.builds: ahead.Builds = {}  # by helpers
+        self.builds: ahead.Builds = {}  # the builds of helpers
         # For each program that this process has asked for: whether it was compiled for this
         # process, not loaded from a cache.
         self.built: dict[Specialisation, bool] = {}
         self.expected: set[int] = set()  # numbers of programs in the table of first calls
-        self.longest_build = 0.0  # seconds of a program that this process has built or loaded
+        self.longest_build = 0.0  # longest time, in seconds, of building or loading a program here
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
         self.times_renewed = 0
-        # Whether work-groups may wait for one another; False after a wait took too long.
+        # Whether work-groups may wait for one another. False once a wait has taken too long.
         self.groups_may_wait = True
         forking.replace_locks(self, "lock")
 
@@ -275,7 +275,7 @@ class Device(forking.OfOneProcess):
 
     def send(self, transfers: list[Transfer], *, wait: bool = True) -> None:
         """Copy host arrays into buffers. With `wait`, block until the device has them."""
-        with self.lock, failures.Guard(self):  # see Launcher
+        with self.lock, failures.Guard(self):  # only one thread may use a queue; see Launcher
             if (other := Device.profiling_queue.made(self)) is not None:
                 other.finish()  # its kernels may still read memory that the pool has lent out again
             self.staging.send(self.queue, transfers)
@@ -328,7 +328,7 @@ class Device(forking.OfOneProcess):
             self._advised.clear()
 
     def build(self, key: Specialisation) -> Any:
-        """Build a program from its specialisation, without keeping it."""
+        """Build a program from its specialisation, without storing it."""
         by_helper, began = ahead.wait(self, key), time.perf_counter()
         made = program.build(
             self.context, self.cl_device, key, optimised=self.is_optimised,
@@ -384,6 +384,9 @@ class Device(forking.OfOneProcess):
         return reason
 
     def check_usable(self) -> None:
-        """Raise :class:`UnsupportedDeviceError` if the device fails its trial, run on first use."""
+        """Raise :class:`UnsupportedDeviceError` if the device fails its trial.
+
+        The trial runs at the first call.
+        """
         if self.trial_failure is not None:
             raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")

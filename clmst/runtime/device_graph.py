@@ -277,7 +277,7 @@ def graph_on_device(
 
     Without an `encoding`, the words of `weights` are the weights themselves. `device` is by default
     the device of `indptr`, and may be another one of the same context. `attributes` are further
-    ones of :class:`Graph`; all of them have defaults.
+    attributes of :class:`Graph`, all of which have defaults.
     """
     graph = deferred_graph(
         indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes

@@ -34,7 +34,7 @@ from clmst.runtime.transfer import Transfer
 
 CompleteGraph: TypeAlias = DenseGraph | Points
 
-# For each metric: METRIC of cl/device/distance.cl, bits of a stored weight, and kind of a weight.
+# For each metric: METRIC of cl/device/distance.cl, the bits of a stored weight, and its kind.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "euclidean": (1, 64, "float"),
     "rounded-euclidean": (2, 32, "unsigned"),
@@ -51,7 +51,7 @@ class Panel:
 
     first: int  # the first row
     n_rows: int
-    cells: Memory  # the cells, row by row. For a graph of points it holds all coordinates instead
+    cells: Memory  # the cells, row by row, or for points all coordinates
 
     def __post_init__(self) -> None:
         """Raise unless `first` and `n_rows` are integers of at least 0."""
@@ -186,13 +186,13 @@ class DeviceMatrix:
 
     @property
     def has_core_distances(self) -> bool:
-        """Whether weights are mutual reachability."""
+        """Whether weights are mutual reachability distances."""
         graph = self.graph
         on_host = isinstance(graph, Points) and graph.core_distances is not None
         return on_host or self.core is not None
 
     def core_on_device(self) -> Memory | None:
-        """Return the core distances in the device's memory, or None if the points have none.
+        """Return the core distances in the device's memory, or None if there are none.
 
         They are divided like :attr:`Points.planes`.
         """
@@ -225,7 +225,7 @@ class DeviceMatrix:
 
     def check_memory(self) -> None:
         """Raise :class:`DeviceLostError` if the panels were lost when the device failed."""
-        for panel in known(self, "panels") or ():  # None without vertices
+        for panel in known(self, "panels") or ():  # there are no panels without vertices
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:
@@ -271,7 +271,7 @@ def _checked_graph(graph: Any) -> CompleteGraph:
 
 
 def _parts(points: Points) -> tuple[Array, ...]:
-    """Return the arrays of points that kernels read, in their order in memory."""
+    """Return the arrays of points that kernels read, in the order in which memory has them."""
     core = points.divided_core
     return (points.planes, points.steps if core is None else core)
 

@@ -53,7 +53,7 @@ def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
 
 
 def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> None:
-    """Raise unless `memory` is in the context of `device` and has at least `n_bytes` bytes."""
+    """Raise InvalidArgumentError unless `memory` is in a device's context and large enough."""
     import pyopencl as cl
 
     check_is_memory(memory, name)
@@ -157,7 +157,7 @@ def advise_huge_pages(queue: Queue, buffer: Memory, n_bytes: int) -> None:
 
     if sys.platform != "linux" or n_bytes < HUGE_PAGES_FROM:
         return
-    enqueue_map: Any = cl.enqueue_map_buffer  # its type stub does not accept combined flags
+    enqueue_map: Any = cl.enqueue_map_buffer  # because its type stub does not accept combined flags
     access = cl.map_flags.READ | cl.map_flags.WRITE
     view, _ = enqueue_map(queue, buffer, access, 0, (n_bytes,), np.uint8)
     begin = -(-view.ctypes.data // _HUGE) * _HUGE

@@ -178,7 +178,10 @@ def _listed(parts: Any) -> list[DeviceGraph]:
 
 
 def _check_alike(parts: Sequence[DeviceGraph]) -> None:
-    """Raise unless all parts have the same vertices, the same encoding, and each edge once."""
+    """Raise InvalidGraphError unless the parts have the same vertices and encoding.
+
+    Each part must also store its edges once.
+    """
     first = parts[0]
     for number, one in enumerate(parts):
         if one.graph.is_symmetric:
@@ -215,7 +218,7 @@ def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
 
 
 def _last_row(part: DeviceGraph, launch: Launcher, slot: int) -> int:
-    """Return the row that contains `slot`, found by a binary search on the device. Blocks."""
+    """Find the row that contains `slot`, by a binary search on the device, and wait for it."""
     low, high = 0, part.n_vertices
     while high - low > 1:
         middle = (low + high) // 2

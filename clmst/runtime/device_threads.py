@@ -1,6 +1,6 @@
-"""Work on several devices at once, with a thread for each.
+"""Work on several devices at once, with a thread for each device.
 
-The caller's thread serves the first device.
+The caller's own thread serves the first device.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
     branches = [ThreadTask(partial(branch, index)) for index in range(count)]
 
     def run(number: int) -> T:
-        branches[-number].run()  # the last branch first, since a branch waits only for later ones
+        branches[-number].run()  # the last branch comes first, since a branch waits for later ones
         return branches[-number].result()
 
     return all_of(device_threads(devices), run, _rank)[0]

@@ -1,4 +1,4 @@
-"""The devices of the machine, their order of preference, and the device that a name means."""
+"""The devices of the machine, their order of preference, and which device a name means."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _ALIASES = {"Portable Computing Language": "PoCL"}
 _MOST_DIGITS = 10  # a number after a device's name must have fewer digits
 
 # Kinds of hardware in the order of preference. Some software acts as a device on the CPU, whatever
-# kind it reports: rasterisers (zink reports the driver that it runs on), emulators, simulators. It
-# is recognised by words in its name, and comes after all hardware, because the CPU's own runtimes
-# are faster.
+# kind it reports: rasterisers (zink reports the driver that it runs on), emulators, simulators.
+# Words in the name show that a device is software. It comes after all hardware, because the CPU's
+# own runtimes are faster.
 _HARDWARE = ("gpu", "accelerator", "cpu")
 _SOFTWARE = (
     ("llvmpipe", "lavapipe", "softpipe", "swrast", "swiftshader"),
@@ -113,8 +113,8 @@ def devices() -> list[Listing]:
     ]
 
 
-# The device that was found for each name and set of forced-off capabilities. Different names of one
-# device give the same object, since the object holds programs and memory.
+# The device that was found for each name and set of forced-off capabilities. If several names mean
+# one device, they give the same object, since the object holds programs and memory.
 _resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
 
 
@@ -173,7 +173,7 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
-# Sets of forced-off capabilities for which no device was found, and a warning has said so.
+# Sets of forced-off capabilities for which no device was found, and for which a warning was given.
 _hosts: set[tuple[str, ...]] = set()
 
 
@@ -204,12 +204,12 @@ def default_device() -> Device | None:
         return None
 
 
-# Devices that were refused for every algorithm, with the reason. Names no longer resolve to them.
+# Devices that were refused for every algorithm, with the reason. Names no longer mean them.
 _passed_over: list[tuple[Device, str]] = []
 
 
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
-    """Exclude a device that was refused for every algorithm from those that names resolve to.
+    """Exclude a device that was refused for every algorithm, so that names no longer mean it.
 
     `device` is the argument that a caller gave. The next call of :func:`get_device` with it finds
     the next device that matches. Returns False, and does nothing, if it is neither a name nor None.
@@ -330,7 +330,7 @@ def matching(every: list[Device], name: str | None) -> list[Device]:
 
 def _matches(device: Device, name: str) -> bool:
     wanted = name.strip().lower()
-    if wanted == "gpu":  # must be hardware
+    if wanted == "gpu":  # the device must be hardware
         return _class(device) == _HARDWARE.index("gpu")
     if wanted == "cpu":
         return device.capabilities.kind == wanted

@@ -1,4 +1,4 @@
-"""Recovery after failed work on a device, and errors in clmst's own terms.
+"""Recover after failed work on a device, and convert errors of OpenCL to errors of clmst.
 
 Only this module translates errors of OpenCL into errors of clmst. All work on a device for a user
 runs inside a :class:`Guard`. If anything is raised there, including KeyboardInterrupt:
@@ -46,8 +46,8 @@ class Guard:
     the dictionaries in `caches` are emptied, and the host waits for `queues`, by default for the
     queues of the device.
 
-    It does not take the device's lock. Take the lock first, by a ``with`` of its own, because only
-    that is safe against an interrupt between acquiring and releasing it.
+    It does not take the device's lock. Take the lock first, in a ``with`` of its own. Only this is
+    safe against an interrupt between acquiring and releasing the lock.
     """
 
     __slots__ = ("_caches", "_device", "_queues")
@@ -81,7 +81,7 @@ class Guard:
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function with a guard for the device of its first argument that has a device."""
+    """Decorate a function with a guard, for the device of its first argument that has a device."""
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
@@ -129,14 +129,12 @@ def _interrupted(error: BaseException, another: BaseException) -> BaseException:
 def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -> BaseException:
     """Make a device usable after an error, and return the error to raise.
 
-    Blocks until the device's work has ended.
-
-    `queues` are waited for, by default the queues of the device. The returned error is in clmst's
-    terms.
+    The call waits until all commands in `queues` have ended. By default these are the queues of the
+    device. The returned error is an error of clmst.
     """
     if forking.is_child():
         return error
-    finished = [has_finished(queue) for queue in queues]  # a list, so that all are waited for
+    finished = [has_finished(queue) for queue in queues]  # a list, so that every queue is awaited
     has_lost = not all(finished)
     if not queues or has_lost or _is_opencls(error):
         with device.lock:
@@ -171,14 +169,14 @@ def explained(device: Device, error: BaseException, *, is_lost: bool = False) ->
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error is OpenCL's and means too little memory (quirk: intel-no-memory)."""
+    """Return whether an error of OpenCL means that memory is too small (quirk: intel-no-memory)."""
     if not _is_opencls(error):
         return False
     cl: Any = sys.modules["pyopencl"]
     opencls: Any = error
     try:
         return opencls.code in OUT_OF_MEMORY
-    except AttributeError:  # an error made from a text is without a code
+    except AttributeError:  # an error that was made from a text does not have a code
         return isinstance(error, cl.MemoryError)
 
 
@@ -271,7 +269,7 @@ def new_context(cl_device: Any, description: str) -> Context:
 
 
 def refusal(error: Exception) -> str | None:
-    """Return in one line why a device refused kernels, or None if the error is of another kind.
+    """Return in one line why a device refused kernels, or None for an error of another kind.
 
     A device refuses kernels if a program does not build, the trial fails, memory is too small, or
     OpenCL reports an error when a kernel is created, launched or waited for.

@@ -1,9 +1,9 @@
-"""Forked processes: OpenCL does not survive a fork, so calls in a child raise instead of hanging.
+"""Forked processes. OpenCL does not survive a fork, so calls in a child raise an error.
 
-A child made by ``fork`` has a copy of the memory, but only one thread. Locks that other threads
-held stay locked for ever, and the driver's own threads are gone. So if clmst had asked OpenCL for
-devices before the fork, every call that needs a device raises :class:`clmst.DeviceError` in the
-child. A fork before that moment does no harm.
+Without this module, they would hang. A child made by ``fork`` has a copy of the memory, but only
+one thread. Locks that other threads held stay locked for ever, and the driver's own threads are
+gone. So if clmst had asked OpenCL for devices before the fork, every call that needs a device
+raises :class:`clmst.DeviceError` in the child. A fork before that moment does no harm.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Self
 from clmst.core.errors import DeviceError, InvalidArgumentError
 
 _is_open = False  # whether this process has called OpenCL
-_is_child = False  # whether this process was forked from one that had
+_is_child = False  # whether this process was forked from a process that had called OpenCL
 # Objects that have locks, with the names of the attributes that hold the locks. The weak references
 # have no callbacks, because a KeyboardInterrupt inside a callback would be lost.
 _locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
 _registering = threading.Lock()
-# Objects that a child must not free: freeing them calls the parent's driver, which may hang, or
-# damage the parent.
+# Objects that a child must not free. Freeing them would call the parent's driver, which may hang,
+# or damage the parent.
 _never_freed: list[Any] = []
 
 
@@ -86,12 +86,12 @@ def is_child() -> bool:
 
 
 def replace_locks(owner: Any, *names: str) -> None:
-    """Register lock attributes of an object, to be replaced by raising ones in forked children.
+    """Register locks of an object. In a forked child, locks that raise an error replace them.
 
     In a child, a lock that another thread held at the fork would block for ever.
     """
     with _registering:
-        if len(_locks) & (len(_locks) - 1) == 0:  # at powers of two, drop objects that are gone
+        if len(_locks) & (len(_locks) - 1) == 0:  # at powers of two, forget objects that are gone
             _locks[:] = [one for one in _locks if one[0]() is not None]
         _locks.append((weakref.ref(owner), names))
 

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 # The case of a family that has one case only.
+# The case of a family that has only one case.
 ONLY: Hashable = ""
-BUILD_NAME = "build"  # of the family of builds of programs
-# With these words begins the reason of a refusal, if the compiler or a kernel crashed the process
-# that ran the self-test.
+BUILD_NAME = "build"  # the name of the family for builds of programs
+# The beginning of the reason of a refusal, if the compiler or a kernel crashed the process that ran
+# the self-test.
 ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):
-    """The result of a self-test: a failure's reason or None, whether to keep it, its seconds."""
+    """The result of a self-test: why it failed, or None; whether to store that; and its seconds."""
 
     reason: str | None
     lasts: bool  # False if another attempt may have another result, so that it must not be kept
@@ -107,7 +108,7 @@ class KernelFamily:
     """A set of kernels that compute a result together, with its self-test."""
 
     name: str  # the name in a :class:`~clmst.runtime.verdicts.Verdict`
-    what: str  # what these kernels compute, for tables
+    what: str  # what these kernels compute; tables of devices show it
     # The self-test. It solves known problems on a device in a case. It either yields answers, or
     # returns None if all were right and a line of text about the first fault otherwise. A string
     # "module:function" is imported when the test runs, because most solves do not need it.
@@ -130,9 +131,9 @@ class KernelFamily:
 
 
 def survived(work: Callable[[Device, Any], object]) -> Test:
-    """Create a self-test that passes if `work` leaves the process alive, even by an error.
+    """Create a self-test that passes if the process survives `work`, even if that raises an error.
 
-    It still raises OutOfDeviceMemoryError, because then nothing was tried.
+    The self-test still raises OutOfDeviceMemoryError, because then nothing was tried.
     """
 
     def test(device: Device, case: Any) -> None:

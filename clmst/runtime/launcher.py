@@ -44,7 +44,7 @@ class Profile:
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
-        """Return launches and device time by name, in order of falling time."""
+        """Return launches and device time by name, the longest time first."""
         times = _totals((name, event) for name, _, event in self._events)
         return dict(sorted(times.items(), key=lambda item: -item[1].milliseconds))
 
@@ -129,7 +129,7 @@ class Launcher:
         return self._note(name, event)
 
     def enqueue(self, program: Program, name: str, groups: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel as a call does, with DeviceArrays allowed as arguments."""
+        """Enqueue a kernel as :meth:`__call__` does, but accept DeviceArrays as arguments, too."""
         self(program, name, groups, *map(_memory_of, arguments))
 
     def for_each(
@@ -182,7 +182,7 @@ class Launcher:
         return max(1, min(resident, n_items))
 
     def read(self, buffer: Memory, out: Array, *, offset: int = 0) -> None:
-        """Copy from `buffer`, beginning at byte `offset`, into the host array `out`. Blocks.
+        """Copy from `buffer`, beginning at byte `offset`, into a host array, and wait for it.
 
         Asynchronous reads are not faster (quirk: nvidia-asynchronous-read;
         benchmarks/log.md).
@@ -208,10 +208,10 @@ class Launcher:
         return self.read_words(buffer, 1)[0]
 
     def read_count(self, buffer: Memory, most: int) -> int:
-        """Return the first 32-bit word of `buffer`, a count of at most `most` things. Blocks.
+        """Read a count, which is the first 32-bit word of `buffer`, and wait for it.
 
-        Raises DeviceError if it is greater: kernels that go through so many things would leave the
-        arrays that hold them.
+        Raises DeviceError if the count is greater than `most`. A kernel that processed so many
+        items would access memory beyond the arrays that hold them.
         """
         count = self.read_word(buffer)
         check_count(self.device, count, most)
@@ -280,7 +280,7 @@ class Launcher:
 
         least, most = -math.inf, math.inf
         with self.device.lock:
-            word = self.device.allocate(4)  # a fill, since some implementations do not time markers
+            word = self.device.allocate(4)  # for fills: some implementations do not time markers
             for _ in range(_CLOCK_READINGS):
                 before = time.perf_counter()
                 event: Any = cl.enqueue_fill_buffer(self.queue, word, np.zeros(1, np.uint32), 0, 4)
@@ -292,7 +292,7 @@ class Launcher:
 
 
 def check_count(device: Device, count: int, most: int) -> None:
-    """Raise DeviceError if a device has counted more than there can be."""
+    """Raise DeviceError if a device has counted more than `most`."""
     if count > most:
         raise DeviceError(
             f"{device.description} has counted {count} of at most {most}; the device or its driver "

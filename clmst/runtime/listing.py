@@ -1,4 +1,4 @@
-"""The list of all OpenCL devices, protected from drivers that crash the process that asks for it.
+"""List all OpenCL devices, protected from drivers that crash the process that asks for them.
 
 With some drivers, any process that asks for the platforms crashes or hangs
 (quirk: driver-ends-listing). So a process holds a marker file while it lists the devices. If a
@@ -27,8 +27,8 @@ from clmst.runtime import embedded, forking
 from clmst.runtime.child_process import ending, may_start, printable
 from clmst.runtime.verdicts import Marker
 
-LIMIT_SECONDS = 60.0  # for a driver that is listed in a child
-ALL = "every driver"  # stands for all drivers if the loader does not list them, as on Windows
+LIMIT_SECONDS = 60.0  # time limit for listing a driver in a child
+ALL = "every driver"  # means all drivers, if the loader does not list them, as on Windows
 
 _DONE = "clmst listed the devices"
 _PROGRAM = f"""
@@ -45,7 +45,7 @@ print({_DONE!r}, flush=True)
 """
 
 lock = threading.RLock()  # held while a thread lists devices, or tries them to resolve a name
-_has_listed = False  # this process, whose loader enumerates drivers only once
+_has_listed = False  # whether this process has; its loader enumerates drivers only once
 _left_out: dict[str, str] = {}
 
 
@@ -168,7 +168,7 @@ def _folder() -> Path:
 
 
 def _known() -> dict[str, str]:
-    """Read the drivers that are known to fail, without those whose files have changed since."""
+    """Read the stored drivers that fail, without those whose files have changed since."""
     try:
         kept = json.loads((_folder() / "listing.json").read_text(encoding="utf-8"))
         return {

@@ -1,4 +1,4 @@
-"""Copies from the memory of one device to the memory of another.
+"""Copy from the memory of one device to the memory of another.
 
 The bytes go through pinned memory of the host in blocks. While one block goes to the target, others
 come from the source. If two devices share an OpenCL context and work in the host's memory, the
@@ -20,7 +20,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_threads import failures_of
 from clmst.runtime.handles import Event, Memory, Queue
 
-# Number and bytes of blocks in ordinary memory, used if neither device pins memory.
+# Number of blocks in ordinary memory, and their size. They are used if neither device pins memory.
 _BLOCKS, _BLOCK_BYTES = 4, 4 << 20
 
 
@@ -90,7 +90,7 @@ def move(
 def _by_the_driver(copies: Sequence[DeviceCopy], target: Device, queue: Queue) -> None:
     import pyopencl as cl
 
-    enqueue: Any = cl.enqueue_copy  # its type stub does not accept SVM
+    enqueue: Any = cl.enqueue_copy  # because its type stub does not accept SVM
     for one in copies:
         if one.n_bytes:
             with failures_of(target):
@@ -146,7 +146,7 @@ def _through_the_host(
                     read(number)
                 if number >= ahead:
                     write(number - ahead)
-        finally:  # the blocks are free only when no copy uses them any more
+        finally:  # the blocks are free when no copy uses them any more
             for device, events in ((source, coming), (target, going)):
                 for event in events.values():
                     with failures_of(device):

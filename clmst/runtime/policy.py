@@ -1,4 +1,4 @@
-"""Policies: sizes of work-groups, tiles and launches for a device. They never change a result.
+"""Policies: the sizes of work-groups, tiles and launches on a device. They never change a result.
 
 A field of :class:`Policy` is a number whose best value differs between the devices that were
 measured. A number with one best value on all of them is a :class:`Constant`, and stands in the
@@ -46,9 +46,9 @@ class Policy:
     itself, without barriers.
     """
 
-    work_group_size: int  # work-items: 1, or a multiple of 32 that divides 1024
-    # Work-groups per compute unit in a launch whose work-items take one item of the work after the
-    # other, at a distance of the size of the grid.
+    work_group_size: int  # number of work-items: 1, or a multiple of 32 that divides 1024
+    # Number of work-groups per compute unit in a launch whose work-items each take several items of
+    # the work, at a distance of the size of the grid.
     groups_per_compute_unit: int
 
     # For "ecl": the edges that a work-item takes from each tile of a worklist, and the capacity in
@@ -71,18 +71,18 @@ class Policy:
     # In a graph whose average degree is above `dense_degree`, light edges are solved first if it
     # has at least this number of edges. Other graphs need 4 times as many edges.
     filter_edges: int
-    # Work-groups per compute unit that are certain to run at the same time, and so may wait for one
-    # another. 0 if that was not tested.
+    # Number of work-groups per compute unit that certainly run at the same time, and so may wait
+    # for one another. It is 0 if that was not tested.
     resident_groups_per_compute_unit: int
 
-    # For primitives: the work-groups per compute unit of a selection, of a scan by
-    # reduce-then-scan, and of a sort.
+    # For primitives: the numbers of work-groups per compute unit in a selection, in a scan by
+    # reduce-then-scan, and in a sort.
     compact_shares_per_compute_unit: int
     shares_per_compute_unit: int
     split_shares_per_compute_unit: int
-    # Bytes that a work-item loads from its tile in a single-pass scan, a multiple of 16; and bytes
-    # of keys that it takes from each tile of a sort, a multiple of 4. Values that are sorted with
-    # keys are not counted.
+    # Number of bytes that a work-item loads from its tile in a single-pass scan, a multiple of 16.
+    # Number of bytes of keys that a work-item takes from each tile of a sort, a multiple of 4.
+    # Values that are sorted with keys are not counted.
     chain_bytes_per_item: int
     split_bytes_per_item: int
 

@@ -27,12 +27,12 @@ class Program:
         self.specialisation = specialisation
         defines = dict(specialisation.defines)
         self.work_group_size = defines["WG_SIZE"]
-        # Items that a work-group takes at once, as in cl/device/work_group.cl.
+        # The number of items that a work-group takes at once, as in cl/device/work_group.cl.
         usual = 1024 if self.work_group_size == 1 else self.work_group_size
         self.grid_tile = defines.get("GRID_TILE", usual)
         self._built = built
         self._kernels: dict[str, Kernel] = {}
-        # Kernels created for a query only, without argument types.
+        # Kernels that were created only for queries, without argument types.
         self._asked: dict[str, Kernel] = {}
         self._limits: dict[str, int] = {}
         self._local_memory: dict[str, int] = {}
@@ -55,7 +55,7 @@ class Program:
         long as setting its arguments thirty times.
         """
         kernel = self.new_kernel(name)
-        set_args: Any = kernel.set_args  # its type stub does not know DeviceArray
+        set_args: Any = kernel.set_args  # because its type stub does not know DeviceArray
         set_args(*(np.uint32(a) if isinstance(a, int) else a for a in arguments))
         return kernel
 
@@ -130,7 +130,7 @@ class Program:
 
         if name not in self._asked:
             self._asked[name] = cl.Kernel(self._built, name)
-        kernel: Any = self._asked[name]  # its type stub does not know the types of queries
+        kernel: Any = self._asked[name]  # because its type stub does not know the types of queries
         return int(kernel.get_work_group_info(asked, self._device))
 
 
@@ -161,10 +161,10 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
 
 
 def is_shared(device: Any) -> bool:
-    """Return whether a program that one process has built need not be built again by others.
+    """Return whether other processes need not build a program that one process has built.
 
-    This is the case if its binary is stored in a cache on disk, by the driver or by clmst. All
-    processes of the user then load it from there.
+    This is the case if the driver or clmst stores its binary in a cache on disk. All processes of
+    the user then load it from there.
     """
     from pyopencl.characterize import has_src_build_cache
 
@@ -180,7 +180,7 @@ class Built(NamedTuple):
     """A built program of OpenCL, and where it came from."""
 
     program: Any
-    # Whether the compiler made it. None if the driver has a cache of its own, and so does not say.
+    # Whether the compiler made it. None if the driver has a cache of its own, which hides that.
     is_new: bool | None
 
 

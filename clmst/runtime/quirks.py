@@ -61,8 +61,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-MOST_FILLED = 1 << 30  # bytes
-OUT_OF_MEMORY = (-4, -6, -61)  # codes: no memory for an object, none on the host, invalid size
+MOST_FILLED = 1 << 30  # number of bytes
+OUT_OF_MEMORY = (-4, -6, -61)  # error codes: no object memory, no host memory, invalid size
 
 
 def builds_grid_barriers(cl_device: Any) -> bool:
@@ -91,8 +91,8 @@ class ProvenDriver(NamedTuple):
     """
 
     platform: str  # the complete name of the platform
-    # The first version that is proven, and the first version after it that is not, with as many
-    # numbers as matter.
+    # The first proven version, and the first later version that is not proven. They have only as
+    # many numbers as matter.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
     devices: tuple[str, ...] = ("",)  # prefixes of the device's name; the default allows any device

@@ -23,9 +23,9 @@ RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # A macro of cl/device/work_group.cl. It says whether kernels declare the size of their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
-# If work-groups have one work-item, the kernels are declared to be vectorised already. Otherwise
-# Intel's compiler also builds versions vectorised over several work-items, which never run, and
-# which take two thirds of the build's time.
+# If work-groups have one work-item, this option declares that kernels are vectorised already.
+# Without it, Intel's compiler also builds versions that are vectorised over several work-items.
+# They never run, and take two thirds of the build's time.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 
 
@@ -37,7 +37,7 @@ class Prelude:
     name: str
     text: str
 
-    # Macros that define the types of records. They come before the text. "" if there are none.
+    # Macros that define the types of records. They come before the text. Empty if there are none.
     records: str = ""
 
     @classmethod

@@ -109,13 +109,13 @@ class Staging:
         self._queue = queue
         self.lock = threading.Lock()
         forking.replace_locks(self, "lock")
-        self._blocks: Array | None = None  # threads x blocks x bytes
+        self._blocks: Array | None = None  # shape (threads, blocks, bytes)
         self._events: list[list[Event | None]] = []
         self._workers: list[TaskThread] | None = None
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of pinned memory, once it is allocated."""
+        """Number of bytes of pinned memory, once it is allocated."""
         return self.n_threads * self.shape.blocks * self.shape.block_bytes
 
     def send(self, queue: Queue, transfers: Sequence[Transfer]) -> None:
@@ -137,9 +137,9 @@ class Staging:
     def fetch(
         self, queue: Queue, transfers: Sequence[Transfer], note: Callable[[Event], object] = _forget
     ) -> None:
-        """Copy from the device into host arrays.
+        """Copy from the device into host arrays, and wait for the copies.
 
-        Blocks until done. `note` is called with every event.
+        `note` is called with every event.
         """
         import pyopencl as cl
 
@@ -274,7 +274,7 @@ class Staging:
         pieces: Iterator[_TransferPiece],
         note: Callable[[Event], object],
     ) -> None:
-        """Let the device write this thread's blocks in turn, and copy each to the host's array."""
+        """Let the device write this thread's blocks in turn, and copy each to its host array."""
         import pyopencl as cl
 
         coming: deque[tuple[Event, Array, _TransferPiece]] = deque()

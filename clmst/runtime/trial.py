@@ -4,7 +4,7 @@ It takes a millisecond or two, so its result is not stored. A device whose sub-g
 (lanes) or 64-bit atomics are wrong, or whose compiler crashes on them, is used without them
 (quirk: adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored:
 that a driver which is not yet known to be safe has completed a trial in a child process, whatever
-the result. This is the host side of ``trial.cl``.
+the result. The kernels are in ``cl/device/trial.cl``.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _loop_failure(device: Device) -> str | None:
     Each loop follows pointers to the end of a chain.
     """
     words = np.arange(1, _LINKS + 2, dtype=np.uint32)
-    words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last pointer is its own target; the counter is 0
+    words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last pointer points to itself; the counter is 0
     _run(device, "trial_jump_pointers", 1, words, np.uint32(_LINKS))
     rounds, expected = int(words[_LINKS]), _LINKS * (_LINKS - 1) // 2
     if rounds != expected or (words[:_LINKS] != _LINKS - 1).any():
@@ -163,7 +163,7 @@ def _lanes_failure(device: Device) -> str | None:
     if not lanes:
         return None
     groups = size // lanes
-    takes_part = np.arange(groups, 0, -1, dtype=np.uint32) % np.uint32(2)  # the last group does
+    takes_part = np.arange(groups, 0, -1, dtype=np.uint32) % np.uint32(2)  # also the last group
     values = np.arange(size, dtype=np.uint32) * np.uint32(2654435761)
     nothing = np.full(len(_FUNCTIONS) * size, 0xFFFFFFFF, np.uint32)
     words = np.concatenate((nothing[: 2 * groups], takes_part, values, nothing))

@@ -46,8 +46,8 @@ EDITION = 4
 UNUSED_DAYS = 90
 """Days after which unused verdicts are removed."""
 
-_DAY = 86400.0  # seconds
-_NAME_LENGTH = 24  # hexadecimal digits in the name of a folder of verdicts
+_DAY = 86400.0  # number of seconds
+_NAME_LENGTH = 24  # number of hexadecimal digits in the name of a folder of verdicts
 _DEVICE = "device.txt"  # a file in each folder that describes the device
 
 
@@ -153,7 +153,7 @@ class VerdictStore:
 class Marker:
     """A locked file that exists while a test runs.
 
-    By it, a later process can tell that an earlier one died in the test.
+    It shows to a later process that an earlier one died in the test.
 
     `left` is the number of processes that have ended in the middle of this test, not counting those
     that are running it now. If `stays` is set, :meth:`remove` keeps the lines of these processes,
