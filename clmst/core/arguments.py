@@ -173,19 +173,22 @@ def check_number(name: str, value: float, *, low: float, high: float) -> None:
 
 
 def _range(low: int | None, high: int | None) -> str:
-    """Return the rule of an error message that states the bounds of an integer."""
+    """Return the end of an error message, which states the bounds of an integer."""
     if high is None:
         return "not be negative" if low == 0 else f"be at least {low}"
     return f"be at most {high}" if low is None else f"be {low} to {high}"
 
 
 def check_text(name: str, value: object) -> str:
-    """Return `value` as a plain str. Raise InvalidArgumentError unless it is a string."""
+    """Return `value` as a plain str, or raise InvalidArgumentError unless it is a string."""
     return str.__str__(check_kind(name, value, str, rule="it must be a string"))
 
 
 def check_texts(name: str, value: object) -> tuple[str, ...]:
-    """Return `value` as a tuple of plain str. Raise unless it is a tuple of strings."""
+    """Return `value` as a tuple of plain str.
+
+    Raise InvalidArgumentError unless it is a tuple of strings.
+    """
     texts = check_kind(name, value, tuple, rule="it must be a tuple of strings")
     if not all(isinstance(text, str) for text in texts):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a tuple of strings")
@@ -280,7 +283,7 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
 
 
 def has_numbers(value: object) -> bool:
-    """Return whether NumPy can convert an object to an array of numbers, as arrays and tensors."""
+    """Return whether NumPy can convert an object, such as a tensor, to an array of numbers."""
     return isinstance(value, np.ndarray) or has(value, "__array__") or has(value, "__dlpack__")
 
 
@@ -324,7 +327,7 @@ def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")
-    with np.errstate(invalid="ignore"):  # of a signalling NaN, which callers refuse like any other
+    with np.errstate(invalid="ignore"):  # for a signalling NaN, which callers refuse like any NaN
         return array.astype(np.float64, copy=False)
 
 

@@ -1,7 +1,7 @@
-"""The canonical form of a graph, made on the host.
+"""Bring a graph into canonical form on the host.
 
-Its edges are in the order (lesser end, greater end, position in the input). For many edges a device
-makes the form instead, with the same result (``algorithms/canonical_csr``).
+The edges of the form are in the order (lesser end, greater end, position in the input). For many
+edges a device makes the form instead, with the same result (``algorithms/canonical_csr``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
-_GLIMPSED_PAIRS = 256  # pairs that are compared first, since most unsorted input falls there
+_GLIMPSED_PAIRS = 256  # number of pairs compared first, which show most unsorted input as such
 # With more vertices per pair than this, pairs are sorted as 64-bit words. The alternative, counting
 # sorts, takes time and memory proportional to the number of vertices.
 _SPARSE = 8
@@ -151,7 +151,7 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
 def _are_in_order(rows: Array, columns: Array) -> bool:
     """Return whether pairs are sorted by (row, column).
 
-    The first few pairs are compared first, because most unsorted input already falls there.
+    The first few pairs are compared first, because most unsorted input is out of order there.
     """
     for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
         r, c = rows[part], columns[part]
@@ -212,7 +212,7 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
     np.equal(indices[1:], indices[:-1], out=repeats[1:])
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     firsts = indptr[occupied]
-    repeats[firsts] = False  # an equal column, but in another row
+    repeats[firsts] = False  # since the equal column before it is in another row
     if not repeats.any():
         return pattern
     kept = lightest(repeats, pattern.positions, weights)
@@ -241,7 +241,7 @@ def lightest(repeats: Array, positions: Array, weights: Array) -> npt.NDArray[np
         True for one edge of each run: the lightest, and the first of several lightest ones.
     """
     kept = np.ones(repeats.size, np.bool_)
-    if not (repeats[1:] & repeats[:-1]).any():  # runs of two at most: a fifth of the time
+    if not (repeats[1:] & repeats[:-1]).any():  # runs of at most two: five times as fast
         second = np.flatnonzero(repeats)
         ahead, behind = weights[positions[second - 1]], weights[positions[second]]
         kept[second - (behind < ahead)] = False

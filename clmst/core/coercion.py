@@ -19,20 +19,20 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 
 _SAMPLED_ROWS = 16
-# Types of other libraries are recognised by their attributes. This table has the attributes and the
-# conversion of each type of graph whose weights do not have a name.
+# Types of other libraries are recognised by their attributes. This table maps the attributes of a
+# type to the function that converts it, for types of graphs whose weights do not have a name.
 _NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
     ("tocsr",): Graph.from_scipy,
     ("node_indices", "weighted_edge_list"): Graph.from_rustworkx,
 }
-# Attributes and conversion of each type of graph whose weights are in a named attribute or column.
+# The same table for types of graphs whose weights are in a named attribute or column.
 _NAMED: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("get_edgelist", "es", "vs"): Graph.from_igraph,
     ("is_directed", "edges"): Graph.from_networkx,
     ("iloc", "columns"): lambda frame, weight: graph_of_pandas(Graph, frame, None, weight),
     ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(Graph, table, None, weight),
 }
-# Attributes and conversion of each type of table, in which the columns of the ends have names too.
+# The same table for types of tables, in which the columns of the ends have names, too.
 _TABLES: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("iloc", "columns"): partial(graph_of_pandas, Graph),
     ("__arrow_c_stream__",): partial(graph_of_arrow, Graph),

@@ -150,7 +150,7 @@ def _may_be_points(columns: Sequence[Any]) -> bool:
     return _COORDINATES.issuperset(words[:2]) or (len(words) == 2 and not _ENDS.issuperset(words))
 
 
-_NO_LETTER = re.compile(r"[^a-z]")  # so that "X_1" and "x (m)" are compared as "x" and "xm"
+_NO_LETTER = re.compile(r"[^a-z]")  # removed, so that "X_1" and "x (m)" become "x" and "xm"
 _COORDINATES = frozenset({
     "x", "y", "z", "xm", "ym", "zm", "lon", "lat", "lng", "long", "longitude", "latitude",
     "easting", "northing", "coord", "coordinate", "dim", "pc", "tsne", "umap",

@@ -17,8 +17,8 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-_SLICE = 1 << 20  # how many numbers a thread processes at a time
-_CACHED = 1 << 17  # how many of these numbers fit into the cache of a core, which reads them twice
+_SLICE = 1 << 20  # number of numbers that a thread processes at a time
+_CACHED = 1 << 17  # number of numbers that fit the cache of a core, which reads them twice
 
 
 # --------------------------------------------------------------------- checks
@@ -131,7 +131,7 @@ def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
     words = np.empty(numbers.size, np.uint32)
 
     def narrow(part: slice) -> int:
-        seen = 0  # all bits that occur: one pass over memory is enough to find the range
+        seen = 0  # the bits that occur in any number, which show the range after a single pass
         for chunk in slices(part.stop - part.start, _CACHED):
             given = numbers[part][chunk]
             seen |= int(np.bitwise_or.reduce(given))

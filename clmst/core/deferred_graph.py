@@ -29,8 +29,8 @@ class EdgeList:
     v: Array
     weights: Array
     n_vertices: int
-    merge_parallel: bool  # keep only the lightest of parallel edges
-    # Held by the thread that computes the canonical arrays.
+    merge_parallel: bool  # whether only the lightest of parallel edges is kept
+    # A lock that is held by the thread that computes the canonical arrays.
     lock: Any = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -40,7 +40,9 @@ class EdgeList:
 
     @LazyProperty
     def canonical(self) -> dict[str, Any]:
-        """The attributes of the canonical graph. O(n + m) with two counting sorts, the first time.
+        """The attributes of the canonical graph.
+
+        They are computed in O(n + m), by two counting sorts, when they are first read.
 
         Raises :class:`InvalidGraphError` if the caller has changed an end to an invalid number
         since the list was checked.
@@ -118,7 +120,7 @@ class DeferredArrays:
         if name.startswith("_") or name not in self._deferred:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         for other, array in self._read(name).items():
-            vars(self).setdefault(other, array)  # setdefault keeps an array that has been replaced
+            vars(self).setdefault(other, array)  # keeps an array that the caller has replaced
         return vars(self)[name]
 
     @property

@@ -15,8 +15,8 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-_MAX_AXES = 4  # a pixel has up to 3**axes - 1 neighbours
-_COLOURS = (3, 4)  # channels of RGB and RGBA
+_MAX_AXES = 4  # limited, because a pixel has up to 3**axes - 1 neighbours
+_COLOURS = (3, 4)  # numbers of channels: RGB and RGBA
 
 
 def from_image(
@@ -162,7 +162,7 @@ def _distance(a: Array, b: Array, *, is_coloured: bool) -> Array:
         distance: Array = np.linalg.norm(a.astype(np.float64) - b.astype(np.float64), axis=-1)
         return distance
     greater, lesser = np.maximum(a, b), np.minimum(a, b)
-    if a.dtype.kind == "i":  # modulo 2**bits, the unsigned difference is the true one
+    if a.dtype.kind == "i":  # the difference as an unsigned integer is right modulo 2**bits
         unsigned = np.dtype(f"u{a.dtype.itemsize}")
         greater, lesser = greater.view(unsigned), lesser.view(unsigned)
     with np.errstate(over="ignore"):  # a difference beyond the greatest float becomes infinite

@@ -1,4 +1,4 @@
-"""SciPy sparse matrices as the arrays of a CSR matrix.
+"""Convert SciPy sparse matrices to the arrays of a CSR matrix, after checking them.
 
 SciPy converts matrices with C code that trusts their arrays: an index out of range, or a decreasing
 `indptr`, crashes the process. This module therefore checks the arrays of each format before SciPy

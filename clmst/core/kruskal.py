@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph uses int32 indices
 CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
-_PROBES = 4  # entries of a matrix that are looked at to guess whether it is canonical
-_WORD = 63  # bits of an int64 without its sign
+_PROBES = 4  # number of entries from which it is guessed whether a matrix is canonical
+_WORD = 63  # number of bits of an int64 without its sign
 
 
 @lasting("computing a spanning forest on the host")
@@ -290,7 +290,7 @@ def seems_canonical(matrix: Any) -> bool:
 
 
 def _is_sound(matrix: Any) -> bool:
-    """Return whether the arrays of a matrix hold valid row starts, columns, and no weight NaN."""
+    """Return whether the row starts and columns of a matrix are valid, and no weight is NaN."""
     indptr, columns = matrix.indptr, matrix.indices
     return bool(
         indptr[0] == 0

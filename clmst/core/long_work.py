@@ -1,4 +1,4 @@
-"""Notices about long work: anything that runs for more than a second is shown on stderr.
+"""Notices about long work: work that runs for more than a second is shown on stderr.
 
 Work is announced by ``with LongWork("reading roads.gr"):``. If it takes longer than `PATIENCE`, a
 line shows what is being done and for how long it has been running:
@@ -38,7 +38,7 @@ PATIENCE = 1.0
 
 VARIABLE = "CLMST_PROGRESS"
 
-_LOOK_SECONDS = 0.1  # seconds between two looks of the watcher at the list
+_LOOK_SECONDS = 0.1  # time between two looks of the watcher at the list
 _IDLE_LOOKS = 50  # after this many looks in a row without work the watcher ends
 _NARROWEST = 20  # minimum number of columns to write on a terminal
 
@@ -52,7 +52,7 @@ _SECONDS_BETWEEN: dict[Place, float] = {"terminal": 0.0, "notebook": 1.0, "lines
 class Display(Protocol):
     """The interface by which the outermost work is shown.
 
-    The watcher thread calls `show`. The end of the work calls `hide`.
+    The watcher thread calls `show`. `hide` is called when the work ends.
     """
 
     def show(self, words: str, seconds: float) -> None:
@@ -179,7 +179,7 @@ class _Watcher:
     def _goes_on(self) -> bool:
         """Mark the thread as ended, unless new work has begun in the meantime.
 
-        Return whether it has.
+        Return whether new work has begun.
         """
         self.is_at_work = False
         self.is_at_work = bool(_under_way)
@@ -253,7 +253,7 @@ class Line:
     def __init__(self) -> None:
         self._stream: Any = sys.stderr
         self._place = place_of(self._stream)
-        # the last line, and the time from which the next may be written
+        # The last line, and the time from which the next line may be written.
         self._last, self._again_at = "", 0.0
 
     def show(self, words: str, seconds: float) -> None:

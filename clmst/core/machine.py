@@ -21,7 +21,7 @@ def processor() -> str:
 
 
 def usable_cores() -> int:
-    """Return the number of cores this process may use, which may not be all cores."""
+    """Return the number of cores that this process may use, which may be less than all cores."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -17,17 +17,17 @@ from clmst.core.threads import in_threads, slices
 
 Doubles = npt.NDArray[np.float64]
 
-# numbers of coordinates: that a thread takes at a time, and that fit into a cache
+# Number of coordinates that a thread takes at a time, and number that fits into a cache.
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
-# divided coordinates are below 2**500, or less in many dimensions, whose squares add up
+# Divided coordinates are below 2**500. In many dimensions the bound is less, since squares add up.
 _GREATEST = 500
 _LEAST = -511  # the square of 2**-511 is the least normal double
-_NORMAL = -1022  # 2**-1022 is the least normal double, one with all its bits
-_OVERFLOW = 1024  # the first power of two beyond doubles
-# bits of the fraction: two different doubles differ by at least 2**-52 of the lesser one
+_NORMAL = -1022  # 2**-1022 is the least normal double, which has the full precision
+_OVERFLOW = 1024  # 2**1024 is the first power of two beyond the range of doubles
+# Number of bits of the fraction. Two different doubles differ by at least 2**-52 of the lesser one.
 _FRACTION = 52
-# bits by which other points may be larger than the points for which the power was chosen
+# Number of bits by which other points may be larger than those for which the power was chosen.
 _SPARE = 8
 
 
@@ -38,7 +38,7 @@ def magnitudes(coordinates: Doubles) -> tuple[float, float]:
     infinite. If all values are 0, the least is infinite. Threads share the work on large arrays.
     """
     flat = coordinates.reshape(-1)
-    if flat.size <= _OF_A_CACHE:  # as in most calls
+    if flat.size <= _OF_A_CACHE:  # true in most calls
         return _of_piece(flat, np.empty(flat.size)) if flat.size else (0.0, inf)
     pieces = [flat[some] for some in slices(flat.size, _OF_A_THREAD)]
     return _of_all(in_threads(_of_pieces, pieces))

@@ -12,13 +12,13 @@ from clmst.core.graph_checks import check_shape
 from clmst.core.threads import in_threads
 from clmst.core.weight_keys import Array, as_weights
 
-_TILE = 128  # rows and columns of a tile; two tiles fit into the cache
+_TILE = 128  # number of rows and of columns in a tile; two tiles fit into the cache
 
 
 def check_square(matrix: Any, name: str = "the array") -> Array:
-    """Return `matrix` as an array of a supported dtype, or raise InvalidGraphError.
+    """Return `matrix` as a square array of a supported dtype, or raise InvalidGraphError.
 
-    It must be square. `name` is what the message calls it.
+    `name` is what the message calls the array.
     """
     array = as_array(name, matrix, error=InvalidGraphError)
     if array.ndim != 2:
@@ -38,7 +38,7 @@ def check_symmetric(weights: Array) -> None:
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:
     """Return the first faulty cell in one row of tiles, or None.
 
-    Tiles left of the diagonal are skipped, as each is compared from the other side.
+    Tiles left of the diagonal are skipped, because their mirror tiles are compared with them.
     """
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]

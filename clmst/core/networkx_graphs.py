@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
 
 _EXACT_IN_A_DOUBLE = 2**53
-_BLOCK = 1024  # edges that are read at a time; their dictionaries and weights take about 300 KiB
+_BLOCK = 1024  # number of edges read at a time; their dictionaries and weights take 300 KiB
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ class RootedForest:
     """A forest in which each vertex has a pointer to its parent. The root is the least vertex."""
 
     parents: npt.NDArray[np.int32]  # the parent of each vertex, -1 for a root
-    # position in breadth-first order, greater than the parent's; shape (n + 1,)
+    # Shape (n + 1,): the position in breadth-first order, which is greater than the parent's.
     ranks: npt.NDArray[np.int32]
 
     @classmethod
@@ -41,7 +41,7 @@ class RootedForest:
         from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
 
         roots = np.zeros(int(labels.max(initial=-1)) + 1, np.int32)
-        # in descending order, so that the least vertex is stored last
+        # Vertices are stored in descending order, so the least vertex of a tree is stored last.
         roots[labels[::-1]] = np.arange(n, dtype=np.int32)[::-1]
         # An additional vertex n, joined to all roots, makes the forest one tree for a single
         # search.

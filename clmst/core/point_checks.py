@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
-# Pairs may have core distances, and the distance to a box bounds the distances to points in it.
+# Metrics for which pairs may have core distances, and for which the distance to a box is a lower
+# bound of the distances to the points in it.
 UNROUNDED = ("euclidean", "manhattan", "chebyshev", "cosine")
 _TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20

@@ -16,7 +16,7 @@ from math import factorial
 import numpy as np
 import numpy.typing as npt
 
-RADIUS = 6378.388  # kilometres
+RADIUS = 6378.388  # radius of the earth in kilometres, in TSPLIB's formula
 PI = 3.141592  # the value in TSPLIB's formula
 # Half the circumference in kilometres, which is GREAT_CIRCLE_STEPS in cl/device/distance.cl.
 STEPS = 20039
@@ -87,9 +87,9 @@ def kilometres(chords: npt.NDArray[np.int64]) -> Doubles:
     operations are used, so the bits are the same everywhere.
     """
     half = np.minimum(chords / (2.0 * EARTH_RADIUS), 1.0)  # the sine of half the angle
-    # the tangent of a quarter of the angle
+    # First compute the tangent of a quarter of the angle. Each step of the loop halves the angle.
     tangent = half / (1.0 + np.sqrt((1.0 - half) * (1.0 + half)))
-    for _ in range(2):  # in the end the tangent of a sixteenth
+    for _ in range(2):  # the result is the tangent of a sixteenth of the angle
         tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
     square = tangent * tangent  # below 0.04, so 13 terms of the arctangent series are enough
     angle = np.zeros_like(square)

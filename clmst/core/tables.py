@@ -81,7 +81,7 @@ def _column(data: Any, column: Any, name: str) -> Array:
     )):  # fmt: skip
         values = data[column]
         missing = None
-        # a NumPy array does not have missing values
+        # Only a NumPy array is known not to have missing values.
         if not isinstance(getattr(values, "dtype", None), np.dtype):
             nulls = [one for one in ("is_null", "isna") if has(values, one)]
             missing = np.asarray(getattr(values, nulls[0])()) if nulls else None

@@ -113,7 +113,7 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Run tasks until the queue yields anything else: the dead reference to the owner, or None."""
+    """Run tasks until the queue yields something else: a dead reference to the owner, or None."""
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
         while isinstance(task := tasks.get(), ThreadTask):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
 _HANDFUL = 5  # the number of problems that are described; the others are only counted
-# the number of edges that a thread compares at a time, so that their data fit into the caches
+# The number of edges that a thread compares at a time. Their data fit into the caches.
 _RUN = 1 << 18
 
 

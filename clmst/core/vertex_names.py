@@ -151,7 +151,7 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
     occurs = np.zeros(greatest - least + 1, bool)
 
     def note(part: slice) -> None:
-        # threads that write to the same element write the same value
+        # All threads that write to one element write the same value.
         occurs[u[part]] = occurs[v[part]] = True
 
     in_threads(note, slices(u.size, _SLICE))

@@ -44,7 +44,7 @@ _KIND_OF: dict[np.dtype[Any], WeightKind] = {
     np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
 }
 
-_CHUNK = 1 << 20  # how many elements are examined before the next check whether to stop early
+_CHUNK = 1 << 20  # number of elements that are examined between two checks whether to stop early
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
@@ -134,7 +134,7 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
     for integers, floats in ((values, converted), (converted, values)):
         if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
-            # What 2**63 and infinities become depends on the processor, and may convert back.
+            # The results for 2**63 and infinities depend on the processor, and may convert back.
             wide, info = floats.astype(np.float64), np.iinfo(integers.dtype)
             same &= (wide >= float(info.min)) & (wide < float(info.max) + 1)
     return converted, None if same.all() else int(np.argmin(same))
