@@ -212,8 +212,8 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits. The contract is that of wg_rank for RANK_COUNTERS
-// above.
+// Rank the items of a tile by their digits. The parameters and results are those of the other
+// wg_rank above, for RANK_COUNTERS.
 //
 // Scope    the whole work-group.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {

@@ -84,7 +84,7 @@ def spanning_tree(
 def _tree_by(
     record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
 ) -> FoundTree:
-    """Compute the spanning tree of a complete graph in the way with the router's `record`."""
+    """Compute the spanning tree of a complete graph in the way that the router calls `record`."""
     if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 

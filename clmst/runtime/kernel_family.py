@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from clmst.core.points import Metric
     from clmst.runtime.device import Device
 
-# The case of a family that has one case only.
 # The case of a family that has only one case.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # the name of the family for builds of programs

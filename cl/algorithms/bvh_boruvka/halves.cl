@@ -62,8 +62,9 @@ static inline uint wi_partition(global double *keys, global uint *ids, uint low,
 
 // Move the `rank` smallest of `size` keys to the front, and their ids with them.
 //
-// Pivots are medians of three keys at pseudo-random places, which are the same in each call. No key
-// before `low` is greater than a key of [low, high), and no key from `high` on is less than one.
+// Pivots are medians of three keys at pseudo-random places, which are the same in each call. At any
+// time, no key before `low` is greater than a key of [low, high), and no key from `high` on is less
+// than a key of [low, high).
 static inline void wi_select(global double *keys, global uint *ids, uint size, uint rank) {
   uint low = 0, high = size, seed = size;
   while (low < rank && rank < high) {

@@ -93,7 +93,7 @@ static inline float filter_above(double value) {
 // Return the maximum filter value of a pair whose distance is at most `distance`. This is the
 // distance of the metric before the metric rounds it.
 static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
-#if METRIC == METRIC_COSINE  // the distance of two points of length 1 is half of their square
+#if METRIC == METRIC_COSINE  // it is half the squared Euclidean distance of points of length 1
   distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
 #endif
   const double scaled = (distance + filter->least) * filter->scale;

@@ -181,7 +181,7 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
 #pragma unroll
   for (uint i = 0; i < OWN_ROWS; ++i) {
     const float reach =
-        min(memory->reach[own_row(i)], FLT_MAX);  // padding has infinite values, which do not pass
+        min(memory->reach[own_row(i)], FLT_MAX);  // entries that are not pairs are infinite
     float value[8];
     vstore8(values[i], 0, value);
 #pragma unroll

@@ -172,7 +172,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     row_root[me] = root;
     wg_barrier_local();
 
-    // Rows that one work-item takes alone. All lanes of a group make equally many steps.
+    // Process the short rows, each by one work-item. All lanes of a group make equally many steps.
     const bool is_short = !HYBRID_ROWS || degree < SHORT_ROW;
     const uint steps = HYBRID_ROWS ? SHORT_ROW - 1 : degree;
     reservation_word_t least = RESERVATION_NONE;
@@ -189,7 +189,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
       const uint at = atomic_add(&counts[hub_round], n_pieces);
       for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
     }
-    // Rows of medium length. All lanes of the group share each row, one row after the other.
+    // Process the rows of medium length. All lanes of the group share each row, row after row.
     const uint group = LANES_FIRST;
     for (uint k = group; k < group + LANES; ++k) {
       const uint length = row_end[k] - row_begin[k];  // has one value in all lanes

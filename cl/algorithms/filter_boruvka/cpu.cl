@@ -250,7 +250,7 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
 // Ensures  bits are set for the vertices of one component.
 kernel void filter_boruvka_cpu_mark_largest(const global uint *links, global uint *in_largest,
                                             uint n) {
-  // A majority vote (Boyer, Moore): each vote for another component cancels one of the leader's.
+  // A majority vote (Boyer, Moore). Each vote for another component cancels one for the leader.
   uint leader = 0, lead = 0;
   for (uint i = 0; i < VOTERS; ++i) {
     const uint component = links[(uint)((ulong)n * i / VOTERS)] & LINK_NUMBER;

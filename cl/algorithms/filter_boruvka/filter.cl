@@ -58,7 +58,8 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
     const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
-    // In later phases a link of the graph's vertices is a component of the phase before, not final.
+    // In later phases, the link of a graph's vertex is its component after the phase before. This
+    // is not its final component of this phase.
     if (depth == 0 && phase > 0) link &= ~LINK_FINAL;
     for (uint below = depth; !(link & LINK_FINAL); ++below) {
       links += solve_capacity(solve, below);

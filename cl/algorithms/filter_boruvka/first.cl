@@ -39,7 +39,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
   const size_t n_tile = (size_t)WG_SIZE * per_item;
   TILES_FOR(tile, solve->n, n_tile) {
     uint others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
-    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows with the mirror slots
+    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows that have mirror slots
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
     // There is one loop per access to memory, so that the loads of all vertices run at the same

@@ -218,7 +218,7 @@ static inline void minima_join_rows(const solve_t *solve) {
     if (t + 1 == n_tiles) continue;
     const uint first = (uint)t * TILE_SLOTS, row = solve->tiles[t + 1];
     const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
-    // A row is joined for the tile in which it begins. Skip the row if that is another tile.
+    // A row is joined only for the tile in which it begins. Skip it if it begins in another tile.
     if (begin < first || begin - first >= TILE_SLOTS) continue;
     lightest_t best = {FULL_KEY_MAX, tile_first_parts(solve)[t], solve->target[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);

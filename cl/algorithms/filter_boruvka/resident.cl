@@ -85,8 +85,8 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   if (finds_rows) tile_find_rows(&solve, TILE_SLOTS);
   if (n_phases > 1)
     filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &base);
-  // With one window and known rows, the first pass over the graph does not need any of these
-  // results.
+  // With one window and known rows, the first pass over the graph does not need any of the results
+  // above, so it need not wait for them.
   const bool needs_none = SYMMETRIC && n_phases == 1 && !finds_rows;
   bool goes_on = needs_none || solve_wait(&solve, &workspace);
   for (uint phase = 0; goes_on && phase < n_phases; ++phase)

@@ -31,8 +31,8 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
 
-// The steps of a round take both counts as arguments. To load a count takes an access to memory,
-// for which a step of a small solve would have to wait.
+// The steps of a round take the numbers of edges and vertices as arguments. Loading such a count
+// takes an access to memory, for which a step of a small solve would have to wait.
 
 // Return the edge at a position of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
@@ -149,7 +149,7 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
       next[k] = v < n_vertices ? links[v] : LINK_FINISHED;
     }
-    // LINK_FINISHED has the bit of LINK_KNOWN.
+    // The links of finished vertices are not followed, since LINK_FINISHED has the bit LINK_KNOWN.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];

@@ -140,8 +140,8 @@ static inline volatile global uint *solve_links(const solve_t *solve, uint depth
   return solve->links + offset;
 }
 
-// Return the number of supervertices for which reservations have capacity. `depth` says whether the
-// reservations of even depths or of odd depths are meant.
+// Return the number of supervertices for which the reservations of a depth have capacity. All even
+// depths share one array of reservations, and all odd depths share another.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }

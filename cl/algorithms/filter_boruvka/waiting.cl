@@ -62,7 +62,7 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
                                 local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   const uint me = get_local_id(0);
-  // Few edges are spread over all work-groups.
+  // If there are few edges, a work-item takes fewer, so that all work-groups have work.
   const size_t n_items = get_global_size(0);
   const uint per_item = (uint)min((n_edges + n_items - 1) / n_items, (size_t)FEW_EDGES_PER_ITEM);
   const size_t stride = (size_t)WG_SIZE * per_item;

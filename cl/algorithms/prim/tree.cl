@@ -32,12 +32,13 @@ typedef uint prim_key_t;
 typedef struct {
   const global uint *indptr, *indices;
   const global weight_t *weights;
-  // An element for each of the n vertices. lightest: the key of the stored edge. It is the greatest
-  // key if the vertex has no edge to a tree, and 0 if the vertex is in a tree, so that one read
-  // nearly always rejects a useless edge.
+  // These arrays have one element for each of the n vertices. `lightest` has the key of the stored
+  // edge. It is the greatest key if no edge is stored, and 0 if the vertex is in a tree, so that
+  // one read nearly always rejects a useless edge.
   global uint *parents, *positions;
   global prim_key_t *lightest;
-  // An element for each position of the present patch: the vertex there, and the key of its edge.
+  // These arrays have one element for each position of the present patch: the vertex there, and the
+  // key of its edge.
   global uint *occupants;
   global prim_key_t *keys;
 } prim_t;

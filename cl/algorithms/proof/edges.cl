@@ -123,7 +123,7 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
   uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
   for (uint tile = begin; tile < end; ++tile) {
     const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
-    // Rows mark where they begin. If several begin at one slot, only the last of them has slots.
+    // Mark where rows begin. If several rows begin at one slot, only the last of them has slots.
     for (uint i = 0; i < length; ++i) rows[i] = 0;
     for (; next_row < n && indptr[next_row] < first + length; ++next_row)
       rows[indptr[next_row] - first] = next_row;
