@@ -65,7 +65,7 @@ static inline weight_t weight_key(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= WEIGHT_SIGN;
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-  if (bits == WEIGHT_SIGN) bits = 0;  // the bits of -0.0
+  if (bits == WEIGHT_SIGN) bits = 0;  // -0.0
   bits = (weight_t)(bits & WEIGHT_SIGN ? ~bits : bits | WEIGHT_SIGN);
 #endif
 #if WEIGHT_DESCENDING
