@@ -291,8 +291,8 @@ def element_of(dtype: np.dtype[Any]) -> Element:
     """Return the OpenCL C form of the elements of a dtype.
 
     The dtype is (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64, or a structure of these.
-    Raise InvalidArgumentError if it is another dtype, in foreign byte order, has fields that
-    overlap, or has an unsupported size.
+    Raise InvalidArgumentError if it is another dtype, has not the byte order of the host, has
+    fields that overlap, or has an unsupported size.
     """
     within: Any = dtype.fields or {}
     names = dtype.names or ()

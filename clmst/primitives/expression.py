@@ -111,7 +111,7 @@ class Read(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """Parsed functions."""
+    """The parsed OpenCL C functions that a caller has written."""
 
     text: str  # as the caller wrote them
     code: str  # translated to OpenCL C

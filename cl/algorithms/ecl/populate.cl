@@ -57,9 +57,9 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
   return filter->contracted ? wi_find_set(filter->parent, vertex) : vertex;
 }
 
-// Return whether the edge in `slot` of `row` belongs to the filter pass. If so, set *edge, enter it
-// for its column's set, and lower *least. After the row, the caller enters *least for the row's
-// set.
+// Return whether the edge in `slot` of `row` belongs to the filter pass. If so, set *edge, and
+// lower both *least and the reservation of the column's set to this edge. After the row, the caller
+// lowers the reservation of the row's set to *least.
 static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
                                  edge_t *edge, reservation_word_t *least) {
   const uint column = filter->indices[slot];
@@ -78,7 +78,7 @@ static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row
   return true;
 }
 
-// Enter the least edge of a row for the row's set.
+// Lower the reservation of a row's set to the least edge of the row, if the row has one.
 //
 // Scope    one work-item, which has the whole row.
 static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
@@ -86,8 +86,8 @@ static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
   if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
-// Enter the least edge of a row that a lane group has divided among its lanes. With LANES_LOCAL,
-// each work-item enters the least edge of its own slots.
+// As filter_enter_row, for a row that a lane group has divided among its lanes. With LANES_LOCAL,
+// each work-item lowers the reservation to the least edge of its own slots.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,

@@ -151,7 +151,7 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 
 // Line 7: pointer doubling, with several jumps per launch.
 //
-// In       parents[n].
+// In       parents[n]: the parent of each vertex in its tree. A representative is its own parent.
 // Out      ancestors[n].
 // Launch   any; repeated with the two arrays exchanged until nothing changes.
 // Needs    the only cycles of parents are representatives.

@@ -49,7 +49,9 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
     Parameters
     ----------
     edges : EdgeList
+        The edges of the graph, in host memory.
     device : Device
+        The device whose memory the graph gets.
     **attributes
         The `vertex_labels` and `coordinates` of the graph.
 

@@ -1,4 +1,4 @@
-"""Borůvka's algorithm on an adjacency matrix."""
+"""Borůvka's algorithm on an adjacency matrix that stores all pairs of vertices."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ class _TiledRun(_DenseRun):
     def weights(self) -> Array | None:
         """The weights of the edges, or None if the metric rounds distances.
 
-        In the latter case the host computes the weights.
+        If it is None, the host computes the weights.
         """
         words = self.read[self.plan.n + N_COUNTS // 2 :]
         return words.view(np.float64) if self.pairs.has_weights else None

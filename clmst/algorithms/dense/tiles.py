@@ -46,9 +46,9 @@ _GROUPS_PER_UNIT = 3
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
-# Whether filter values by inner products are accurate enough is decided by a sample: the number of
-# sampled columns, the number of sampled columns for each sampled row, and the maximum average
-# number of columns that rounding may make appear as near to a row as its nearest column.
+# A sample decides whether filter values by inner products are accurate enough. The constants are
+# the number of sampled columns, the number of sampled columns for each sampled row, and the maximum
+# average number of columns that rounding may make appear as near to a row as its nearest column.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 # Keys of DeviceMatrix.forms. Under the first the packed points are kept, and under the second

@@ -69,7 +69,7 @@ class _EclRun:
         weight = graph.weight_defines(maximum=maximum)
         self.graph, self.launch, self.options = graph, launch, options
         self.words, self.passes = reservation_shape(weight["WEIGHT_BITS"], device)
-        # This program samples and initialises whether the solve is data-driven or not.
+        # This program draws the sample and sets initial values, both with and without data_driven.
         self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
         if options.data_driven:
             defines = populate_defines(options, device.policy)

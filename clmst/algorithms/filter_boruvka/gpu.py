@@ -33,8 +33,8 @@ _SAMPLE_ITEMS = 1 << 15
 # Maximum number of passes that follow parent pointers. Each pass at least halves the lengths of the
 # paths.
 MOST_FOLLOWINGS = 33
-# From the solve after this many on, kernel objects are created whose arguments stay set. To create
-# them takes as long as to set the arguments thirty times.
+# Number of solves with a workspace before kernel objects are created whose arguments stay set. To
+# create such objects takes as long as to set the arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
 
 

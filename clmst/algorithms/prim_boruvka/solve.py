@@ -1,8 +1,8 @@
 """Borůvka's algorithm for the first log log n rounds, then Prim's algorithm.
 
 Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
-2013, section 6. The rounds are done by :mod:`clmst.algorithms.boruvka.solve`, the rest by
-:mod:`clmst.algorithms.prim.solve`, to which the ranks of the edges are given as weights.
+2013, section 6. :mod:`clmst.algorithms.boruvka.solve` computes the rounds of Borůvka's algorithm.
+Then :mod:`clmst.algorithms.prim.solve` completes the forest. Its weights are ranks of edges.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ _SPREADS = 3.0
 # have joined too few vertices, several windows replace it. Their targets are these multiples of its
 # target. After each of these windows, most edges of the next one can be left out.
 _FINER = (1.0, 3.0, 9.0)
-# Target of the first window, as a multiple of the number of vertices. Dense graphs have another
-# (`dense_filter_target` of the policy). The value is equal for an H200 and for two CPU cores. No
+# Target of the first window, as a multiple of the number of vertices. For dense graphs the policy's
+# `dense_filter_target` is used instead. The value is equal for an H200 and for two CPU cores. No
 # other value from 0.75 to 4 was quicker by more than the difference between two runs
 # (benchmarks/log.md).
 _TARGET = 1.0
