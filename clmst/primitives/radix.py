@@ -45,7 +45,7 @@ RADIX_BITS = Constant("radix.RADIX_BITS", 8)
 # work-items that take more records each, it takes 2.21 ms.
 WORK_ITEMS = Constant("radix.WORK_ITEMS", 512)
 
-# Values of RANK_BY in cl/device/rank.cl.
+# The values that the macro RANK_BY of cl/device/rank.cl may have.
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
 # Kinds of lanes that rank records. Tests show that "khr" lanes could rank records, too. It has not
 # been measured whether that is faster.

@@ -126,8 +126,8 @@ class Device(forking.OfOneProcess):
         other = self._like(tuning, self._caller_queue)
         most = self.capabilities.max_work_group_size
         if self.policy.work_group_size == 1 < tuning.work_group_size <= most:
-            # The trial tests lanes. The kernels of this device, whose work-groups have one
-            # work-item, do not use lanes, but the kernels of the other one do. So it needs a trial.
+            # The kernels of `self`, whose work-groups have one work-item, do not use lanes, but
+            # the kernels of `other` do. The trial tests lanes, so `other` needs a trial.
             _ = other.trial_failure
         return other
 

@@ -21,7 +21,8 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
   return search->at != NO_SLOT;
 }
 
-// First pass of the reservation: enter the candidates of active points for their components.
+// First pass of the reservation: enter the candidate of each active point in the reservation of the
+// point's component.
 //
 // In       the tree (tree.cl); lists[n * k]; component[n], labels; active[n_active]: points that
 //          may have a candidate.
@@ -72,9 +73,10 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
   }
 }
 
-// Enter the edges between consecutive slots whose points are in different components. These points
-// are near each other, so their edges limit how far the searches of every component reach. If one
-// of these edges is the best of its component, a search finds it again.
+// Enter the edges between consecutive slots whose points are in different components, in the
+// reservations of these components. The points are near each other, so their edges limit how far
+// the searches of every component reach. If one of these edges is the best of its component, a
+// search finds it again.
 //
 // In       the tree (tree.cl); component[n], labels.
 // In-out   winners[n * words].

@@ -205,7 +205,7 @@ kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
     const bool is_whole = n - leaf * LEAF >= LEAF;
     if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
     if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
-    // This search does not find points at an infinite distance.
+    // lists_fill does not find points at an infinite distance, but list_fill does.
     if (!is_whole || list.near[NEIGHBOURS - 1] == INFINITY) list_fill(&list, &tree, (uint)slot, k);
 #else
     list_fill(&list, &tree, (uint)slot, k);

@@ -147,7 +147,8 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 
 #endif
 
-// Search for the lightest edge of each listed point, and enter these edges in the reservations.
+// Search for the lightest edge of each listed point, and enter these edges in the reservations of
+// the points' components.
 //
 // In       the tree (tree.cl); component[n], labels; list[state[count]]: slots of points.
 // In-out   candidate[n], keys[n], cursor[n], lower[n]: written for listed points;

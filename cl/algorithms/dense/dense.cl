@@ -51,8 +51,8 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
                          lane_keys, lane_columns);
 }
 
-// First pass of the reservation: enter the lightest valid entry of every row for the row's
-// component.
+// First pass of the reservation: enter the lightest valid entry of every row in the reservation of
+// the row's component.
 //
 // In       keys[n * n_blocks], columns[n * n_blocks]; component[n].
 // In-out   winners[n * words]: reset before.

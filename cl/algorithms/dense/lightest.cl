@@ -5,7 +5,8 @@
 #include "algorithms/dense/lightest_rows.cl"
 
 // Find the lightest pair of each listed row in its block of columns. Pairs inside a component are
-// left out. Enter the pair for the row's component, which is the first pass of the reservation.
+// left out. Enter the pair in the reservation of the row's component. This is the first pass of the
+// reservation.
 //
 // In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl).
 //          core and floors are not used if CORE_DISTANCES is 0. component[n]; list[n_blocks * n],

@@ -14,7 +14,8 @@ static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
 
-// First pass of the reservation: enter a cell of a vertex's row for the vertex's component.
+// First pass of the reservation: enter a cell of a vertex's row in the reservation of the vertex's
+// component.
 static inline void reserve_candidate(volatile global uint *winners, uint n, uint own, uint vertex,
                                      const candidate_t *best, uint short_ids) {
   claim_t claim;
@@ -66,8 +67,8 @@ static inline void grid_dense_scan_blocks(const global cell_t *cells, global den
   }
 }
 
-// First pass of the reservation: enter the lightest valid entry of every row for the row's
-// component.
+// First pass of the reservation: enter the lightest valid entry of every row in the reservation of
+// the row's component.
 //
 // Scope    the whole launch. See dense_bound_rows.
 static inline void grid_dense_bound_rows(const global dense_key_t *keys, const global uint *columns,

@@ -30,7 +30,7 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
 //          each path; reservations of depth 0, empty before.
 // Out      list_even: the candidates as edges; state: their number.
 // Launch   any.
-// Needs    candidates_prepare; the worklist has capacity for n_candidates.
+// Needs    filter_boruvka_candidates_prepare; the worklist has capacity for n_candidates.
 // Ensures  the reservations of pass 0 are made. A path that is a cycle is listed, but never
 //          reserved.
 kernel void filter_boruvka_candidates_enter(SOLVE_PARAMETERS, const global uint2 *ends,

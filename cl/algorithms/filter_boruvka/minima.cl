@@ -30,9 +30,9 @@ typedef struct {
 } part_t;
 
 #if WG_SIZE > 1
-// Enter a part of a row, which begins at `row_position`: lower the lightest slot of the row to the
-// lightest slot of the part. The words of (key, position) are lowered one after the other. This
-// call lowers word `word`. All words before it are final.
+// Lower the lightest slot of a row to the lightest slot of a part of the row. The first slot of the
+// row is at `row_position`. The words of (key, position) are lowered one after the other. This call
+// lowers word `word`. All words before it are final.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));

@@ -11,8 +11,7 @@
 // Begin a solve: put all vertices into one patch. No vertex is in a tree.
 //
 // Out      vertices[n]: the vertices of the patches; offsets[1]: where each patch begins in
-//          `vertices`;
-//          parents[n], positions[n], lightest[n]; unfinished[1].
+//          `vertices`; parents[n], positions[n], lightest[n]; unfinished[1].
 // Launch   any. O(n).
 // Needs    nothing.
 // Ensures  vertices[v] = v; parents[v] = PRIM_NONE; positions[v] = PRIM_UNMET; lightest[v] =

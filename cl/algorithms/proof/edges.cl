@@ -5,11 +5,10 @@
 // the paths from both ends to the top of the tree. The few other edges climb until their paths
 // meet:
 //
-//              top            reach[u] = max(a, c): the greatest order word on the path from u to
-//                             the
-//             /    .            top. An edge (u, v) after max(reach[u], reach[v]) is rightly left
-//          c .      d .         out. Any other edge is compared with max(a, b). Then it climbs one
-//           x          y        level: the test is repeated from x and y, until both are equal.
+//              top            reach[u] = max(a, c), the greatest order word from u to the top.
+//             /    .          An edge (u, v) after max(reach[u], reach[v]) is rightly left out.
+//          c .      d .       Any other edge is compared with max(a, b). Then it climbs one level:
+//           x          y      the test is repeated from x and y, until both are equal.
 //          a . b
 //           u   v
 #include "algorithms/proof/state.cl"

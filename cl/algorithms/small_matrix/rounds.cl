@@ -214,7 +214,7 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
 // Join components in rounds, until no edge of a list leads from one component to another. Return
 // the number of rounds.
 //
-// In/Out   trees[n]: the number of each vertex's component. n is 0 if the caller does not need
+// In-out   trees[n]: the number of each vertex's component. n is 0 if the caller does not need
 //          them. components: the number of components.
 // Scope    one work-item. O(m log n), because each round at least halves the number of components
 //          that have edges. `fewer` gets the contracted list of each round, and may be the list

@@ -44,12 +44,12 @@ _MOST_GROUPS = 32
 # Maximum number of slots that a guess about symmetry reads. Usually it reads only one.
 _SLOTS_OF_GUESS = 64
 
-# Values of cl/device/verdict.cl.
+# The number of words of a verdict, and some of its fault bits (cl/device/verdict.cl).
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
 _ORDER = 16
-# Values of csr_validation.cl: how many slots of a tile each work-item takes, if its work-group has
+# Macros of csr_validation.cl: how many slots of a tile each work-item takes, if its work-group has
 # many work-items and if it has one.
 _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096

@@ -36,7 +36,7 @@ from clmst.runtime.transfer import Transfer
 # one work-group also reads blocks again. Wide blocks would take it too long. The second value is
 # for a solve in several launches.
 _WIDTH_ALONE, _WIDTH = 128, 256
-# For the number of rounds that are enqueued at once: it is assumed that each round joins 7
+# The number of rounds that are enqueued at once rests on the assumption that each round joins 7
 # components (about 2**2.75) to one. Usually the tree is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
 # Number of work-groups per compute unit that read blocks again. The host does not know how many

@@ -42,8 +42,8 @@ from clmst.runtime.launcher import Launcher
 _FEW_GROUPS = 16
 # DENSE_JUMPS of steps.cl: a launch of pointer jumps divides the depth of a component by it.
 _JUMPS = 32
-# A solve by tiles enqueues several rounds before the host reads their counts. For the number of
-# these rounds, it is assumed that each round joins 7 components (about 2**2.75) to one. This was
+# A solve by tiles enqueues several rounds before the host reads their counts. The number of these
+# rounds rests on the assumption that each round joins 7 components (about 2**2.75) to one. This was
 # tried on 44 sets of 300 to 10,000 points: normal, uniform, clustered and integer points, digits
 # and a random walk. For 38 of them, the tree is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75

@@ -24,7 +24,7 @@ SOURCE = "algorithms/equal_weights/equal_weights.cl"
 
 _PROBES = 64  # number of weights that are compared before a matrix is converted
 
-# Values of cl/algorithms/equal_weights/equal_weights.cl.
+# These constants equal macros of cl/algorithms/equal_weights/equal_weights.cl.
 _SOLVED = 1
 _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2

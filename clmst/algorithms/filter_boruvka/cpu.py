@@ -100,8 +100,8 @@ class CpuRun(FilterBoruvkaRun):
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
         self.reserved_stride = 0
-        # If light edges go first, most of the slots at which the vertices would look are not listed
-        # at all.
+        # If there are several windows, vertices do not search their own slots for their lightest
+        # edges. Most of these slots belong to heavy edges, which are never listed.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self.vertices = self.n  # number of supervertices at the beginning of the phase
         self.depths: list[tuple[int, int]] = []  # for each depth: its first link, its links

@@ -46,7 +46,7 @@ _ARRAY_PARALLEL = 4
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 
-# Values of the kernels: HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS, and the number of words of a cursor
+# Macros of the kernels: HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS, and the number of words of a cursor
 # for each kind of queue.
 _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
 _CURSOR_WORDS = {"heap": 6, "array": 2}

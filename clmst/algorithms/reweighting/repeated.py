@@ -30,7 +30,7 @@ from clmst.runtime.transfer import Transfer
 
 SOURCE = "algorithms/reweighting/repeated.cl"
 
-# Values of cl/algorithms/reweighting/repeated.cl.
+# These constants equal macros of cl/algorithms/reweighting/repeated.cl.
 _NONE = 0xFFFFFFFF  # NO_FAULT, NO_SLOT
 _FAULT_WORDS = 2
 

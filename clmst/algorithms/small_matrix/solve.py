@@ -30,7 +30,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# Values of cl/algorithms/small_matrix/small_matrix.cl.
+# These constants equal macros of cl/algorithms/small_matrix/small_matrix.cl.
 _SOLVED = 1
 _RESULT_WORDS = 3
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
