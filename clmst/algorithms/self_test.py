@@ -26,7 +26,7 @@ SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
     """Yield the edge ids and edges of the forests of known graphs, as an algorithm finds them.
 
-    The device's edges must be in the right order, the order of the edges in the graph. The largest
+    The order of a forest's edges is compared, too: it must be their order in the graph. The largest
     graph is left out if the algorithm would be slow on it, and if the case has options.
     """
     where = ALGORITHMS[algorithm].large_self_test

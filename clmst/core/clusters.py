@@ -58,7 +58,7 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
 
 
 def _part_of(vertex: int, n: int, u: Array, v: Array) -> Array:
-    """Return a mask of the vertices with enough of a vertex's neighbours, and of the vertex."""
+    """Return a mask of a vertex's part: itself, and all vertices with enough of its neighbours."""
     near = np.zeros(n, bool)
     near[v[u == vertex]] = True
     near[u[v == vertex]] = True

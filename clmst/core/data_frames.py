@@ -310,7 +310,7 @@ def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
 
 
 def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
-    """Return the code of each integer and the distinct integers."""
+    """Return each integer's index among the distinct integers, and the distinct integers."""
     encoded = pyarrow.array(integers).dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 

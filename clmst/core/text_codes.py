@@ -19,9 +19,10 @@ _MANY = 1 << 21
 def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
     """Return the code of each string, and the distinct strings in order of first appearance.
 
-    `strings` is an array of objects. Return None if one of them is not a string. The strings are
-    hashed by pyarrow, pandas or polars if one of these has been imported, or if it is installed and
-    there are many strings. Otherwise a dict is used. O(m).
+    A code is the string's index among the distinct strings. `strings` is an array of objects.
+    Return None if one of them is not a string. The strings are hashed by pyarrow, pandas or polars
+    if one of these has been imported, or if it is installed and there are many strings. Otherwise a
+    dict is used. O(m).
     """
     for name, encode in _LIBRARIES.items():
         if name in sys.modules or (strings.size >= _MANY and find_spec(name) is not None):

@@ -24,7 +24,7 @@ _DENSE = 8  # a table is used to rank numbers if their range is at most 8 times 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """A column of names, each stored once. A name that does not occur in a row is not a vertex."""
+    """A column of names, each stored once in `distinct`. Only names that a row has are vertices."""
 
     codes: Array  # int32: the index of the name of each row
     distinct: Sequence[Hashable]
@@ -117,7 +117,7 @@ def ends_of(name: str, ends: Any) -> Ends:
 
 
 def _by_sorting(integers: Array) -> tuple[Array, Array]:
-    """Return the code of each integer and the distinct integers, by sorting."""
+    """Return each integer's index among the distinct integers, and these, by sorting."""
     distinct, codes = np.unique(integers, return_inverse=True)
     return codes, distinct
 

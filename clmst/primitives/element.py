@@ -399,6 +399,6 @@ def _has_words(size: int) -> bool:
 
 @cache
 def words_of(size: int) -> RecordWords:
-    """Return the words in which kernels move a record of `size` bytes, a size that they support."""
+    """Return the words in which kernels move a record of `size` bytes, which must be supported."""
     unit = next(unit for unit in (WORD_BYTES, 2, 1) if size % unit == 0)
     return RecordWords(size // unit, unit)

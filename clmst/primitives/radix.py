@@ -125,7 +125,7 @@ class Shape:
     def choose(
         cls, capabilities: Capabilities, tuning: Policy, words: int, strategy: str = "parallel"
     ) -> Shape:
-        """Choose the sizes for elements of at most `words` words."""
+        """Choose how kernels divide a sort of elements of at most `words` words."""
         max_groups = capabilities.compute_units * tuning.split_shares_per_compute_unit
         if strategy == "sequential" or 1 in (tuning.work_group_size, WORK_ITEMS.under(tuning)):
             return cls(

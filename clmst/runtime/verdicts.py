@@ -179,7 +179,10 @@ class Marker:
         self._file = file
 
     def remove(self) -> None:
-        """Remove the line of this process, or the whole file, because this process has not died."""
+        """Remove the marker after the test, because this process has not died in it.
+
+        If `stays` is set, only the line of this process is removed, else the whole file.
+        """
         if self._file < 0:
             return
         with suppress(OSError):

@@ -158,8 +158,8 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
 def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) -> DeviceArray:
     """Enqueue the computation of an upper bound for the `k` nearest points of each point.
 
-    The bound is one of filter values, which are float32 estimates of distances (``filter.cl``). It
-    is found from a sample of the columns.
+    The bound is a filter value, which is a float32 estimate of a distance (``filter.cl``). It is
+    found from a sample of the columns.
     """
     n, device = packed.n, packed.device
     n_tiles = max(_LEAST_TILES, ceil(_VALUES_OF_EACH * k / _SAMPLES))

@@ -182,9 +182,10 @@ class EdgePasses(EdgeKernels):
 
     @property
     def _words(self) -> tuple[DeviceArray, ...]:
-        """The arrays of best edges' words.
+        """The arrays with the words of best edges, one array for each word, as kernel arguments.
 
-        If narrow weights do not have a word, a dummy, which is never read, replaces its array.
+        Only 64-bit weights have trailing words. For other weights, a dummy takes the place of that
+        array. It is never read.
         """
         return tuple(self._best.get(name, self._word) for name in _BEST)
 

@@ -46,16 +46,18 @@ def solve(
 ) -> Solution:
     """Solve by PMA; see :class:`PmaOptions`.
 
-    It depends on which worker comes first to which tree a vertex belongs. So the numbers of rounds,
+    A vertex belongs to the tree of the worker that reaches it first. So the numbers of rounds,
     vertices and entries in the statistics may differ from run to run. The forest does not differ.
 
     There are O(log n) levels, each with at most three read-backs. On a level of n vertices and m
     edges, growing the trees takes O(m + n gamma) work if rows are sorted, and O(gamma m) if they
     are not. The sorts of the contraction come on top. The edges are ranked once by a radix sort,
-    which also sorts the rows of the first level in every variant. In addition to the graph it takes
-    device memory, the larger of two needs. While edge lists are sorted, it is about 85 bytes for
-    each edge. While trees grow, it is 46 bytes for each edge and 28 for each vertex. Of these 28, 8
-    are the lists of the trees' members, with gamma entries for each of n / gamma workers.
+    which also sorts the rows of the first level in every variant.
+
+    A solve needs device memory in addition to the graph. While edge lists are sorted, it needs
+    about 85 bytes for each edge. While trees grow, it needs 46 bytes for each edge and 28 for each
+    vertex. Of these 28 bytes, 8 are for the lists of the trees' members, which have gamma entries
+    for each of n / gamma workers.
     """
     options = options_for("pma", PmaOptions, options)
     run = _PmaRun(Contraction(graph, launch, maximum=maximum), options)

@@ -181,7 +181,10 @@ class Contraction:
         return Level(level.n, pairs, ranks)
 
     def mark_segments(self, level: Level, *, shift: int) -> DeviceArray:
-        """Flag the entries at which the pairs' bits from `shift` up change (line 2)."""
+        """Flag the entries at which the upper bits of the pairs change (line 2 of the algorithm).
+
+        The lower `shift` bits of a pair are ignored. The flags are uint8, one for each entry.
+        """
         heads = self.new(level.entries, np.uint8)
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
         return heads
