@@ -16,7 +16,7 @@ from scipy import sparse
 from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
-_GLIMPSED_PAIRS = 256  # number of pairs compared first, which show most unsorted input as such
+_GLIMPSED_PAIRS = 256  # number of pairs compared first, often enough to see that input is unsorted
 # With more vertices per pair than this, pairs are sorted as 64-bit words. The alternative, counting
 # sorts, takes time and memory proportional to the number of vertices.
 _SPARSE = 8

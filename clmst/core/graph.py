@@ -349,8 +349,9 @@ class Graph:
         TypeError
             A name is not an attribute of graphs.
         InvalidArgumentError, InvalidGraphError
-            An attribute has a wrong type or length, or the new graph is not canonical. The latter
-            is checked if more than weights, labels and coordinates change, in O(n + n_slots).
+            An attribute has a wrong type or length, or the new graph is not canonical. Whether it
+            is canonical is checked, in O(n + n_slots), if attributes other than weights, labels and
+            coordinates change.
 
         Examples
         --------

@@ -2,8 +2,8 @@
 //
 // Every edge gets a key, which consists of its two ends, the lesser one first. A stable sort by
 // these keys, which the host enqueues, brings the edges into canonical order, and parallel edges
-// into the order of their positions. Self-loops get the greatest key, which no edge has, so they
-// come last and are cut off:
+// into the order of their positions. Self-loops get a key that is greater than the keys of all
+// edges, so they come last and are cut off:
 //
 //     position  0       1       2       3       4          bits: 2
 //     edge      (2, 1)  (3, 3)  (0, 1)  (1, 2)  (0, 3)
@@ -53,7 +53,7 @@ static inline uint number_at(const global ulong *words, const global uint *numbe
 }
 
 // Return one end of an edge. Ends in the array have 32 or 64 bits, and may be signed. An end that
-// is negative or needs more than 32 bits becomes NO_VERTEX, a number that no vertex of a graph has.
+// is negative or needs more than 32 bits becomes NO_VERTEX, which is not a vertex of any graph.
 static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
   return is_wide ? (uint)min(((const global ulong *)ends)[i], (ulong)NO_VERTEX) : ends[i];
 }

@@ -20,7 +20,7 @@ static inline build_key_t build_least(const global uint *indices, const global w
 }
 
 // Write the key of every edge into some rows of the matrix. For parallel edges, write the least of
-// their keys. `gap` is a key that no edge has. Keys above it are lowered by one, so that the
+// their keys. `gap` is a key that does not occur. Keys above it are lowered by one, so that the
 // greatest key is free to mean "no edge".
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether the

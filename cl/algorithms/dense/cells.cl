@@ -28,7 +28,7 @@ typedef dense_key_t measure_t;
 #define MEASURE_MAX DENSE_KEY_MAX
 #endif
 
-// Means "no vertex". There are at most 2**26 vertices, so none has this number.
+// Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
 
 // The lightest cell so far. If there is none, it has NO_VERTEX and the greatest key.

@@ -5,7 +5,7 @@
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
-// Means "no vertex". There are at most 2**26 vertices, so none has this number.
+// Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
 
 #define TILE_COLUMNS 128
