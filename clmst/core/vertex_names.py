@@ -175,7 +175,7 @@ def _looked_up(table: Array, at: Array) -> Array:
 
 
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
-    """Number the vertices from 0. Return both ends of each edge, and the names of the vertices."""
+    """Give numbers from 0 on to vertices. Return both ends of each edge, and the vertices' names."""
     source, target = ends_of("u", u), ends_of("v", v)
     lengths = [
         ends.codes.size if isinstance(ends, Names) else ends.size for ends in (source, target)
