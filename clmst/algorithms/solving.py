@@ -100,7 +100,7 @@ def choose(
 
 
 def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
-    """Return the first algorithm by rank that the device is trusted with.
+    """Return the first algorithm, in the order of "auto", that the device is trusted with.
 
     Raises NoFamilyLeftError if there is none.
     """

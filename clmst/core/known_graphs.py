@@ -177,7 +177,7 @@ def _hubs(rng: np.random.Generator, n: int) -> _Part:
 
 
 def _grid(side: int) -> _Part:
-    """Return a grid with equal weights, in which edge ids decide."""
+    """Return a grid with equal weights, whose forest depends on edge ids alone."""
     vertex = np.arange(side * side).reshape(side, side)
     u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
     v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])

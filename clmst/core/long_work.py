@@ -109,7 +109,7 @@ class LongWork:
             _watcher.hide(self._reference)
 
     def words(self) -> str:
-        """Return the text to show: the work, its progress, its present step, and its progress."""
+        """Return the text to show: the work and its progress, the present step and its progress."""
         step = next((one for one in reversed(_alive()) if one.is_step and one is not self), None)
         details = [self._progress(), *((step.text, step._progress()) if step else ())]
         return f"{self.text} ... {', '.join(filter(None, details))}".rstrip()

@@ -50,7 +50,10 @@ def _upper(graph: Graph) -> Graph:
     bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
 
     def upper(first: int, last: int) -> tuple[Array, Array, Array, Array]:
-        """Return the number of slots in each row, and row, column and edge id of each slot."""
+        """Return the upper slots of the rows from `first` to `last` - 1.
+
+        The results are the number of slots in each row, and row, column and edge id of each slot.
+        """
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())
         columns, vertices = graph.indices[run], np.arange(first, last, dtype=np.uint32)

@@ -341,7 +341,7 @@ class ElementTypes:
         self._structs: dict[np.dtype[Any], str] = {}
 
     def of(self, dtype: np.dtype[Any], name: str) -> str:
-        """Return the OpenCL C type of a dtype. The first use of a structure gives it `name`."""
+        """Return the OpenCL C type of a dtype. If it is a new struct, it gets the name `name`."""
         element = element_of(dtype)
         return self._structs.setdefault(dtype, name) if element.is_struct else element.type
 

@@ -66,7 +66,7 @@ def n_helpers(device: Device) -> int:
 
 
 def _given() -> int | None:
-    """Return the number of helpers in the environment variable, or None if it is not set."""
+    """Return the number in the variable ``CLMST_HELPERS``, or None if it is not a number."""
     given = os.environ.get(VARIABLE, "")
     return int(given) if given.isdecimal() else None
 
@@ -154,7 +154,10 @@ def progress(device: Device, building: Specialisation) -> str:
 
 
 def specialisations(device: Device, families: Container[str]) -> list[Specialisation]:
-    """Return the listed programs of calls whose first self-test is that of one of `families`."""
+    """Return the programs that calls build whose first self-test is that of one of `families`.
+
+    They are taken from the table of first calls. Each program is returned once.
+    """
     calls = _listed(device).items()
     numbers = (number for test, listed in calls if test.split(": ")[0] in families
                for number in listed)  # fmt: skip

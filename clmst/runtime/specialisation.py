@@ -114,7 +114,7 @@ class Specialisation:
         return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
 
     def within_said_limit(self) -> Specialisation:
-        """Return a specialisation that keeps NVIDIA's limit on work-groups, or this one if it does.
+        """Return this specialisation, with smaller work-groups if NVIDIA's driver requires that.
 
         NVIDIA's driver reports one limit for all kernels whose size of work-groups is not declared
         (quirk: nvidia-undeclared-size). A build with larger work-groups would only have to be

@@ -110,8 +110,9 @@ class CondensedTree:
     def persistence(self) -> Floats:
         """Stability divided by the number of points and by the greatest finite lambda.
 
-        An infinite stay counts as this greatest lambda. The result is 1 if all finite lambdas are
-        0.
+        The stability is the sum, over the points, of the time (in lambda) that a point stays in the
+        cluster. An infinite time counts as the greatest finite lambda. The result is 1 if all
+        finite lambdas are 0.
         """
         within = np.concatenate([self.point_cluster, self.parent[1:]])
         until = np.concatenate([self.point_lambda, self.birth[1:]])
