@@ -27,6 +27,7 @@ CASES: Mapping[str, str] = {
     "memory": "resident memory of points, and of rounds",
     "moves": "ways from one device's memory to another's",
     "networkx_trees": "a backend of NetworkX",
+    "notebooks": "the outputs and pictures of the notebooks",
     "pma": "Partial Prim: the paper's experiments",
     "order_of_rows": "labels of HDBSCAN for the same rows in other orders",
     "points": "trees and dendrograms of points",

@@ -13,11 +13,13 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
-from clmst.drawing.layout import projected
+from clmst.drawing.layout import projected, projection_of
 from clmst.drawing.palette import PALETTE
 from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
-from clmst.drawing.styled_axes import StyledAxes
+from clmst.drawing.styled_axes import LISTED, StyledAxes
+
+_NUMBERED = 200  # maximum number of clusters whose labels are written on a map
 
 
 @lasting("drawing clusters")
@@ -34,8 +36,11 @@ def draw_clusters(
 ) -> Any:
     """Draw points in the hues of their clusters, and noise as grey crosses.
 
-    Points with more than two dimensions are projected onto their first two principal components.
-    For points on a sphere x is the longitude, so that north is up.
+    Points with more than two dimensions are projected onto their first two principal components,
+    and the caption says from how many dimensions. For points on a sphere x is the longitude, so
+    that north is up. If there are more than 30 clusters, the legend lists the first of them, and
+    the labels of the 200 largest clusters are written in the middle of their points, moved apart
+    until none covers another.
 
     Parameters
     ----------
@@ -93,7 +98,17 @@ def draw_clusters(
     drawing.draw_noise(places[is_noise & has_place])
     in_cluster = ~is_noise & has_place
     drawing.draw_vertices(places[in_cluster], clusters.of_point[in_cluster])
-    drawing.write(title or "Clusters", clusters.caption, without_place(has_place))
+    caption = " · ".join(filter(None, (clusters.caption, projection_of(points))))
+    numbered = ""
+    if len(clusters.labels) > LISTED:
+        largest = clusters.largest(_NUMBERED)
+        drawing.number_places(
+            clusters.middles(places, has_place)[largest],
+            [str(clusters.labels[k]) for k in largest.tolist()],
+        )
+        if largest.size < len(clusters.labels):
+            numbered = f"the {_NUMBERED} largest clusters are numbered"
+    drawing.write(title or "Clusters", caption, without_place(has_place), numbered)
     if legend:
         drawing.list_hues(*clusters.listed())
     return drawing.finish()
@@ -182,6 +197,25 @@ class DrawnClusters:
         if n_noise := int((self.of_point < 0).sum()):
             parts.append(f"{counted(n_noise, 'point', 'points')} of noise")
         return " · ".join(parts)
+
+    def largest(self, most: int) -> Array:
+        """Return the indices, in `labels`, of up to `most` clusters with the most points."""
+        numbers = np.asarray(self.numbers)
+        sizes = np.bincount(self.of_point + 1, minlength=int(numbers.max()) + 2)[numbers + 1]
+        return np.sort(np.argsort(-sizes, kind="stable")[:most])
+
+    def middles(self, places: Array, has_place: Array) -> Array:
+        """Return the median place of each cluster, shape (k, 2), or NaN without a place."""
+        own = (self.of_point >= 0) & has_place
+        order = np.argsort(self.of_point[own], kind="stable")
+        found, starts = np.unique(self.of_point[own][order], return_index=True)
+        parts = np.split(places[own][order], starts[1:])
+        known = {
+            number: np.median(part, axis=0)
+            for number, part in zip(found.tolist(), parts, strict=False)
+        }
+        none = np.full(2, np.nan)
+        return np.array([known.get(number, none) for number in self.numbers])
 
     def listed(self) -> tuple[list[int], list[str]]:
         """Return the entries of a legend: numbers of hues, and texts with sizes.

@@ -18,6 +18,7 @@ from clmst.drawing.sheet import Target, checked_title
 from clmst.drawing.styled_axes import StyledAxes
 
 _MANY = 200_000  # maximum number of merges; more lines would be indistinguishable
+_COLUMNS = 4000  # finer than the pixels of most screens
 _NAMED = 60  # up to this number of points each is named
 
 
@@ -47,8 +48,9 @@ def draw_dendrogram(
         The cluster of each point, as :meth:`clmst.Forest.cut` returns it. A negative label means no
         cluster.
     names : sequence of length n, optional
-        Names, which are written below the points. By default the numbers of the points are written
-        if there are at most 60.
+        Names, which are written below the points. If there are too many to be readable, evenly
+        chosen names are written, and the caption says how many. By default the numbers of the
+        points are written if there are at most 60.
     title : str, optional
         "Dendrogram, single linkage" by default.
     ax : matplotlib.axes.Axes, optional
@@ -85,12 +87,10 @@ def draw_dendrogram(
     drawing = StyledAxes.chart(target, max(n - 1, 1), "height of a merge", inside=0.5)
     drawing.draw_lines(*shape.lines())
     drawing.draw_levels(shape.top, infinite=shape.above if shape.has_infinite else None)
+    named = ""
     if names is not None or n <= _NAMED:
-        drawing.name_places(shape.x[:n], shape.names)
-    if labels is None:
-        drawing.write(title or "Dendrogram, single linkage", counted(n, "point", "points"))
-    else:
-        drawing.write(title or "Dendrogram, single linkage", shape.clusters.caption)
+        named = drawing.name_places(shape.x[:n], shape.names)
+    drawing.write(title or "Dendrogram, single linkage", shape.caption, named)
     if legend and labels is not None:
         drawing.list_hues(*shape.clusters.listed())
     return drawing.finish()
@@ -102,6 +102,7 @@ class DrawnTree:
 
     children: Array  # the two nodes that each merge joins
     clusters: DrawnClusters
+    caption: str  # the numbers of points and, with labels, of clusters
     cluster: Array  # of each node: the cluster of all its points, or -1
     x: Array  # of each node
     y: Array  # of each node; `above` if its height is infinite
@@ -128,6 +129,7 @@ class DrawnTree:
             of_node.append(of_node[a] if of_node[a] == of_node[b] else -1)
         return cls(
             children=children, clusters=clusters, cluster=np.array(of_node), x=np.array(x),
+            caption=counted(n, "point", "points") if labels is None else clusters.caption,
             y=np.where(np.isfinite(heights), heights, above), top=top, above=above,
             has_infinite=bool(np.isinf(heights).any()), names=checked_names(names, n),
         )  # fmt: skip
@@ -147,6 +149,60 @@ class DrawnTree:
         ]
         lines = np.concatenate([np.stack([np.stack(end, 1) for end in line], 1) for line in ends])
         return lines, np.concatenate([self.cluster[part] for part in (node, left, right)])
+
+    def visible_lines(self) -> tuple[Array, Array]:
+        """Return fewer lines that look the same, and the cluster of each.
+
+        Parallel lines of one cluster that lie in one of 4,000 columns, or in one of about 8,000
+        rows, are joined if they overlap. Bars that are narrower than a column are left out, because
+        a leg covers them. Half of the rows have equal heights, the others equally many merges, so
+        that crowded heights have many rows.
+        """
+        lines, of_line = self.lines()
+        n_merges = len(self.children)
+        bars, legs = lines[:n_merges], lines[n_merges:]
+        span = max(self.clusters.of_point.size - 1, 1)
+        column = span / _COLUMNS
+        heights = np.sort(bars[:, 0, 1])
+        edges = np.union1d(
+            np.linspace(0, self.above, _COLUMNS), heights[:: n_merges // _COLUMNS + 1]
+        )
+        wide = bars[:, 1, 0] - bars[:, 0, 0] >= column
+        row = np.searchsorted(edges, bars[wide, 0, 1], side="right")
+        flat, of_flat = _joined(bars[wide], of_line[:n_merges][wide], row, 0, column)
+        cell = np.rint(legs[:, 0, 0] / column).astype(np.int64)
+        upright, of_upright = _joined(legs, of_line[n_merges:], cell, 1, self.above / _COLUMNS)
+        return np.concatenate([flat, upright]), np.concatenate([of_flat, of_upright])
+
+
+def _joined(
+    lines: Array, of_line: Array, cell: Array, axis: int, gap: float
+) -> tuple[Array, Array]:
+    """Join lines of one cluster and one cell that overlap along `axis`, or nearly do.
+
+    `cell` is the row or the column of each line. Lines whose distance is at most `gap` are joined,
+    too. A joined line has the place of the longest of its lines. Returns the lines and the cluster
+    of each.
+    """
+    if not len(lines):
+        return lines, of_line
+    low, high = lines[..., axis].min(axis=1), lines[..., axis].max(axis=1)
+    order = np.lexsort((low, cell, of_line))
+    lines, of_line, cell = lines[order], of_line[order], cell[order]
+    low, high = low[order], high[order]
+    is_new = np.ones(len(lines), bool)
+    is_new[1:] = (of_line[1:] != of_line[:-1]) | (cell[1:] != cell[:-1])
+    # Each group is shifted beyond the one before, so that one running maximum serves all groups.
+    shift = (np.cumsum(is_new) - 1) * (high.max() - low.min() + 2 * gap + 1.0)
+    reached = np.maximum.accumulate(high + shift)
+    is_new[1:] |= (low + shift)[1:] > reached[:-1] + gap
+    starts = np.flatnonzero(is_new)
+    group = np.cumsum(is_new) - 1
+    by_length = np.lexsort((low - high, group))
+    joined = lines[by_length[np.searchsorted(group[by_length], np.arange(starts.size))]].copy()
+    joined[:, 0, axis] = low[starts]
+    joined[:, 1, axis] = np.maximum.reduceat(high, starts)
+    return joined, of_line[starts]
 
 
 def checked_linkage(linkage: Any) -> Array:

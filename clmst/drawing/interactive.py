@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,27 @@ from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.clusters import DrawnClusters, edges_of, without_place
 from clmst.drawing.dendrogram import DrawnTree, checked_names
-from clmst.drawing.layout import projected
+from clmst.drawing.layout import projected, projection_of
 from clmst.drawing.palette import FAINT_INK, INK, PALETTE, PAPER, STONE
 from clmst.drawing.sheet import checked_path, checked_title
 
 SUFFIX = ".html"
+_EACH = 10_000  # up to this number of merges, each has lines of its own
+_NAMED = 300  # up to this number of points each has its name below the dendrogram
+_HEIGHT = 640  # of a figure in a notebook, in pixels
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>html, body {{ height: 100%; margin: 0; background: {paper}; }}</style>
+</head>
+<body>
+{content}
+</body>
+</html>
+"""
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "star")
 
 
@@ -37,7 +54,7 @@ def explore_clusters(
 
     The map shows the name and the cluster of the point below the pointer. A click on the legend
     hides a cluster, the noise or the tree. Points with more than two dimensions are projected onto
-    their first two principal components.
+    their first two principal components, and the caption says from how many dimensions.
 
     Parameters
     ----------
@@ -103,7 +120,7 @@ def explore_clusters(
         )  # fmt: skip
     hidden = {"visible": False}
     axes = {"xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x"}}
-    notes = (clusters.caption, without_place(has_place))
+    notes = (clusters.caption, projection_of(points), without_place(has_place))
     return _finished(traces, title or "Clusters", " · ".join(filter(None, notes)), target, **axes)
 
 
@@ -119,7 +136,9 @@ def explore_dendrogram(
     """Draw an interactive dendrogram, by Plotly.
 
     It shows the height of the merge below the pointer and the number of points that the merge
-    joins, or the name of a point. A click on the legend hides a cluster.
+    joins, or the name of a point. A click on the legend hides a cluster. With more than 10,000
+    merges, parallel lines that lie closer together than the 4,000th part of the picture are drawn
+    as one line. The pointer still shows every merge.
 
     Parameters
     ----------
@@ -157,37 +176,49 @@ def explore_dendrogram(
     """
     target, title = _checked(path), checked_title(title)
     shape = DrawnTree.of(linkage, labels, names)
-    lines, of_line = shape.lines()
+    is_large = len(shape.children) > _EACH
+    lines, of_line = shape.visible_lines() if is_large else shape.lines()
     n = shape.clusters.of_point.size
     listed = dict(zip(*shape.clusters.listed(), strict=True))
+    outside = "merges" if labels is None else "between clusters"
     traces = []
     for number in np.unique(of_line).tolist():
-        name = "between clusters" if number < 0 else listed[number]
+        name = outside if number < 0 else listed[number]
         colour = STONE if number < 0 else PALETTE[number % len(PALETTE)]
         look = {"name": name, "line": {"color": colour, "width": 1.2}}
         traces.append(_lines(lines[of_line == number], **look))
     sizes = np.ones(2 * n - 1, np.int64)
     for merge, children in enumerate(shape.children.tolist(), n):
         sizes[merge] = sizes[children].sum()
-    heights = np.where(shape.y > shape.top, np.inf, shape.y).tolist()
-    hints = [f"{name}<br>point {point}" for point, name in enumerate(shape.names)]
-    hints += [
-        f"height {height:.6g}<br>{size:,} points"
-        for height, size in zip(heights[n:], sizes[n:].tolist(), strict=True)
-    ]
-    traces.append(
-        {
-            "type": "scattergl", "mode": "markers", "x": shape.x, "y": shape.y, "text": hints,
-            "marker": {"size": 8, "opacity": 0}, "showlegend": False,
-            "hovertemplate": "%{text}<extra></extra>",
-        }
-    )  # fmt: skip
-    leaves: dict[str, Any] = {"showgrid": False, "zeroline": False, "visible": n <= 300}
-    leaves |= {"tickvals": shape.x[:n], "ticktext": shape.names, "tickangle": -90}
+    points, merges = np.arange(n), np.arange(n, 2 * n - 1)
+    is_infinite = shape.y[merges] > shape.top
+    hint = "point %{customdata}" if names is None else "%{text}<br>point %{customdata}"
+    named = {} if names is None else {"text": np.array(shape.names, object)}
+    traces.append(_hints(shape, points, points, hint) | named)
+    for chosen, height in ((merges[~is_infinite], "%{y:.6g}"), (merges[is_infinite], "infinite")):
+        if chosen.size:
+            hint = f"height {height}<br>%{{customdata:,}} points"
+            traces.append(_hints(shape, chosen, sizes[chosen], hint))
+    leaves: dict[str, Any] = {"showgrid": False, "zeroline": False, "visible": n <= _NAMED}
+    if n <= _NAMED:
+        leaves |= {"tickvals": shape.x[:n], "ticktext": shape.names, "tickangle": -90}
+    notes = (shape.caption, "lines that lie close together are drawn as one" if is_large else "")
     return _finished(
-        traces, title or "Dendrogram, single linkage", shape.clusters.caption, target,
+        traces, title or "Dendrogram, single linkage", " · ".join(filter(None, notes)), target,
         xaxis=leaves, yaxis={"title": {"text": "height of a merge"}, "gridcolor": "#e3dfd5"},
     )  # fmt: skip
+
+
+def _hints(shape: DrawnTree, nodes: Array, data: Array, template: str) -> dict[str, Any]:
+    """Return a trace of invisible marks at nodes of a dendrogram, which show a text.
+
+    `template` is the text in Plotly's format, and `data` its number for each node.
+    """
+    return {
+        "type": "scattergl", "mode": "markers", "x": shape.x[nodes], "y": shape.y[nodes],
+        "customdata": data, "hovertemplate": f"{template}<extra></extra>", "showlegend": False,
+        "marker": {"size": 8, "opacity": 0},
+    }  # fmt: skip
 
 
 def _checked(path: Any) -> Path | None:
@@ -210,11 +241,17 @@ def _finished(
         data=traces,
         layout={
             "title": {"text": f"<b>{title}</b><br><sub>{caption}</sub>", "x": 0.03},
-            "font": {"color": INK}, "paper_bgcolor": PAPER, "plot_bgcolor": PAPER, "height": 640,
-            "hovermode": "closest", "margin": {"l": 40, "r": 20, "t": 90, "b": 30}, **axes,
+            "font": {"color": INK}, "paper_bgcolor": PAPER, "plot_bgcolor": PAPER,
+            "height": _HEIGHT, "hovermode": "closest",
+            "margin": {"l": 40, "r": 20, "t": 90, "b": 30}, **axes,
         },
     )  # fmt: skip
     if path is not None:
+        figure.layout.height = None  # the height of the window, and not that of a notebook's cell
+        options = {"full_html": False, "include_plotlyjs": True, "default_height": "100%"}
+        content = figure.to_html(config={"responsive": True}, **options)
+        figure.layout.height = _HEIGHT
+        text = _PAGE.format(title=escape(title), paper=PAPER, content=content)
         with replacing(path) as stream:
-            stream.write(figure.to_html(include_plotlyjs=True).encode())
+            stream.write(text.encode())
     return figure

@@ -118,6 +118,16 @@ def projected(points: Any) -> Points:
     return np.concatenate([places[:, :2], padding], axis=1)
 
 
+def projection_of(points: Any) -> str:
+    """Describe for a caption how points came to the plane. Returns "" if they are drawn as given.
+
+    `points` have been accepted by :func:`projected`.
+    """
+    array = points.on_map if isinstance(points, PointSet) else as_array("points", points)
+    dimensions = array.shape[1]
+    return f"projected from {dimensions:,} dimensions" if dimensions > 2 else ""
+
+
 def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
     """Return weights as lengths relative to their median, or ones if they cannot be lengths."""
     lengths = weights.astype(np.float64)

@@ -21,7 +21,7 @@ from clmst.core.long_work import lasting
 from clmst.core.paths import RootedForest
 from clmst.core.points import Points as PointSet
 from clmst.core.weight_keys import Array
-from clmst.drawing.layout import Points, layout, projected
+from clmst.drawing.layout import Points, layout, projected, projection_of
 from clmst.drawing.sheet import Target, checked_title
 from clmst.drawing.styled_axes import StyledAxes
 
@@ -126,10 +126,11 @@ def draw_forest(
     drawing.draw_vertices(points[visible], labels[visible], below=True)
     if graph.n_vertices <= _NAMED:
         drawing.draw_names(points, names_of(graph), labels)
+    omitted = what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges)
     drawing.write(
         kind_of(forest).capitalize() if title is None else title,
         caption(graph.n_vertices, drawn.n_edges, forest),
-        what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges),
+        " · ".join(filter(None, (drawn.projection, omitted))),
     )
     if legend:
         drawing.draw_key(int(hanging.max(initial=0)))
@@ -145,6 +146,7 @@ class DrawnGraph:
     n_edges: int  # number of edges of the caller's graph
     max_edges: int  # maximum number of edges outside the forests to draw
     points: Points
+    projection: str  # for a caption: how points came to the plane, or ""
 
     @classmethod
     def of(
@@ -162,8 +164,14 @@ class DrawnGraph:
             listed = own
         else:
             listed = own.to_graph() if most else _pairs_of(own, forests)
-        points = projected(own) if isinstance(own, PointSet) else positions(listed)
-        return cls(graph=listed, n_edges=own.n_edges, max_edges=most, points=points)
+        are_points = isinstance(own, PointSet)
+        return cls(
+            graph=listed,
+            n_edges=own.n_edges,
+            max_edges=most,
+            points=projected(own) if are_points else positions(listed),
+            projection=projection_of(own) if are_points else "",
+        )
 
 
 def _pairs_of(graph: PointSet | DenseGraph, forests: Sequence[Forest]) -> Graph:

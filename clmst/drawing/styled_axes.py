@@ -27,15 +27,19 @@ from clmst.drawing.palette import (
     shades,
 )
 from clmst.drawing.sheet import EDGE, WIDTH, Target
+from clmst.drawing.spreading import spread
 
 _CHART = 5.0  # height of a chart in inches
 _HEIGHTS = (2.0, 12.0)  # minimum and maximum height of a map in inches
 _KEY = 2.0  # width in inches of the key to widths and shades
 _INSIDE = 0.06  # margin inside the axes of a map in inches
 _COLUMN = 1.5  # width of a column of a legend in inches
-_LISTED = 30  # maximum number of entries in a legend
+LISTED = 30  # maximum number of trees or clusters in a legend
+_SMALLEST = 4.0  # size of the smallest letters of names below a chart, in points
+_READABLE = 5.0  # their size if there are too many names to write all
 _DPI = 200
 _POINTS_PER_INCH = 72.0
+_PAD = 0.25  # margin of a plate around its name, in sizes of the letters
 _DISC = 3  # number of letters that fit on a disc
 _KEPT = 0.8  # fraction of the usual width for edges that stay, in a picture of changes
 _FADED = 0.15  # fraction of the usual opacity for the longest edges
@@ -210,28 +214,96 @@ class StyledAxes:
         low, high = -space / 2, (top if infinite is None else infinite) + space
         self.axes.set_ylim(*((high, 0.0) if downwards else (low, high)))
 
-    def name_places(self, x: Array, names: Sequence[str]) -> None:
-        """Write names below the x axis, upright if they are many or long."""
+    def name_places(self, x: Array, names: Sequence[str]) -> str:
+        """Write names below the x axis, upright if they are many or long.
+
+        If there are too many names to be readable, evenly chosen ones are written. Returns a text
+        for the caption that says so, or "" if all names are written.
+        """
         wide = _inches(self.axes)[0] * _POINTS_PER_INCH / len(names)
-        size = float(np.clip(0.9 * wide, 4.0, 8.0 * self.scale))
-        upright = max(map(len, names), default=0) * 0.65 * size > wide
+        step = 1 if 0.9 * wide >= _SMALLEST else int(np.ceil(_READABLE / (0.9 * wide)))
+        chosen = np.argsort(x)[::step].tolist()
+        size = float(np.clip(0.9 * wide * step, _SMALLEST, 8.0 * self.scale))
+        written = [names[k] for k in chosen]
+        upright = max(map(len, written), default=0) * 0.65 * size > wide * step
         self.axes.set_xticks(
-            x, names, rotation=90 if upright else 0, size=size, color=FAINT_INK, parse_math=False
-        )
+            x[chosen], written, rotation=90 if upright else 0, size=size, color=FAINT_INK,
+            parse_math=False,
+        )  # fmt: skip
+        return "" if step == 1 else f"{len(chosen):,} of the {len(names):,} names are written"
 
     def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
-        """Write a name at each point, on a disc, or on a plate if names are long."""
-        rims, size = hues(trees), 6.5 * self.scale
+        """Write a name at each point: on a disc, or on a plate if names are long or too close.
+
+        Plates are moved apart until none covers another. A line joins a plate that was moved to its
+        point.
+        """
+        rims, wide = hues(trees), 14.0 * self.scale
         are_short = max(map(len, names), default=0) <= _DISC
-        if are_short:
+        if are_short and not self._are_close(points, wide):
             rim = {"edgecolors": rims, "linewidths": 0.8, "clip_on": False}
-            dots(self.axes, points, 14.0 * self.scale, c=PAPER, **rim)
-        plate = {"boxstyle": "round,pad=0.25", "facecolor": PAPER, "linewidth": 0.8}
-        for (x, y), name, rim in zip(points.tolist(), names, rims, strict=True):
+            dots(self.axes, points, wide, c=PAPER, **rim)
+            self._write_at(points, names)
+        else:
+            plate = {"boxstyle": f"round,pad={_PAD}", "facecolor": PAPER, "linewidth": 0.8}
+            texts = self._write_at(points, names, [plate | {"edgecolor": rim} for rim in rims])
+            self._spread(points, texts, rims)
+
+    def number_places(self, points: Points, numbers: Sequence[str]) -> None:
+        """Write the number of each cluster at its place, moved apart until none covers another."""
+        known = np.flatnonzero(np.isfinite(points).all(axis=1))
+        plate = {"boxstyle": f"round,pad={_PAD}", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85}
+        chosen = [numbers[k] for k in known.tolist()]
+        texts = self._write_at(points[known], chosen, [plate] * known.size)
+        for text in texts:
+            text.set(size=8 * self.scale, weight="bold")
+        self._spread(points[known], texts)
+
+    def _write_at(
+        self, points: Points, names: Sequence[str], plates: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Write a text at each point, and return the texts of Matplotlib."""
+        return [
             self.axes.text(
-                x, y, name, size=size, color=INK, ha="center", va="center_baseline", zorder=4,
-                parse_math=False, bbox=None if are_short else plate | {"edgecolor": rim},
-            )  # fmt: skip
+                x, y, name, size=6.5 * self.scale, color=INK, ha="center", va="center_baseline",
+                zorder=4, parse_math=False, bbox=plates[k] if plates else None,
+            )
+            for k, ((x, y), name) in enumerate(zip(points.tolist(), names, strict=True))
+        ]  # fmt: skip
+
+    def _are_close(self, points: Points, wide: float) -> bool:
+        """Return whether discs at two points would overlap. `wide` is their diameter in points."""
+        pixels = self._pixels(points)
+        apart = np.sqrt(((pixels[:, None] - pixels[None]) ** 2).sum(axis=2))
+        np.fill_diagonal(apart, np.inf)
+        least = wide * self.axes.figure.dpi / _POINTS_PER_INCH
+        return bool(apart.min(initial=np.inf) < least)
+
+    def _spread(self, points: Points, texts: Sequence[Any], rims: Array | None = None) -> None:
+        """Move texts with plates apart, and join those that were moved far to their points.
+
+        `rims` are the colours of the lines. Without them no lines are drawn.
+        """
+        pixels = self._pixels(points)
+        boxes = [text.get_window_extent().get_points() for text in texts]
+        found = np.array(boxes).reshape(-1, 2, 2)
+        rim = 2 * _PAD * texts[0].get_size() + 1 if texts else 0.0  # of a plate, both sides
+        sizes = np.ptp(found, axis=1) + rim * self.axes.figure.dpi / _POINTS_PER_INCH
+        margin = (EDGE - 0.05) * self.axes.figure.dpi if self.is_new else 0.0
+        corners = self.axes.bbox.get_points() + np.array([[-margin], [margin]])
+        moved = pixels + (spread(found.mean(axis=1), sizes, corners) - found.mean(axis=1))
+        to_data = self.axes.transData.inverted()
+        for k in np.flatnonzero((moved != pixels).any(axis=1)).tolist():
+            texts[k].set_position(to_data.transform(moved[k]).tolist())
+        far = np.flatnonzero((np.abs(moved - pixels) > sizes / 2).any(axis=1))
+        if rims is not None and far.size:
+            ends = np.stack([points[far], to_data.transform(moved[far])], axis=1)
+            strokes(self.axes, ends, np.full(far.size, 0.6), rims[far], zorder=3)
+
+    def _pixels(self, points: Points) -> Array:
+        """Return the places of points on the figure, in pixels."""
+        self.axes.apply_aspect()
+        return np.asarray(self.axes.transData.transform(points.reshape(-1, 2)))
 
     def write(self, title: str, *captions: str) -> None:
         """Write a title above the drawing, with captions below the title.
@@ -283,10 +355,14 @@ class StyledAxes:
     def list_hues(self, numbers: Sequence[int], names: Sequence[str]) -> None:
         """List trees or clusters with their hues below the drawing.
 
-        `numbers` are the numbers of hues. A negative number stands for points without a cluster.
+        `numbers` are the numbers of hues. A negative number stands for points without a cluster. It
+        is the last one, and is listed however many others there are.
         """
         if not numbers:
             return
+        kept = [*range(len(numbers))]
+        if (rest := len(numbers) - LISTED - (numbers[-1] < 0)) > 0:
+            kept = kept[:LISTED] + (kept[-1:] if numbers[-1] < 0 else [])
         handle = optional_import("matplotlib.lines", extra="plot").Line2D
         handles = [
             handle(
@@ -294,10 +370,11 @@ class StyledAxes:
                 marker=MARKERS[number // len(PALETTE) % len(MARKERS)],
             ) if number >= 0 else
             handle([], [], linestyle="none", label=name, color=FAINT_INK, marker="x")
-            for number, name in zip(numbers[:_LISTED], names[:_LISTED], strict=True)
+            for number, name in ((numbers[k], names[k]) for k in kept)
         ]  # fmt: skip
-        if (rest := len(numbers) - _LISTED) > 0:
-            handles.append(handle([], [], linestyle="none", label=f"and {rest:,} more"))
+        if rest > 0:
+            more = handle([], [], linestyle="none", label=f"and {rest:,} more")
+            handles.insert(LISTED, more)
         below = self._below() - self.axes.bbox.y0
         self._legend(
             handles, loc="upper left", bbox_to_anchor=(0, below / self.axes.bbox.height),

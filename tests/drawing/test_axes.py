@@ -145,6 +145,60 @@ def test_legends_name_trees_and_changes() -> None:
     assert int(changes[0].split()[0]) > 0
 
 
+def test_more_than_thirty_clusters_are_numbered_and_noise_is_listed() -> None:
+    """A legend of thirty cannot tell forty clusters apart, and noise is not the last of them."""
+    random = np.random.default_rng(4)
+    labels = np.concatenate([np.arange(40), np.arange(40), np.full(5, -1)])
+    axes = draw_clusters(random.normal(size=(85, 2)), labels, ax=plt.figure().subplots())
+    listed = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert listed[29:] == ["29 (2)", "and 10 more", "noise (5)"]
+    assert sorted(int(text.get_text()) for text in axes.texts if text.get_zorder() == 4) == [
+        *range(40)
+    ]
+    assert no_two_overlap([text for text in axes.texts if text.get_zorder() == 4])
+
+
+def test_names_do_not_cover_each_other() -> None:
+    """Vertices may lie close together, or at one place."""
+    places = np.array([[0, 0], [0, 0], [0.01, 0], [0.02, 0.01], [9, 9]], float)
+    graph = clmst.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [1, 1, 1, 1], coordinates=places)
+    for names in (None, ["a long name", "another one", "a third", "a fourth", "far away"]):
+        named = graph if names is None else graph.replace(vertex_labels=names)
+        axes = draw_forest(named, clmst.kruskal(named), ax=plt.figure().subplots())
+        written = [text for text in axes.texts if text.get_zorder() == 4]
+        assert len(written) == 5
+        assert no_two_overlap(written)
+
+
+def no_two_overlap(texts: list[Any]) -> bool:
+    """Return whether the boxes of texts are apart."""
+    boxes = [text.get_window_extent() for text in texts]
+    return not any(one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[:k])
+
+
+def test_names_of_a_large_dendrogram_are_chosen_evenly() -> None:
+    n = 1797
+    linkage = single_linkage(np.random.default_rng(5).normal(size=(n, 2)))
+    names = [f"image {k}" for k in range(n)]
+    axes = draw_dendrogram(linkage, names=names, ax=plt.figure(figsize=(10, 6)).subplots())
+    written = axes.get_xticklabels()
+    assert 50 < len(written) < n / 5
+    assert f"{len(written)} of the 1,797 names are written" in {
+        text.get_text() for text in axes.texts
+    }
+    assert no_two_overlap(written)
+
+
+def test_the_caption_tells_of_a_projection() -> None:
+    points = np.random.default_rng(6).normal(size=(30, 64))
+    forest = clmst.minimum_spanning_forest(clmst.Points(points))
+    for axes in (
+        draw_clusters(points, np.zeros(30, int), ax=plt.figure().subplots()),
+        draw_forest(clmst.Points(points), forest, ax=plt.figure().subplots()),
+    ):
+        assert any("projected from 64 dimensions" in text.get_text() for text in axes.texts)
+
+
 def test_a_legend_has_the_labels_of_the_caller() -> None:
     labels = np.where(LABELS == 1, 10**12, LABELS)
     assert entries(draw_clusters(X, labels)) == ["0 (20)", "1000000000000 (20)", "noise (20)"]
@@ -261,7 +315,7 @@ def test_rows_that_hdbscan_takes_are_drawn() -> None:
 # ----------------------------------------------------------------------------- maps
 
 
-CITIES = [[47.4, 8.5], [46.2, 6.1], [60.2, 24.9], [-33.9, 151.2]]  # latitude, longitude
+CITIES = [[47.4, 8.5], [14.7, -17.5], [60.2, 24.9], [-33.9, 151.2]]  # latitude, longitude
 
 
 @pytest.mark.parametrize("metric", ["haversine", "great-circle"])

@@ -60,15 +60,35 @@ def test_a_dendrogram_tells_heights_and_sizes() -> None:
     pytest.importorskip("plotly")
     linkage = np.array([[0, 1, 1.0, 2], [2, 3, np.inf, 3]])
     figure = explore_dendrogram(linkage, labels=[0, 0, 1], names=["a", "b", "c"])
-    hints = figure.data[-1]
-    assert list(hints.text) == [
-        "a<br>point 0", "b<br>point 1", "c<br>point 2",
-        "height 1<br>2 points", "height inf<br>3 points",
-    ]  # fmt: skip
-    assert hints.y[3] == 1
-    assert hints.y[4] > 1
+    points, finite, infinite = figure.data[-3:]
+    assert list(points.text) == ["a", "b", "c"]
+    assert points.hovertemplate.startswith("%{text}<br>point %{customdata}")
+    assert (list(finite.y), list(finite.customdata)) == ([1], [2])
+    assert finite.hovertemplate.startswith("height %{y:.6g}<br>%{customdata:,} points")
+    assert (infinite.y[0] > 1, list(infinite.customdata)) == (True, [3])
+    assert infinite.hovertemplate.startswith("height infinite")
     assert {"between clusters", "0 (2)", "1 (1)"} <= named(figure).keys()
-    assert sum(len(trace.x) for trace in figure.data[:-1]) == 2 * 3 * 3
+    assert sum(len(trace.x) for trace in figure.data[:-3]) == 2 * 3 * 3
+
+
+def test_a_large_dendrogram_has_few_lines_that_cover_all_others() -> None:
+    """A browser takes most of a minute for the lines of 100,000 points, one by one."""
+    pytest.importorskip("plotly")
+    n = 30_000
+    linkage = single_linkage(np.random.default_rng(1).normal(size=(n, 2)))
+    labels = np.zeros(n, np.int64)
+    labels[0] = -1
+    figure = explore_dendrogram(linkage, labels=labels)
+    assert "drawn as one" in figure.layout.title.text
+    lines = [np.stack([one.x, one.y], 1).reshape(-1, 3, 2) for one in figure.data if one.line.width]
+    drawn = np.concatenate(lines)[:, :2]
+    assert len(drawn) < 3 * (n - 1) / 3
+    column = (n - 1) / 4000
+    tops = np.stack([figure.data[-1].x, figure.data[-1].y], 1)  # of every merge
+    for x, y in tops[np.random.default_rng(2).integers(0, n - 1, 200)]:
+        near = (drawn[:, :, 0].min(axis=1) <= x + column) & (drawn[:, :, 0].max(1) >= x - column)
+        apart = np.abs(np.clip(y, drawn[:, :, 1].min(1), drawn[:, :, 1].max(1)) - y)
+        assert apart[near].min() <= linkage[-1, 2] / 1000
 
 
 def test_a_page_is_written_whole_and_needs_no_network(tmp_path: Path) -> None:
@@ -78,6 +98,7 @@ def test_a_page_is_written_whole_and_needs_no_network(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "Plotly.newPlot(" in text
     assert 'src="http' not in text
+    assert "height:100%; width:100%" in text  # of the window
     wrong: Any
     for wrong in (tmp_path / "a.png", 3):
         with pytest.raises(InvalidArgumentError):
