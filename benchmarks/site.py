@@ -6,9 +6,11 @@ uses ``Names`` to change what the reference shows. ``mkdocs.yml`` names both.
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Any
 
 import griffe
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import Files
+from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +29,9 @@ ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
 PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
 # Of pages: a link to a file of the repository that is not a page.
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(benchmarks/[^)\s]+)\)")
+# Of pages: a link to a notebook of the repository.
+NOTEBOOK = re.compile(r"\((?:\.\./)+examples/notebooks/(\w+)\.ipynb\)")
+STYLE = re.compile(r"<style.*?</style>\s*", re.DOTALL)
 GROUP = re.compile(
     r"^( *)(\w+(?:, \w+)+)((?: : .*)?\n(?:\1 {4}.*\n?)(?:(?:\1 {4}.*)?\n(?=\1 {4}))*)", re.MULTILINE
 )
@@ -51,12 +56,57 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add a page for each notebook of ``examples/notebooks``, with its code, outputs and pictures.
+
+    The notebook itself is beside its page, so that readers can take it along.
+    """
+    for path in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        page, pictures = notebook_page(path.stem, json.loads(text)["cells"])
+        at = f"notebooks/{path.stem}"
+        files.append(File.generated(config, f"{at}.md", content=page))
+        files.append(File.generated(config, f"notebooks/{path.name}", content=text))
+        for name, picture in pictures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=picture))
+    return files
+
+
+def notebook_page(name: str, cells: Sequence[dict[str, Any]]) -> tuple[str, dict[str, bytes]]:
+    """Return a notebook as a page in Markdown, and its pictures by the names of their files."""
+    parts, pictures = list[str](), dict[str, bytes]()
+    heading = "picture"
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] != "code":
+            parts.append(source)
+            heading = (re.findall("^#+ (.*)$", source, re.MULTILINE) or [heading])[-1]
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/png" in data:
+                file = f"{name}_{len(pictures) + 1}.png"
+                pictures[file] = base64.b64decode("".join(data["image/png"]))
+                parts.append(f"![{heading}]({file})")
+            elif "text/html" in data:
+                parts.append(STYLE.sub("", "".join(data["text/html"])))
+            else:
+                shown = "".join(output.get("text", data.get("text/plain", ())))
+                parts.append(f"```text\n{shown.rstrip()}\n```")
+    parts.insert(1, f"[Download this notebook]({name}.ipynb){{ download }}")
+    return "\n\n".join(parts) + "\n", pictures
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put a table of all names on the first page of the reference, and change links of other pages.
 
-    A link to the log of experiments leads to the repository, because the log is not on the site.
-    If the repository does not have an address, the text of the link stays, without a link.
+    A link to a notebook of the repository leads to its page. A link to the log of experiments leads
+    to the repository, because the log is not on the site. If the repository does not have an
+    address, the text of the link stays, without a link.
     """
+    up = "../" * page.file.src_uri.count("/")
+    markdown = NOTEBOOK.sub(rf"({up}notebooks/\1.md)", markdown)
     if page.file.src_uri != "reference/index.md":
         at = f"{config.repo_url}/blob/main/" if config.repo_url else None
         return OUTSIDE.sub(

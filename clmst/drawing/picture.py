@@ -126,11 +126,12 @@ def draw_forest(
     drawing.draw_vertices(points[visible], labels[visible], below=True)
     if graph.n_vertices <= _NAMED:
         drawing.draw_names(points, names_of(graph), labels)
+    sizes_text = caption(graph.n_vertices, drawn.n_edges, forest)
     omitted = what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges)
     drawing.write(
         kind_of(forest).capitalize() if title is None else title,
-        caption(graph.n_vertices, drawn.n_edges, forest),
-        " · ".join(filter(None, (drawn.projection, omitted))),
+        " · ".join(filter(None, (sizes_text, drawn.projection))),
+        omitted,
     )
     if legend:
         drawing.draw_key(int(hanging.max(initial=0)))

@@ -130,7 +130,9 @@ def test_every_page_is_in_the_menu() -> None:
     """A page that the menu lacks would be found by nobody."""
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r"[:-] ([\w/]+\.md)$", menu, re.MULTILINE)
-    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in SITE)
+    notebooks = [f"notebooks/{one.stem}.md" for one in (ROOT / "examples/notebooks").iterdir()]
+    pages = [page.relative_to(DOCS).as_posix() for page in SITE]
+    assert sorted(listed) == sorted([*pages, *notebooks])
 
 
 def test_the_page_of_the_command_has_its_options() -> None:

@@ -184,6 +184,16 @@ def test_the_search_knows(site: Path, word: str) -> None:
     assert any(word in f"{entry['title']} {entry['text']}".lower() for entry in found)
 
 
+def test_a_notebook_is_a_page_with_its_pictures(site: Path, pages: dict[Path, Read]) -> None:
+    """A reader sees what it makes, and can take it along."""
+    for notebook in (ROOT / "examples/notebooks").glob("*.ipynb"):
+        page = site / "notebooks" / notebook.stem / "index.html"
+        pictures = [link for link in pages[page].links if link.endswith(".png")]
+        assert pictures
+        assert f"../{notebook.name}" in pages[page].links
+        assert (site / "notebooks" / notebook.name).read_bytes() == notebook.read_bytes()
+
+
 # What somebody comes for, and where it is.
 TASKS = {
     "install without a GPU": "install/#drivers",
