@@ -221,7 +221,7 @@ def install_system_packages() -> None:
 
 def demonstrate(file: str | None) -> None:
     """Solve a graph file, or a generated road network, on the best device; check it, draw it."""
-    install("cpu,plot")
+    install("cpu,plot,plotly,networkx,cluster,frames")  # what the README and the tutorial import
     OUTPUT.mkdir(exist_ok=True)
     if file is None:
         file = str(OUTPUT / "road.gr")

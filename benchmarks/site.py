@@ -27,6 +27,9 @@ ENTRY = re.compile(r"^::: clmst\.(\S+)$", re.MULTILINE)
 # Of docstrings: a role, a page, and several names of one type with one description.
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
 PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
+# Of docstrings: a citation, such as [1]_, and the entry that it cites.
+CITATION = re.compile(r"\[(\d+)\]_")
+ENTRY_OF_REFERENCES = re.compile(r"^( *)\.\. \[(\d+)\] ", re.MULTILINE)
 # Of pages: a link to a file of the repository that is not a page.
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(benchmarks/[^)\s]+)\)")
 # Of pages: a link to a notebook of the repository.
@@ -153,10 +156,14 @@ def _objects(owner: griffe.Object) -> Iterator[griffe.Object]:
 
 
 def _mend_docstring(obj: griffe.Object) -> None:
-    """Turn roles and pages of a docstring into links, and list grouped parameters one by one."""
+    """Turn roles and pages of a docstring into links, and list grouped parameters one by one.
+
+    Citations and references become text and a list, because Markdown does not know their marks.
+    """
     if obj.docstring is not None:
         text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
         text = PAGE.sub(r'<a href="../../\1/">docs/\1.md</a>', text)
+        text = ENTRY_OF_REFERENCES.sub(r"\1* [\2] ", CITATION.sub(r"[\1]", text))
         obj.docstring.value = GROUP.sub(_apart, text)
 
 

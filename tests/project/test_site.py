@@ -19,7 +19,7 @@ from tests.helpers.processes import needs, run_python
 
 ROOT = Path(__file__).parents[2]
 MODULES = ("cluster", "csgraph", "dask", "drawing", "generators", "io", "primitives", "ray")
-ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):(?:`|<code>)")
+MARKS = re.compile(r":(?:attr|class|data|exc|func|meth|mod):(?:`|<code>)|\[\d\]_|\.\. \[\d")
 
 pytestmark = [
     pytest.mark.external,
@@ -120,9 +120,9 @@ def test_links_to_the_log_lead_to_the_repository() -> None:
     assert shown == "See [the log](https://example/us/clmst/blob/main/benchmarks/log.md#pma)."
 
 
-def test_no_role_is_left(pages: dict[Path, Read]) -> None:
-    """A role of a docstring is a link, or code."""
-    left = {page.parent.name: ROLE.findall(page.read_text(encoding="utf-8")) for page in pages}
+def test_no_mark_of_docstrings_is_left(pages: dict[Path, Read]) -> None:
+    """A role of a docstring is a link, or code; a citation is a number in brackets."""
+    left = {page.parent.name: MARKS.findall(page.read_text(encoding="utf-8")) for page in pages}
     assert {name: roles for name, roles in left.items() if roles} == {}
 
 
