@@ -86,15 +86,15 @@ def hybrid(record: Record) -> str:
                 needed = repaid_after(own, other)
                 after.setdefault(name, []).append(float("inf") if needed is None else needed)
                 shares.setdefault(name, []).append(of(own, ROUND) / of(other, ROUND))
-    said = "; ".join(
-        f"beside {name} {digits(min(values), 2)} to {digits(max(values), 2)} of its time "
-        f"({median(values):.2f} in the median), repaid after {min(after[name]):.0f} to "
-        f"{max(after[name]):.0f} rounds"
+    said = " ".join(
+        f"A round of the Hybrid takes {digits(min(values), 2)} to {digits(max(values), 2)} times "
+        f"as long as a round of {name} (median {median(values):.2f}), so preparing pays after "
+        f"{min(after[name]):.0f} to {max(after[name]):.0f} rounds."
         for name, values in shares.items()
     )
     text = (
-        f"At the paper's size a round of the Hybrid takes, {said}. The paper has about "
-        f"{stated.HYBRID} of its one-shot strategies, and {stated.HYBRID_PREPARING} of preparing, "
-        f"repaid after {stated.HYBRID_REPAID} rounds (section 4.3)."
+        f"This is for the paper's size. {said} In the paper a round takes about {stated.HYBRID} "
+        f"times as long as a round of the one-shot strategies, preparing takes "
+        f"{stated.HYBRID_PREPARING}, and it pays after {stated.HYBRID_REPAID} rounds (section 4.3)."
     )
     return f"{table(headings, rows, texts=0)}\n\n{wrapped(text)}"

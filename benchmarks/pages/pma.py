@@ -52,12 +52,12 @@ def table_1(record: Record) -> str:
     over_min = [of(row, BORUVKA) / of(row, "pma min") for row in record.rows]
     slower = [row["graph"] for row in record.rows if of(row, BORUVKA) < of(row, "pma min")]
     text = (
-        f"`boruvka` takes {mean(gains)} times as long as the best variant, in the geometric mean "
-        f"of these {len(gains)} graphs ({span(gains)}); the paper has up to 2 times beside Vineet "
-        f"(section 6.5). Beside min alone it takes {mean(over_min)} times as long "
-        f"({span(over_min)}), and is quicker than min on {listed(slower) or 'none'}. The best "
-        f"variant is {_counted(record.rows, VARIANTS)}; the paper's is HybridPMA (section 6.5). "
-        "Rows arrive sorted here, so hybrid saves nothing."
+        f"`boruvka` takes {mean(gains)} times as long as the best variant, by geometric mean of "
+        f"these {len(gains)} graphs ({span(gains)}). In the paper, Vineet takes up to 2 times as "
+        f"long as the best variant (section 6.5). `boruvka` takes {mean(over_min)} times as long "
+        f"as min ({span(over_min)}). It is quicker than min on {listed(slower) or 'no graph'}. The "
+        f"best variant is {_counted(record.rows, VARIANTS)}. In the paper it is HybridPMA (section "
+        "6.5). Rows arrive sorted here, so hybrid saves nothing."
     )
     return f"{table(headings, rows)}\n\n{wrapped(text)}"
 
@@ -80,8 +80,8 @@ def table_1_in_full(record: Record) -> str:
     text = (
         f"`pma min` is quicker than `boruvka` on {quicker} of {len(rows) - 1} graphs. `ecl` is "
         f"{span(over_ecl)} times as fast as the best variant of `pma`. The best variant is "
-        f"{_counted(record.rows, VARIANTS)}; `hybrid`, the paper's best, gains nothing by "
-        "beginning as `min`."
+        f"{_counted(record.rows, VARIANTS)}. `hybrid`, the best variant of the paper, gains "
+        "nothing from its first levels, in which it is `min`."
     )
     return f"{table(headings, rows)}\n\n{wrapped(text)}"
 
@@ -141,11 +141,12 @@ def reduction(gpu: Record, cpu: Record) -> str:
     less = [of(row, "pma, gamma 10") - of(row, BADER_CONG) for row in every]
     nearest = every[less.index(min(less))]
     text = (
-        "The paper's bars have no numbers in its text. It says: Bader and Cong's rate is 'much "
-        "lower than that of PMA, especially in dense graphs', Vineet's is lower than PMA's and "
-        "sometimes lower than Bader and Cong's, and gamma 100 is better than 10 (section 6.4). "
-        f"With gamma 10 the rate is {span(less)} points above Bader and Cong's; it is nearest on "
-        f"the graph '{nearest['graph']}' of {nearest['vertices']:,} vertices."
+        "The paper does not give the values of its bars. According to its text, the rate of Bader "
+        "and Cong is 'much lower than that of PMA, especially in dense graphs'. The rate of Vineet "
+        "is lower than PMA's and sometimes lower than Bader and Cong's. Gamma 100 is better than "
+        f"10 (section 6.4). Here, with gamma 10, the rate is {span(less)} percentage points above "
+        "Bader and Cong's. The difference is smallest on the graph "
+        f"'{nearest['graph']}' of {nearest['vertices']:,} vertices."
     )
     return f"{table(headings, rows)}\n\n{wrapped(text)}"
 
@@ -169,13 +170,13 @@ def over_degrees(record: Record) -> str:
     """Make the table of Figure 5: times by degree."""
     degrees = dict.fromkeys(row["degree"] for row in record.rows)
     gains = (
-        f"{span([_gain(row, [*STUDIED]) for row in record.rows if row['degree'] == degree])} at "
-        f"degree {degree:g}"
+        span([_gain(row, [*STUDIED]) for row in record.rows if row["degree"] == degree])
+        + f" (degree {degree:g})"
         for degree in degrees
     )
     text = (
-        f"`boruvka` takes, of the time of the best variant, {listed([*gains])}. The best variant "
-        f"is {_counted(record.rows, STUDIED)}, of {len(record.rows)} graphs."
+        f"`boruvka` takes {listed([*gains])} times as long as the best variant. Of the "
+        f"{len(record.rows)} graphs, the best variant is {_counted(record.rows, STUDIED)}."
     )
     return f"{_studied(record)}\n\n{wrapped(text)}"
 
@@ -186,8 +187,8 @@ def over_sizes(record: Record) -> str:
     text = [
         "At degree 6 `boruvka` takes "
         f"{span([_gain(row, [*STUDIED]) for row in record.rows])} times as long as the best "
-        f"variant. The best variant is {_counted(record.rows, STUDIED)}, of {len(record.rows)} "
-        "graphs."
+        f"variant. Of the {len(record.rows)} graphs, the best variant is "
+        f"{_counted(record.rows, STUDIED)}."
     ]
     lost = [
         f"{row['family']} of {row['vertices']:,} vertices"

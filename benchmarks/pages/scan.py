@@ -109,11 +109,11 @@ def buffers(record: Record) -> str:
         for pick in (min, max)
     )
     text = (
-        f"At {LARGEST_MIB} MiB reduce-then-scan takes "
-        f"{digits(difference(IN_PLACE, SCANNING), 3)} ms more with two kept buffers than with one, "
-        f"where nothing is allocated, and "
-        f"{digits(difference(*ALLOCATED), 3)} ms more if they are allocated in each call. The "
-        f"kernels take {digits(least, 3)} to {digits(most, 3)} times as long with two as with one."
+        f"At {LARGEST_MIB} MiB, reduce-then-scan with two buffers takes "
+        f"{digits(difference(IN_PLACE, SCANNING), 3)} ms more than with one buffer, if the buffers "
+        f"are kept. It takes {digits(difference(*ALLOCATED), 3)} ms more if the buffers are "
+        f"allocated in each call. The kernels take {digits(least, 3)} to {digits(most, 3)} times "
+        "as long with two buffers as with one."
     )
     return f"{table(['MiB', *ways], rows, texts=0)}\n\n{wrapped(text)}"
 
