@@ -1,4 +1,4 @@
-"""SciPy matrices: ``clmst.minimum_spanning_forest`` and ``clmst.csgraph`` beside SciPy, in one run.
+"""Time ``clmst.minimum_spanning_forest`` and ``clmst.csgraph`` beside SciPy, on SciPy matrices.
 
     python -m benchmarks beside_scipy usual [--only kNN]
     python -m benchmarks beside_scipy small [--weights doubles] [--form symmetric] [--form directed]
@@ -6,19 +6,21 @@
     python -m benchmarks beside_scipy graphs internet grid20 random-1250-d8 GRAPH.egr
     python -m benchmarks beside_scipy graphs --points 300 --points 1000
 
-``usual`` times the matrices that people have (``usual_matrices.py``): by scikit-learn, by SciPy,
-and those of real files beside the clone, unchanged. ``small`` times small ones, by every way: as
-it is, on a named device, on the host. ``edges`` times arrays of edges: ``Graph.from_edges`` and the
-forest beside ``csr_array((w, (u, v)))`` and the tree. ``graphs`` times graphs named as for ``clmst
-bench``, its group "small" without names, on the device and by ``clmst.csgraph``, each in six forms:
-symmetric; its upper triangle, which SciPy solves fastest; that with random doubles, which no 32
-bits hold; and with two weights for each pair, integers below 1,000 or below 10, or random doubles.
-``--points`` adds the matrices of distances between points, as plain arrays.
+``usual`` times matrices as users have them (``usual_matrices.py``): as scikit-learn and SciPy
+return them, and as they are in real files beside the clone. ``small`` times small matrices in
+several ways: without a choice of the device, on a named device, and on the host. ``edges`` times
+arrays of edges: ``Graph.from_edges`` and the forest beside ``csr_array((w, (u, v)))`` and the tree.
+``graphs`` times graphs named as for ``clmst bench``, on the device and by ``clmst.csgraph``.
+Without names it takes the group "small". Each graph has six forms. The first is symmetric. The
+second is the upper triangle, which SciPy solves fastest. The third is the upper triangle with
+random doubles, which do not fit into 32 bits. The other three have two weights for each pair:
+integers below 1,000, integers below 10, and random doubles. ``--points`` adds the matrices of
+distances between points, as plain arrays.
 
-All get the very same object and are timed from call to result, conversion included, by turns. The
-number of edges and the total weight are compared before any time is printed; of ``graphs``, the
-trees of both ``csgraph`` array by array. Below a table are the geometric mean of each way's ratios
-and the worst one.
+All functions get the same object, take turns, and are timed from the call to the result. This
+includes conversions. The number of edges and the total weight are compared before any time is
+printed. For ``graphs``, all arrays of the trees of SciPy and of ``clmst.csgraph`` are compared.
+Below a table are the geometric mean and the smallest of the ratios.
 """
 
 from __future__ import annotations

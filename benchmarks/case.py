@@ -72,7 +72,7 @@ def returning(
     The functions of other methods write them to arrays that were allocated before
     (:func:`on_device`). `make` is called once, and returns the function to time. `results` converts
     the values to arrays on the host. `expected` are the right results, if they have another form
-    than those of the case.
+    than the results of the case.
     """
 
     def prepare() -> Work:
@@ -135,7 +135,7 @@ class Outcome:
 
 
 def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
-    """Compare results with expected results. Returns "" if equal, else the first difference."""
+    """Compare results with expected results. Return the first difference as text, or ""."""
     if len(expected) != len(results):
         return f"{len(results)} results, not {len(expected)}"
     for which, (right, found) in enumerate(zip(expected, results, strict=True)):

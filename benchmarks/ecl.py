@@ -104,7 +104,7 @@ def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
 def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
     """Compare the throughput in ECL-MST's paper with results of `clmst bench` (Figures 3 and 4).
 
-    The throughput is in billion slots per second; a slot is one direction of an edge. The paper's
+    The throughput is in billion slots per second. A slot is one direction of an edge. The paper's
     rates were measured on its graphs, and all other rates on surrogate graphs.
     """
     results = merged({str(file): Results.load(file) for file in files})

@@ -1,4 +1,4 @@
-"""Forests of graphs that a device generates, of which only the forest is ever stored.
+"""Time forests of graphs that a device generates, without ever storing the graph.
 
     python -m benchmarks generated 64e9 --vertices 28 [--small 4e6] [--memory-limit BYTES]
 

@@ -80,7 +80,7 @@ _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
 
 def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> list[Cell]:
-    """Return all graphs of the landscape in a random order, of which a run takes the first ones.
+    """Return all graphs of the landscape in a random order. A run takes the first ones.
 
     There is one for each family, degree and size. The kind of weights, and whether edges are stored
     once or twice, are drawn at random. `wanted` selects families by name, and graphs with more than

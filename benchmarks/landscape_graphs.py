@@ -343,7 +343,7 @@ def _mirrored(words: DeviceArray, b: int) -> DeviceArray:
 
 
 def _of_words(words: DeviceArray, cell: Cell, seed: int) -> DeviceGraph:
-    """Build the graph of ascending words, each of which has the row and the column of an entry."""
+    """Build a graph from ascending words. Each word has the row and the column of an entry."""
     b, (word, expression, dtype) = cell.log_size, WEIGHTS[cell.weights]
     weigh = f"""{_HASH}
 ulong weight(ulong w, ulong b, ulong seed) {{

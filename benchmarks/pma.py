@@ -80,7 +80,7 @@ def table_graphs(share: float) -> Mapping[str, Make]:
 
 
 def from_file_or(name: str, make: Make) -> Make:
-    """Return a function that reads the graph `name` from a file, or `make` if there is no file."""
+    """Return a function that reads the graph `name` from a file. Without a file, return `make`."""
     file = real_file(name)
     return make if file is None else partial(Graph.read, file)
 
@@ -336,7 +336,7 @@ def parallel(run: Run, share: float) -> Rows:
     draw=draw_reduction,
 )
 def reduction(run: Run, share: float, processors: int) -> Rows:
-    """Count what the first level unites, in per cent of the vertices (Figure 8)."""
+    """Measure by how many per cent the first level reduces the vertices (Figure 8)."""
     for graph, row in resident(run, reduction_graphs(share)):
         ways = {"boruvka": solving(graph, "boruvka")}
         ways |= {

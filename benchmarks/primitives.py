@@ -97,7 +97,10 @@ def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequenc
 
 
 def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
-    """Yield the row of each contestant; its ratio is to the first of its case, if that is right."""
+    """Yield the row of each contestant.
+
+    A ratio is to the first contestant of the case, if that one is right.
+    """
     for _, group in groupby(outcomes, lambda outcome: outcome.case):
         every = [*group]
         base = every[0].median if every[0].status == "ok" else None
@@ -213,9 +216,9 @@ def scans(run: Run, largest: int) -> Rows:
     """Kernel time, total time and speedup of exclusive scans, from 1 MiB up.
 
     As Figures 5 to 8 of Sun and Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL"
-    (2013): 32-bit sums. Kernel time is the sum of the device's own times of all kernels; total
-    time is host wall time with both transfers, from and to pageable memory. Speedups are over
-    NumPy in one thread. --plot names a folder for two pictures.
+    (2013): 32-bit sums. Kernel time is the sum of the times that the device measures for its
+    kernels. Total time is wall time of the host. It includes both transfers, from and to pageable
+    memory. Speedups are over NumPy in one thread. --plot names a folder for two pictures.
     """
     if not can_use_pyopencl():
         yield "without PyOpenCL, whose scans need Mako: pip install mako"

@@ -7,7 +7,7 @@ Each call runs in a process of its own without the caches of clmst and of the dr
 self-tests run and all of its programs are built. Calls with the same first self-test share one list
 of programs. The programs that all of these calls need come first, then all others. Within each of
 the two groups, the programs that took longest to build come first. Only the lists of the device's
-policy are replaced; the lists of other policies stay.
+policy are replaced. The lists of other policies stay.
 """
 
 from __future__ import annotations
@@ -160,7 +160,10 @@ def record(name: str) -> dict[str, Any]:
 
 
 def _recorded(device: str, name: str) -> dict[str, Any]:
-    """Run :func:`record` for one of CALLS in a new process with empty caches; return its result."""
+    """Run :func:`record` for one of CALLS in a new process with empty caches.
+
+    Returns its result.
+    """
     with tempfile.TemporaryDirectory() as cache:
         settings = {
             "CLMST_CACHE": cache, "CLMST_DEVICE": device, "CLMST_HELPERS": "0",

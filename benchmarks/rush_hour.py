@@ -43,7 +43,7 @@ def load(file: Path | None) -> clmst.Graph:
 
 
 def middle_of(roads: clmst.Graph) -> int:
-    """Return the crossing nearest to the median of both axes.
+    """Return the crossing nearest to the median of all positions, taken along each axis.
 
     A crossing has at least three roads, if the map has such vertices.
     """

@@ -146,7 +146,7 @@ def _run(part: Any) -> None:
 
 
 def both_directions(run: Run, one: OneDevice) -> dict[str, list[float]]:
-    """Time solves by one device of a graph with both directions of each edge stored.
+    """Time solves of a graph that stores both directions of each edge, by one device.
 
     Returns the times by name. The dict is empty if the graph does not fit the device's memory.
     Raises WrongResultError if the forest is not the one of the graph that stores each edge once.

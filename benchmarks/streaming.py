@@ -148,7 +148,10 @@ def kill_one_at_work(client: Any, processes: dict[str, int]) -> None:
     repetitions=1,
 )
 def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
-    """Stream Parquet files, here and by two workers, one of which is killed. Times are minima."""
+    """Stream Parquet files, here and by two workers.
+
+    One of the workers is killed. Times are minima.
+    """
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-", dir=at) as name:
         folder = Path(name) / "edges"
         folder.mkdir()

@@ -8,16 +8,17 @@
 
 ``sizes`` and ``degrees`` are the panels of Figure 13 of Vineet et al. (HPG '09) and of Figures 5
 and 6 of Nobari et al. (PPoPP '12): uniform random graphs, recursive matrices, SSCA#2's cliques and
-rewired rings. ``roads`` are the road maps of both papers' Tables 1, with the times that these
-state: real files where they are (`clmst.bench.inputs.real_file`), else surrogates of their sizes.
-An algorithm has its options behind it. Graphs are resident, forests stay on the device, and all
-must be that of the first algorithm; Kruskal's algorithm, by SciPy on one core of the host, is timed
-once where ``--kruskal`` asks for it.
+rewired rings. ``roads`` are the road maps of both papers' Tables 1, beside the times in these
+tables. If the real file of a map is there (`clmst.bench.inputs.real_file`), it is used, otherwise a
+surrogate of its size. Options of an algorithm follow its name. Graphs and forests are on the
+device. All algorithms must find the forest that the first one finds. With ``--kruskal``, Kruskal's
+algorithm by SciPy is timed once, on one core of the host.
 
-``small`` times all algorithms on random graphs of degree 8 and 64, complete graphs, and components
-of 64 vertices of degree 8 or so, stored symmetrically on the device; with --from-edges each edge is
-stored once, and every solve takes the graph from the host anew. Algorithms take turns in another
-order each time, and every forest is compared with the oracle's before any time is printed.
+``small`` times all algorithms on random graphs of degree 8 and 64, on complete graphs, and on
+graphs of components with 64 vertices of degree 8 or so. They are stored symmetrically on the
+device. With --from-edges, each edge is stored once, and every solve uploads the graph again. The
+order of the algorithms changes from turn to turn. Every forest is compared with the oracle's before
+any time is printed.
 """
 
 from __future__ import annotations

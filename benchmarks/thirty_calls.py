@@ -1,9 +1,9 @@
-"""Thirty calls as users make them: small, middle and large; graphs, lists of edges, points.
+"""Thirty calls as users make them, with small to large graphs, lists of edges and points.
 
-``beside_commit`` times them in several versions of clmst, so they use public names alone, and this
-file imports nothing of the benchmarks. Run as a program, it is one version's side of that
-comparison: each line on standard input is a word and the name of a call, each line on standard
-output is an answer in JSON.
+``beside_commit`` times these calls in several versions of clmst. So they use public names alone,
+and this file imports nothing of the benchmarks. ``beside_commit`` runs this file as a program, once
+for each version. The program reads lines of a word and the name of a call from standard input, and
+answers each line by a line of JSON on standard output.
 
     prepare NAME    make the input, run the call once, and answer with a hash of its result
     time NAME       run the call once more, and answer with its wall time in milliseconds

@@ -6,9 +6,9 @@
 Every family of ``worst_case_graphs`` is solved by every algorithm that "auto" can choose, and by
 ``pma``, in the memory of the device. The forest stays there. Beside each family stands a random
 graph with as many edges and vertices, but at most 32 edges per vertex. Both take turns. A time is
-the minimum of the repetitions, each of which is a first solve of the graph: what a solve keeps for
-the next one is dropped. No graph is timed before its forest has been compared, edge for edge, with
-the oracle. ``prim`` takes graphs of 4,000 edges, as "auto" does, and ``dense`` takes complete
+the minimum of the repetitions. Each repetition is a first solve of the graph, without the data that
+an earlier solve has kept. No graph is timed before its forest has been compared, edge for edge,
+with the oracle. ``prim`` takes graphs of 4,000 edges, as "auto" does, and ``dense`` takes complete
 graphs. ``--shape gpu`` gives a CPU the work-groups of a GPU, which shows ratios, not times.
 
 Ratios beyond ``--limit`` are marked, and the exit status is 1 if there are any.
@@ -36,7 +36,7 @@ _KEPT = 4  # random graphs, the last ones
 
 
 class Solves:
-    """A graph on the device, and its verified and warmed up solves by one algorithm."""
+    """A graph on the device, and solves of it by one algorithm, verified and warmed up."""
 
     def __init__(
         self, graph: clmst.Graph | clmst.DenseGraph, algorithm: str, device: clmst.Device,

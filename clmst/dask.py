@@ -180,7 +180,7 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
 
 
 def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:
-    """Ask Dask to run the rounds of a lane on its workers in turn, where Dask can do so.
+    """Ask Dask to run the rounds of a lane on its workers in turn, if it can choose workers.
 
     Each round's forest is then on two workers: the one that computed it, and the one that
     continues.

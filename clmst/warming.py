@@ -2,8 +2,8 @@
 
 The first call on a device builds programs and tests them, which takes seconds. ``warm`` makes small
 calls of all usual kinds, so that later calls, in this process or another, find programs and
-verdicts in the caches. Afterwards it builds what the table of first calls lists in addition
-(``runtime/ahead.py``).
+verdicts in the caches. Afterwards it builds the further programs that the table of first calls
+lists (``runtime/ahead.py``).
 """
 
 from __future__ import annotations
@@ -115,7 +115,10 @@ def warm(what: What = "all", device: Any = None) -> Warmed:
 
 
 def warmed(what: str, device: Any, *, display: Display | None = None) -> Warmed:
-    """Do the work of :func:`warm`. `display` shows it; by default that is a line on stderr."""
+    """Do the work of :func:`warm`.
+
+    `display` shows the progress. By default it is a line on stderr.
+    """
     if not may_write(folder := cache_folder()):
         raise FileWriteError(
             f"{folder} cannot be written, so nothing is kept; CLMST_CACHE names another folder"
@@ -202,7 +205,7 @@ def _recorded(device: Device, path: Path, n_calls: int) -> list[Call]:
 
 
 def calls_of(device: Device) -> Iterator[tuple[What, Call]]:
-    """Yield small calls on a device that walk the usual ways, each with what it is about."""
+    """Yield small calls on a device that need the usual programs, each with a description."""
     for function, *arguments in _graphs():
         yield "graphs", partial(function, device, *arguments)
     for function, *arguments in _trees_of_points(device):

@@ -27,7 +27,7 @@ def random_walk_steps(space: Workspace, size: int) -> Array:
 
 
 def random_flags(space: Workspace, size: int, share: float) -> Array:
-    """Return random uint8 flags, each of which is 1 with the probability `share` and else 0."""
+    """Return random uint8 flags. A flag is 1 with the probability `share`, and otherwise 0."""
     drawn = space.rng.integers(0, 2**16, size, np.uint16)
     return (drawn < round(share * 2**16)).astype(np.uint8)
 

@@ -1,4 +1,4 @@
-"""``clmst devices``: list the devices, what they can do, and which one would be used.
+"""``clmst devices``: list the devices, their capabilities, and which one is used by default.
 
 With ``--test`` every device does all self-tests again, in a child process. If a driver ends the
 process in the middle of a test, that family of kernels is refused, and another process goes on with

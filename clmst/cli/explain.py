@@ -98,7 +98,7 @@ def _read(
     stages: Stages, path: Path, format_name: str | None, *, points: bool, metric: Any,
     columns: tuple[str, ...] | None,
 ) -> Any:  # fmt: skip
-    """Read a graph; points stay points if the format, or the caller, says that they are some."""
+    """Read a graph, or points if the format or the caller says that the file has points."""
     from clmst.io import read_graph, read_points, registry
 
     formats = registry.POINT_FORMATS if points else registry.able("reader")

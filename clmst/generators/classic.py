@@ -181,7 +181,7 @@ def cliques(
 
 
 def caveman(*, caves: int, size: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
-    """Ring of caves: cliques, each of which redirects one edge to the previous clique.
+    """Ring of cliques (caves), in which each clique redirects one edge to the previous clique.
 
     In every clique the edge between its first two vertices is replaced by an edge from its first
     vertex to the last vertex of the previous clique. The graph is connected.

@@ -176,11 +176,11 @@ class ConvertedGraph:
 def _outline(G: Any) -> Any:
     """Return the nodes, and the number of neighbours and the last neighbour of each node.
 
-    Return None if the edges may change without NetworkX's cache noticing. That is so for a view,
-    which has the attribute ``_graph``, because its graph may change; for a multigraph, whose
-    ``get_edge_data`` returns its own dictionaries; and for a class with methods of its own. For any
-    other graph NetworkX's methods clear the cache. Code that writes to ``G._adj`` does not, but the
-    outline detects most of these changes.
+    Return None if the edges may change without NetworkX's cache noticing. This holds for three
+    kinds of graphs. The graph below a view, which has the attribute ``_graph``, may change.
+    ``get_edge_data`` of a multigraph returns its own dictionaries. A subclass may have methods of
+    its own. For any other graph, NetworkX's methods clear the cache. Code that writes to ``G._adj``
+    does not, but the outline detects most of these changes.
     """
     if type(G) is not nx.Graph or type(G._adj) is not dict or hasattr(G, "_graph"):
         return None
@@ -280,7 +280,7 @@ def convert_from_nx(G: Any, **_: Any) -> Any:
     """Wrap an undirected NetworkX graph in a :class:`ConvertedGraph`, without reading it.
 
     Arguments that name attributes are ignored, because all attributes stay available. A directed
-    graph is returned unchanged; only core numbers are computed for directed graphs.
+    graph is returned unchanged, because only core numbers are computed for directed graphs.
     """
     if isinstance(G, ConvertedGraph) or G.is_directed():
         return G

@@ -1,4 +1,4 @@
-"""Open files for readers and writers of graphs, and limit what a file can make them allocate.
+"""Open files for readers and writers of graphs, and limit the memory that a file can take.
 
 A file is decompressed while it is read. A file that is written replaces the old one as a whole. A
 compressed file may expand, and a header may declare sizes, only up to limits.
@@ -100,9 +100,10 @@ class Decompressed(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move to a decompressed position and return it; backwards, the file is decompressed anew.
+        """Move to a position in the decompressed content, and return it.
 
-        The end of the file stops the move. Raises `io.UnsupportedOperation` for ``SEEK_END``.
+        The position is at most the end of the content. To move backwards, the file is decompressed
+        again from its start. Raises `io.UnsupportedOperation` for ``SEEK_END``.
         """
         if whence == os.SEEK_END:
             raise io.UnsupportedOperation("only reading all of a compressed file tells its end")
@@ -276,9 +277,10 @@ def _is_on_disk(file: BinaryIO) -> bool:
 def writing(path: Path | BinaryIO) -> Iterator[BinaryIO]:
     """Open a stream whose bytes replace the file `path` at the end of the ``with`` statement.
 
-    If the body raises, the old file stays as it was; see :func:`clmst.core.atomic_file.replacing`.
-    The bytes are compressed if the name of the file says so. If `path` is an open file, the bytes
-    go directly into it, without compression, and it is flushed at the end.
+    If the body raises an error, the old file is unchanged
+    (:func:`clmst.core.atomic_file.replacing`). The bytes are compressed if the name of the file
+    says so. If `path` is an open file, the bytes go directly into it, without compression, and it
+    is flushed at the end.
     """
     if not isinstance(path, Path):
         with LongWork(f"writing {named(path)}"):

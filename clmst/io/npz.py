@@ -70,7 +70,7 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
 def _damage_named() -> AbstractContextManager[None]:
     """Turn errors of NumPy, SciPy or `zipfile` in the body into :class:`FileFormatError`.
 
-    Any exception is expected, because for damaged archives these libraries raise even SystemError.
+    All exceptions are turned, because these libraries raise even SystemError for damaged archives.
     """
     return errors_as(_damaged)
 

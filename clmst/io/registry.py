@@ -172,12 +172,12 @@ def able(ability: str) -> tuple[Format, ...]:
 
 
 def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
-    """Return the format called `name`, or, without a name, the format that the suffix tells.
+    """Return the format called `name`. Without a name, return the format of the file's suffix.
 
     The suffix is taken from `path`, or from the name of an open file. `name` may also be a suffix,
     with or without its dot. `formats` are the formats that the caller can use, and error messages
-    list them. A format that is not among them is returned nevertheless, so that :func:`ability` can
-    say what it lacks, except if `formats` is POINT_FORMATS.
+    list them. A format outside `formats` is returned as well, so that :func:`ability` can say what
+    it lacks. But if `formats` is POINT_FORMATS, a format outside it is an error.
 
     Raises :class:`InvalidArgumentError` if no format fits.
     """
@@ -215,7 +215,8 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
 def ability(chosen: Format, name: str, action: str) -> Any:
     """Return the function `name` of a format, or raise :class:`InvalidArgumentError` if it is None.
 
-    `action` is what the message says that clmst does in this format, such as "reads no graph".
+    `action` is a part of the message: what clmst cannot do in this format, such as "reads no
+    graph".
     """
     function = getattr(chosen, name)
     if function is None:

@@ -57,7 +57,10 @@ _FULL = "FULL_MATRIX"
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a TSPLIB file as a graph that lists all pairs of points; see :func:`read_points`."""
+    """Read a TSPLIB file as a graph that lists all pairs of points.
+
+    :func:`read_points` returns the points themselves.
+    """
     return read_points(source).to_graph()
 
 
@@ -118,7 +121,7 @@ def _matrix(n: int, values: Array, layout: str) -> Array:
 
 @dataclass(slots=True)
 class _File:
-    """The keywords and sections of a file, as far as it has been read."""
+    """The keywords and sections of a file that have been read so far."""
 
     specified: dict[str, str] = field(default_factory=dict)
     sections: dict[str, GrowingArray] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Division of a graph on the host into parts, each of which is uploaded to a device of its own."""
+"""Divide a graph on the host into parts, and upload each part to a device of its own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from clmst.runtime.transfer import Transfer
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
-    """Upload a graph to several devices, each of which gets a part of its edges.
+    """Upload a graph to several devices. Each device gets a part of the edges.
 
     The call blocks until all parts are on their devices.
 

@@ -43,8 +43,8 @@ def forest_by_several(
     Raises
     ------
     InvalidArgumentError
-        The graph is on other devices than the arguments name; or an argument is not available with
-        several devices, for example `keep_on_device` or `profile`.
+        The graph is on other devices than the arguments name, or an argument cannot be used with
+        several devices, such as `keep_on_device` or `profile`.
     """
     check_one_of(device, devices)
     resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)

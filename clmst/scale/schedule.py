@@ -101,9 +101,9 @@ def in_rounds(
 def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[range]]:
     """Divide `n_parts` partitions among rounds, and among the lanes of each round.
 
-    Return a list of rounds, each of which is a list of lanes, each of which is a range of partition
-    numbers. Consecutive partitions go to different lanes, so that an engine that reads partitions
-    in order soon has work for all lanes. `outlives` has the meaning that it has in `in_rounds`.
+    Return a list of rounds. A round is a list of lanes, and a lane is a range of partition numbers.
+    Consecutive partitions go to different lanes, so that an engine that reads partitions in order
+    soon has work for all lanes. `outlives` has the meaning that it has in `in_rounds`.
     """
     found = []
     n_rounds = max(1, min(_MOST_ROUNDS, n_parts // (_LEAST_STEPS * n_lanes)))

@@ -68,7 +68,7 @@ def random_graph(n: int, m: int, weights: Any = 99, *, seed: int = 0, apart: int
 
 
 def tied_weights(dtype: str, m: int, seed: int) -> Array:
-    """Return weights with many ties. 64-bit weights are such that they cannot be narrowed."""
+    """Return weights with many ties. 64-bit weights have values that do not fit into 32 bits."""
     rng = np.random.default_rng(seed)
     if dtype == "f8":
         # Few leading words, so that trailing ones decide, and few of those, so that ids do.
