@@ -38,7 +38,8 @@ from clmst.bench.peers import Peer
 _LIBRARY_EDGES = 3_000_000
 _TIME_LIMIT = 600.0
 
-# The solve, and the function that weighs its result outside the timed part.
+# A pair of functions: the solve, which is timed, and the one that computes the total weight of its
+# result.
 Way = tuple[Callable[[], Any], Callable[[Any], float | int]]
 
 

@@ -33,7 +33,8 @@ KINDS = ("dense", "sparse")
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
 FIRST_MINIMA = "NumPy, first minima"
-# For the picture: headings and their line styles, labels, and pairs whose ratio is drawn.
+# These constants are for the picture: the line style and the label of each heading, and the pairs
+# of headings whose ratio is drawn.
 _LINES = {KRUSKAL: ":", FIRST_MINIMA: ":", "solve": "-", "other steps": "-", "finding minima": "-"}
 _LABELS = {
     KRUSKAL: "the tree, Kruskal", FIRST_MINIMA: "first minima, NumPy", "solve": "the tree, wall",

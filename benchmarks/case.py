@@ -19,7 +19,8 @@ from clmst.runtime.array import DeviceArray
 _SHORT_CALL = 1e-3
 _BATCH_SECONDS = 2e-3
 _MOST_CALLS = 64
-# The size of batches follows from the minimum of this many trials, if calls are short.
+# If calls are short, the number of calls in a batch is computed from the minimum time of this many
+# trials.
 _TRIALS = 3
 _TRIED_AGAIN = 1e-2
 # A call longer than this (in seconds) is timed fewer times.
@@ -109,7 +110,8 @@ class Outcome:
     seconds: list[float] = field(default_factory=list)  # seconds per call of each repetition
     calls: int = 1  # calls in a repetition; an entry is their mean
     traffic: int | None = None
-    # Of a copy on the device, timed in turns with the contestants. Bytes read and written count.
+    # The time of a copy on the device, in turns with the contestants. Bytes that are read and bytes
+    # that are written both count.
     copy_seconds_per_byte: float = math.nan
     ours: bool = False
 
@@ -208,7 +210,7 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
         space.overwrite(case.outputs)
         work = method.prepare()
     except Exception as error:
-        # An error of one method must not stop the others; it is in the report.
+        # An error of one method must not stop the others. The report shows the error.
         failed: Times[object] = Times(contestant=Contestant(name=method.name, call=space.finish))
         failed.drop_out("failed", first_line(error))
         return failed

@@ -29,7 +29,8 @@ def table(names: list[str]) -> str:
     """Return the usage, purpose and options of a sub-command as Markdown."""
     command, context = resolved(names)
     usage = f"clmst {' '.join(names)} {' '.join(command.collect_usage_pieces(context))}"
-    # Arguments are in the line of usage; whether they have a record depends on click's version.
+    # Arguments are in the line of usage. Whether they also have a help record depends on the
+    # version of click.
     options = (one for one in command.get_params(context) if isinstance(one, click.Option))
     rows = [option.get_help_record(context) for option in options]
     lines = [f"\n{command.get_short_help_str(200)}\n", f"```text\n{usage}\n```\n"]

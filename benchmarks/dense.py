@@ -37,7 +37,8 @@ VERTICES = click.option("--vertices", type=click.IntRange(16), default=16384, sh
 
 # A function that returns the ways to solve a graph on a device.
 Ways = Callable[[clmst.Graph, clmst.Device], Mapping[str, Way]]
-# A function that solves a graph, compares with the forest, and returns milliseconds.
+# A function that solves a graph, compares the result with the given forest, and returns the time of
+# the solve in milliseconds.
 Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 

@@ -75,7 +75,7 @@ TARGETS: tuple[tuple[float, ...], ...] = (
 _STRUCTURED_LOG_EDGES = (16, 20)
 _KRUSKAL_SLOTS = 1 << 16
 _MEMORY, _PEER_SECONDS = Path("/dev/shm"), 20.0
-# Bytes of the copy that measures the rate of bytes. On a GPU they are more than the caches hold.
+# Bytes of the copy by which the bandwidth is measured. On a GPU, this is more than the caches hold.
 _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
 

@@ -38,8 +38,8 @@ from clmst.runtime.launcher import Launcher
 DEGREES = tuple(1 << k for k in range(1, 9))
 LOG_VERTICES = tuple(range(12, 26))
 LAYOUTS = ("both", "upper")
-# Weights by the bits of a hash `h`: the dtype of a word, the word, the dtype of the weight. Floats
-# are between 1 and 2.
+# Weights that are made from the bits of a hash `h`: the dtype of the word, the expression of the
+# word, and the dtype of the weight. Floats are between 1 and 2.
 WEIGHTS: Mapping[str, tuple[str, str, str]] = {
     "int32": ("u4", "h >> 33", "i4"),
     "float32": ("u4", "0x3F800000 | (h >> 41)", "f4"),
@@ -87,9 +87,9 @@ ulong pair(ulong k, ulong at, ulong b, ulong h, ulong seed) {
 class Family:
     """A family of random graphs, one for each average degree and each number 2**b of vertices."""
 
-    # Statements that set `u` and `v` to the ends of edge `k`. They know the number `n` of vertices,
-    # its bits `b`, half the degree as `h`, a `seed`, and `at`: the offset number ``k % count`` of
-    # `offsets`, a byte a dimension, 64 added.
+    # Statements that set `u` and `v` to the ends of edge `k`. They may use `n`, the number of
+    # vertices, `b`, the bits of `n`, `h`, half the degree, `seed`, and `at`. `at` is the offset
+    # number ``k % count`` of `offsets`. It has one byte for each dimension, with 64 added to it.
     ends: str
     edges: Callable[[int, int], int] = lambda n, h: n * h  # how many are drawn for n vertices and h
     offsets: Callable[[int], Sequence[tuple[int, ...]]] | None = None  # takes h
@@ -138,8 +138,8 @@ _GRID_3D = """
   ulong z = (u >> (c + d)) + (at >> 16 & 255) - 64;
   v = x >> c == 0 && y >> d == 0 && z >> (b - c - d) == 0 ? (z << d | y) << c | x : n;
 """
-# A point is anywhere in the cell of its vertex; h is the number of offsets, and `at` has the square
-# of the radius in its upper half, in 1 / 2**16.
+# A point is at a random place in the cell of its vertex. h is the number of offsets. The upper half
+# of `at` has the square of the radius, in units of 1 / 2**16.
 _GEOMETRIC = f"""
   u = k / h;
   {_ON_A_GRID}
@@ -155,7 +155,7 @@ _SMALL_WORLD = f"""
   u = k / h;
   v = (r & 1023) < {int(_REWIRED * 1024)} ? (r >> 32) % n : (u + k % h + 1) % n;
 """
-# End 2 k of edge k is its own vertex, k / h, and end 2 k + 1 a copy of an earlier end; the h edges
+# End 2 k of edge k is its own vertex, k / h. End 2 k + 1 is a copy of an earlier end. The h edges
 # of vertex 0 are loops.
 _PREFERENTIAL = "\n".join(
     ["ulong p = 2 * k + 1;"]

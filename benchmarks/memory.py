@@ -62,7 +62,7 @@ def _edges(m: int) -> tuple[Any, ...]:
     return (*(ends.astype(np.int64) for ends in matrix.coords), matrix.data)
 
 
-# Functions that make what libraries and users pass in, from the number of entries or edges.
+# Functions that make the graphs that users pass to clmst, from the number of entries or edges.
 GRAPHS: dict[str, Callable[[int], Any]] = {
     "symmetric, sorted, int32": _sorted,
     "symmetric, sorted, float64": lambda m: _sorted(m).astype(np.float64),

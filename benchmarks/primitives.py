@@ -225,7 +225,7 @@ def scans(run: Run, largest: int) -> Rows:
     yield from measure(Workspace(run.device), largest, run.repetitions)
 
 
-# Bytes of a record and bits of its key, as Figure 4 of Vineet et al. (HPG '09) has them.
+# Bytes of a record and bits of its key, as in Figure 4 of Vineet et al. (HPG '09).
 _FIELDS = ((4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64))
 
 

@@ -21,7 +21,7 @@ import click
 
 _ROOT = Path(__file__).parents[1]
 _PYTHON = ("clmst", "benchmarks")
-# Comments for tools, and rulers, say nothing to a reader.
+# Comments for tools and lines of dashes, which are not drawn because they are not for readers.
 _NO_WORDS = re.compile(r"#\s*(fmt:|noqa|type:|isort:|pragma|[-=]{3})|//\s*[-=]{3}")
 
 

@@ -53,7 +53,7 @@ DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
 MANY = 3  # with more graphs than this, all are drawn in one panel
 _PREPARED, _PREPARED_MS = 5, 1000  # how often preparing is timed, and for how long at most
 
-# The weights of a round by edge, and a matrix with these weights.
+# The weights of a round: one for each edge, and a matrix with the same weights.
 Weights = tuple[np.ndarray, Any]
 Solve = Callable[[Weights], clmst.Forest]
 

@@ -24,15 +24,16 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 ENTRY = re.compile(r"^::: clmst\.(\S+)$", re.MULTILINE)
-# Of docstrings: a role, a page, and several names of one type with one description.
+# What is changed in docstrings: roles, names of pages, and (GROUP below) parameters that share a
+# description.
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
 PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
-# Of docstrings: a citation, such as [1]_, and the entry that it cites.
+# In docstrings: a citation, such as [1]_, and the entry that it cites.
 CITATION = re.compile(r"\[(\d+)\]_")
 ENTRY_OF_REFERENCES = re.compile(r"^( *)\.\. \[(\d+)\] ", re.MULTILINE)
-# Of pages: a link to a file of the repository that is not a page.
+# In pages: a link to a file of the repository that is not a page.
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(benchmarks/[^)\s]+)\)")
-# Of pages: a link to a notebook of the repository.
+# In pages: a link to a notebook of the repository.
 NOTEBOOK = re.compile(r"\((?:\.\./)+examples/notebooks/(\w+)\.ipynb\)")
 STYLE = re.compile(r"<style.*?</style>\s*", re.DOTALL)
 GROUP = re.compile(

@@ -45,7 +45,7 @@ PMA: Mapping[str, tuple[float | str, ...]] = {
     "Internet topology": (934, 839, 799, 797),
     "US patents citation": (2434, 1482, 1494, 1221),
 }
-# The same: ms of Prim's, Kruskal's and Borůvka's algorithms by Boost on a CPU.
+# Nobari et al.: ms of Prim's, Kruskal's and Borůvka's algorithms by Boost on a CPU (Table 1).
 PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
     "New York": (183, 216, 541),
     "Florida": (780, 987, 2139),
@@ -57,7 +57,7 @@ PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
     "Internet topology": (7000, 24629, 1408810),
     "US patents citation": ("-", "-", 97175),
 }
-# The same: the best gamma (sections 6.2, Figures 4(a) and 7).
+# Nobari et al.: the best gamma for each graph (section 6.2, Figures 4(a) and 7).
 GAMMAS: Mapping[str, tuple[int, ...]] = {
     "road map (Florida)": (8,),
     "random, degree 8": (5, 6),
@@ -74,7 +74,7 @@ ECL_MST: Mapping[str, tuple[float, float]] = {
     "rmat22": (45.6, 24.1), "r4_23": (92.1, 48.2), "lj": (35.3, 18.6), "tri24": (49.1, 32.9),
     "road_eur": (56.0, 33.8), "kron21": (97.9, 50.9),
 }  # fmt: skip
-# The same: ms with both copies.
+# Fallin et al.: ms of ECL-MST with both copies (Tables 3 and 4).
 ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
     "internet": (0.8, 0.9), "road_ny": (1.6, 1.5), "rmat16": (1.9, 1.8), "cit": (5.6, 5.0),
     "grid20": (12.6, 8.6), "amazon": (12.4, 10.5), "skitter": (72.1, 58.4),
@@ -83,9 +83,11 @@ ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
     "lj": (212.1, 186.7), "tri24": (263.2, 237.8), "road_eur": (309.2, 272.0),
     "kron21": (400.2, 348.8),
 }  # fmt: skip
-# The same: geometric means of these times, and of those with both copies.
+# Fallin et al.: geometric means over all graphs, first of the times without copies on both
+# machines, then with both copies.
 ECL_MST_MEANS = (10.3, 6.3, 41.1, 34.6)
-# The same, Table 2: its slots ("edges"), vertices, components, average and greatest degree.
+# Fallin et al., Table 2: slots (which the paper calls edges), vertices, components, average and
+# maximum degree of each graph.
 TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {
     "internet": (387_240, 124_651, 1, 3.1, 151),
     "road_ny": (730_100, 264_346, 1, 2.8, 8),
@@ -111,14 +113,15 @@ DENSITIES: Mapping[float, float] = {
     0.1: 0.22, 0.2: 0.40, 0.3: 0.56, 0.4: 0.67, 0.5: 1.04,
     0.6: 0.97, 0.7: 1.36, 0.8: 1.28, 0.9: 1.37, 1.0: 1.66,
 }  # fmt: skip
-# The same: seconds of MP and CU.
+# Ma and Wan: seconds of MP and of CU, by the probability of an edge.
 DENSITY_SECONDS: Mapping[float, tuple[float, float]] = {
     0.1: (0.45, 2.06), 0.2: (0.77, 1.92), 0.3: (1.08, 1.92), 0.4: (1.49, 2.20), 0.5: (1.99, 1.91),
     0.6: (1.87, 1.92), 0.7: (2.84, 2.07), 0.8: (2.68, 2.08), 0.9: (2.92, 2.12), 1.0: (3.21, 1.92),
 }  # fmt: skip
-# The same: what preparing the Hybrid takes, and the rounds after which that is repaid.
+# Ma and Wan: the time for preparing the Hybrid, and the number of rounds after which it is repaid.
 HYBRID_PREPARING, HYBRID_REPAID = "18.42 s", 6
-# The same: Hybrid's time over CU's, and MP's, in a round (section 4.3).
+# Ma and Wan: the time of a round of the Hybrid divided by the time of CU or MP (section 4.3), and
+# the size of the graph.
 HYBRID, HYBRID_SIZE = 0.5, "49,152 vertices"
 
 

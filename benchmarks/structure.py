@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
-# Vertices, the algorithm, and the shape of filter-boruvka ("" for its own choice on the device).
+# For each way of a solve: the number of vertices, the algorithm, and the shape of filter-boruvka.
+# With "", the algorithm chooses the shape for the device.
 PATHS = {
     "as 'auto' chooses": (2_000, "auto", ""),
     "filter-boruvka": (20_000, "filter-boruvka", ""),

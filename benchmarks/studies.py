@@ -48,8 +48,9 @@ Make: TypeAlias = Callable[[], Graph]
 _LEAST = 1000  # vertices, however small the share
 BETWEEN = 0.5  # SSCA#2's chance of an edge to the next clique, which makes a degree of about 2
 
-# DIMACS's name, vertices and edges in thousands, and ms: Vineet et al.'s GPU and CPU; Nobari et
-# al.'s HybridPMA, Vineet, and Kruskal on a CPU. All are Tables 1.
+# For each road map: its name at DIMACS, its vertices and edges in thousands, and times in ms from
+# the papers' Tables 1. The first two times are Vineet et al.'s GPU and CPU. The other three are
+# Nobari et al.'s HybridPMA, Vineet's program, and Kruskal's algorithm on a CPU.
 ROADS: Mapping[str, tuple[str, int, int, tuple[Any, ...]]] = {
     "New York": ("USA-road-d.NY", 264, 733, (39, 780, 18, 29, 216)),
     "San Francisco": ("USA-road-d.BAY", 321, 800, (57, 870, 19, 30, 255)),

@@ -83,7 +83,8 @@ def main(context: click.Context, edges: int) -> None:
     if context.invoked_subcommand is not None:
         return
     with tempfile.TemporaryDirectory(prefix="clmst-text-") as folder:
-        # In another process, because the peak of a child begins with its parent's memory.
+        # The files are written in another process, because the peak memory of a child process
+        # starts at the memory of its parent.
         own_process("write", folder, edges)
         rows = (
             {"file": suffix, "parser": way, **json.loads(own_process("read", folder, suffix, way))}

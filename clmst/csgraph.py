@@ -91,7 +91,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.]])
     """
     matrix = _as_csr(csgraph)
-    # whether SciPy returns a matrix rather than a sparse array
+    # SciPy returns a matrix, not a sparse array, for these classes.
     is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)
     wanted = _class_of_result(is_matrix)
     return _tree(wanted, _solve(matrix), matrix.shape)
@@ -201,7 +201,8 @@ def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
     stored = put_matrix(matrix, device)
     if stored is None or stored.edge_ids is None:
         return stored
-    # The order by entry only matters if some weights are equal, which a sort on the host finds out.
+    # The order of entries only matters if some weights are equal. A sort on the host finds this
+    # out.
     risen = np.sort(stored.graph.weights)
     is_distinct = not (risen[1:] == risen[:-1]).any()
     return stored if is_distinct else put_matrix(matrix, device, by_entry=True)

@@ -38,12 +38,13 @@ WHAT: tuple[What, ...] = ("graphs", "points", "all")
 
 Call: TypeAlias = Callable[[], object]
 
-# The families whose self-test is the first of a call about points; those of graphs are the others.
+# The families of kernels whose self-test runs first in a call about points. All other families
+# belong to graphs.
 _OF_POINTS = frozenset(one.name for one in (COMPLETE, TILES, POINTS))
 _SMALL = 1000  # vertices of a graph that one launch solves on a CPU
 _DEGREE, _SPARSE_DEGREE = 16, 4
 _EQUAL = "equal"  # of weights that are all equal
-# Both kinds of numbers in 32 and in 64 bits, and numbers of 64 bits that fit into 32.
+# Floats and integers of 64 and 32 bits, and numbers of 64 bits whose values fit into 32 bits.
 _WEIGHTS = ("float64", "float32", "int64", "int32", "float64 of 32 bits", "int64 of 32 bits")
 _FLOATS = ("float64", "float32")
 

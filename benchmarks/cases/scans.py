@@ -43,7 +43,7 @@ def reduce(space: Workspace, size: int) -> Case:
     )  # fmt: skip
 
 
-# The elements of each scan, and whether it is exclusive.
+# For each scan: the function that makes its elements, and whether the scan is exclusive.
 SCANS: dict[str, tuple[Callable[[Workspace, int], Array], bool]] = {
     "exclusive_scan": (random_words, True),
     "exclusive_scan_f32": (random_walk_steps, True),
@@ -107,7 +107,8 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
         return on_device(name, lambda: call, out, traffic=passes * x.nbytes)
 
     def by_pyopencl(name: str, make: Any) -> Method:
-        # A whole array of partial results is written and read between the two.
+        # PyOpenCL writes a whole array of partial results between its two kernels, and reads it
+        # again.
         return on_device(
             name, lambda: make(space, values, out, exclusive=exclusive), out, traffic=4 * x.nbytes
         )
@@ -116,16 +117,18 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
         numpy_scan(x, host_out, exclusive=exclusive)
         return [host_out]
 
-    # Of floats, whose sums depend on the grouping, only three launches.
+    # Sums of floats depend on how elements are grouped. So floats are only scanned by three
+    # launches.
     one_pass = chains_by_itself(space.device) and x.dtype.kind == "u"
     three_launches = [by_clmst("clmst reduce-then-scan", "reduce-then-scan", 3)]
     return Case(
         name=name, size=x.size, expected=[expected], outputs=[out],
         methods=[
-            # A read and a write, or two reads and a write.
+            # One pass reads and writes each element once. Three launches read it twice.
             by_clmst("clmst", "auto", 2 if one_pass else 3),
             *(three_launches if one_pass else []),
-            # Blocks are read and written, and once more when their totals are added.
+            # Blocks are read and written once by their scans, and once more when the totals are
+            # added.
             by_clmst("clmst scan-then-propagate", "scan-then-propagate", 4),
             by_pyopencl("pyopencl", pyopencl_scan),
             by_pyopencl("pyopencl generic", pyopencl_generic_scan),

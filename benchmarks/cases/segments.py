@@ -20,7 +20,8 @@ from clmst.primitives.element import pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.runtime.array import DeviceArray
 
-# Few, so that there are ties, and enough bits for the reference to number 2**28 segments.
+# Keys have few bits, so that there are ties, and so that enough bits remain for the numbers of
+# 2**28 segments in the reference.
 _KEY_BITS = 6
 _TOP = np.uint32(2**31)
 _Packing: TypeAlias = Literal["packed", "bytes"]
@@ -66,7 +67,7 @@ def kinds(space: Workspace, size: int) -> Case:
     return Case(name=name, size=size, expected=[], outputs=[out], methods=methods)
 
 
-# Where segments begin.
+# Functions that make the head flags, by the kind of segments.
 KINDS: dict[str, Callable[[Workspace, int], Array]] = {
     "one": lambda _, size: np.zeros(size, np.uint8),
     "16th": lambda space, size: random_flags(space, size, 1 / 16),
@@ -123,7 +124,7 @@ def _by_clmst(
     def call() -> object:
         return scan.segmented_scan(values, heads, monoid=monoid, out=out)
 
-    # Reads of pairs and flags, and a write.
+    # The pairs and flags are read, and the result is written.
     traffic = out.nbytes + space.reads * (values.nbytes + heads.nbytes)
     return on_device(name, lambda: call, out, traffic=traffic)
 
@@ -145,7 +146,7 @@ def _by_pyopencl(
         arguments = space.theirs(values, uint2), space.theirs(heads), space.theirs(out, uint2)
         return lambda: kernel(*arguments)
 
-    # Partial results are written and read in between; flags are read once.
+    # Partial results are written and read between the kernels. Flags are read once.
     return on_device("pyopencl", make, out, traffic=4 * values.nbytes + heads.nbytes)
 
 

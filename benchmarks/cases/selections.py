@@ -44,7 +44,7 @@ def flagged(space: Workspace, size: int) -> Case:
         methods=[
             _kept("clmst", lambda: partial(compact, values, marks, out=out),
                   traffic + space.reads * flags.nbytes),
-            # Every element's partial result of 4 bytes is written and read in between.
+            # A partial result of 4 bytes for each element is written and read between the kernels.
             _kept("pyopencl", by_pyopencl, traffic + 2 * x.nbytes + flags.nbytes),
             _numpy(lambda: [x[mask]], traffic + mask.nbytes, [kept]),
         ],

@@ -15,9 +15,10 @@ from clmst.primitives.sort import sort, sort_by_key
 from clmst.primitives.split import split as split_by_bits
 from clmst.runtime.array import DeviceArray
 
-# Of a pass of clmst's, except on GPUs whose lanes it cannot use, where it takes 4.
+# Bits of the digit of one pass of clmst. On GPUs whose lanes it cannot use, the digit has 4 bits.
 _DIGIT_BITS = 8
-# Of a pass of PyOpenCL's, which writes and reads four counters of 4 bytes for each element.
+# Bits of the digit of one pass of PyOpenCL. A pass writes and reads four counters of 4 bytes for
+# each element.
 _PYOPENCL_DIGIT_BITS = 2
 _PYOPENCL_PARTIAL_BYTES = 2 * 16
 
@@ -117,7 +118,7 @@ def _pyopencl_sort(space: Workspace, arrays: list[DeviceArray], *, key_bits: int
         sources = [space.theirs(array) for array in arrays]
         return lambda: sorter(*sources, key_bits=key_bits)[0]
 
-    # Keys are read twice, the rest once; all are written.
+    # Keys are read twice, and values once. Both are written once.
     moved = arrays[0].nbytes + 2 * sum(array.nbytes for array in arrays)
     partial = _PYOPENCL_PARTIAL_BYTES * arrays[0].size
     traffic = key_bits // _PYOPENCL_DIGIT_BITS * (moved + partial)

@@ -39,7 +39,7 @@ MARK = "†"
 PAGES = ("performance.md", "papers/*.md")
 LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
-# Tables with these headings say how things differ, not what was measured.
+# Tables with these headings describe differences, and contain no measurements.
 _NOT_MEASURED = {
     ("", "paper", "clmst"), ("", "paper (section 2)", "clmst"), ("what", "why"),
     ("program", "in the paper", "here"), ("program", "commit", "state, changes"),

@@ -39,7 +39,8 @@ def repaid_after(row: Row, other: Row) -> float | None:
 
 def _rounds(row: Row, other: Row) -> str:
     rounds = repaid_after(row, other)
-    # Medians of three to five rounds say no more than two digits.
+    # The numbers are medians of three to five rounds, so more than two digits would not be
+    # significant.
     return "never" if rounds is None else "over 1,000" if rounds > 1000 else f"{rounds:.0f}"
 
 

@@ -12,7 +12,7 @@ from benchmarks.runner import Row
 
 BORUVKA = "boruvka"
 VARIANTS = {"pma min": "min", "pma sort": "sort", "pma hybrid": "hybrid"}
-# The same, as the cases of `studies` call them.
+# The variants of PMA, by the names that the cases of `studies` give them.
 STUDIED = {"pma variant=min": "min", "pma": "sort", "pma variant=hybrid": "hybrid"}
 
 

@@ -29,11 +29,12 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# The statistics of a solve that results keep.
+# The entries of a forest's statistics that are kept in the results.
 _KEPT = ("rounds", "launches", "device_bytes")
 # Calls that are not timed: warm-ups after the verified call, and rehearsals right before each timed
 # call, as in the loop of a peer that times itself. Without rehearsals, a small solve takes twice as
-# long after the long solve of another contestant, because caches and clocks do not suit it.
+# long after the long solve of another contestant, because its data are not in the caches and the
+# clock rate differs.
 WARM_UPS = 2
 REHEARSALS = 2
 

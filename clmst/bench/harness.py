@@ -86,14 +86,14 @@ class Harness:
     repetitions: int
     warm_ups: int = 0  # untimed calls after the verified call
     rehearsals: int = 0  # untimed calls right before each timed call
-    # Which results are verified: only the first call's, the last repetition's too, or all.
+    # Which results are verified: that of the first call, also that of the last repetition, or all.
     verification: Verification = "first"
     order: Order = "same"  # of contestants: as given, reversed in every second turn, or shuffled
     clock: Callable[[], float] = perf_counter
     # Waits until the device is idle. Called before each timed call. Not timed.
     settle: Callable[[], object] | None = None
-    # Whether the others go on if a contestant is wrong or fails. Its status then says so. If
-    # False, the error is raised.
+    # If True, a contestant that is wrong or fails drops out, its status says why, and the others go
+    # on. If False, the error is raised.
     goes_on: bool = False
     recover: Callable[[], object] | None = None  # called after a contestant has failed
 

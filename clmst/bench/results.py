@@ -49,7 +49,7 @@ class Measurement:
     remark: str = ""  # the difference or error, if it is not "ok"
     seconds: tuple[float, ...] = ()  # seconds per call of every repetition
     ours: bool = True  # whether the contestant is clmst's own
-    # The stats of the solve, and the parameters of the experiment.
+    # The statistics of the solve, and the parameters of the experiment.
     details: Mapping[str, Any] = field(default_factory=dict)
     # The identity of the benchmark in which it was timed. Only times of one benchmark are
     # comparable. It is empty in old files.
@@ -110,11 +110,13 @@ _GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
 class Results:
     """All measurements on any number of machines, in memory and in a file."""
 
-    # Facts by identity, see :func:`machine_facts`, with the commands of all runs.
+    # Facts about each machine by its identity (:func:`machine_facts`), with the commands of all
+    # runs.
     machines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # Facts by name: sizes, the total weight, and why it is known to be right.
+    # Facts about each graph by its name: its sizes, the total weight, and how the weight was
+    # verified.
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # By key, in the order in which they were made.
+    # The measurements by their keys, in the order in which they were made.
     measurements: dict[Key, Measurement] = field(default_factory=dict)
     path: Path | None = None  # the file that is rewritten after every change
 

@@ -87,7 +87,8 @@ class Suite:
 
     device: Device
     settings: Settings
-    # Measurements are added here. What has times here already is not measured again.
+    # Measurements are added to these results. A contestant that already has times here is not
+    # measured again.
     results: Results
     tell: Tell  # called with a line on each step
 
@@ -98,7 +99,8 @@ class Suite:
 
     def run(self, chosen: Sequence[Input]) -> None:
         """Run all experiments. A graph is loaded once for all experiments that use it."""
-        # This list comes first, so that impossible sizes raise before anything is measured.
+        # The list of all work is made first, so that impossible sizes raise an error before
+        # anything is measured.
         wanted = self.settings.experiments
         work: list[tuple[list[str], Sequence[Input]]] = [
             ([one for one in wanted if one not in _STUDIES], chosen),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clmst.explanation import Explanation
 
 
-# Names of facts for readers, where the router's own name is not one.
+# Names of facts for readers, if the router's own name would not be clear.
 _FACTS = {
     "n": "points or rows",
     "n_vertices": "vertices",

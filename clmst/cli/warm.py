@@ -13,7 +13,8 @@ from clmst.cli.terminal import display, duration, print_json
 
 
 @click.command()
-# Versions of click would show the choices of an optional argument in different ways.
+# A metavar is given, because different versions of click show the choices of an optional argument
+# differently.
 @click.argument(
     "what", type=click.Choice(("graphs", "points", "all")), default="all",
     metavar="[graphs|points|all]",

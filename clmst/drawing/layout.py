@@ -158,7 +158,7 @@ def _pack(local: Points, labels: Array, sizes: Array) -> Points:
     area, widest = float(boxes.prod(axis=1).sum()), float(boxes[:, 0].max(initial=0.0))
     sheets = {max(widest, stretch * math.sqrt(area)) for stretch in _STRETCHES}
     tries = (_rows_of(boxes, sheet) for sheet in sorted(sheets))
-    # The best packing is the one that appears largest on a page of the wanted shape.
+    # The best packing is the one that can be drawn largest on a page of the wanted shape.
     corners, _ = min(tries, key=lambda packed: max(packed[1][0] / _SHEET, packed[1][1]))
     return corners + margin / 2
 

@@ -33,7 +33,7 @@ class WeightedEdges:
 
     edges: ListedEdges
     values: list[Any]  # the weights as Python objects; empty if `array` has them
-    # The exact weights; None if no dtype can hold them, in which case Python compares `values`.
+    # The exact weights. It is None if no dtype can hold them. Then Python compares `values`.
     array: Array | None
     _ranked: dict[bool, tuple[Array, Graph]] = field(default_factory=dict)
 

@@ -24,7 +24,8 @@ from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.text import line_error, words_of
 
-# Number of words of an entry. unsigned-integer is an extension of SciPy, for uint64.
+# Number of words in the line of an entry. The field unsigned-integer is an extension of SciPy, for
+# uint64.
 _FIELDS = {"pattern": 2, "integer": 3, "unsigned-integer": 3, "real": 3, "double": 3}
 _REAL = ("real", "double")
 

@@ -98,7 +98,7 @@ def table(
     Spaces and tabs separate the fields of a line, unless a `delimiter` is given.
     """
     text = b"".join(lines)
-    # NumPy takes some other characters for spaces or digits.
+    # NumPy would take some other characters for spaces or digits.
     if not text.isascii() or len(text.translate(None, _OTHER_SPACES)) < len(text):
         return None
     with warnings.catch_warnings():
@@ -179,7 +179,7 @@ def _is_integer(text: str) -> bool:
 def _float(word: Word) -> float:
     _, text = word
     try:
-        # Python would accept these in a number.
+        # Python would accept underscores, other digits than ASCII's, and spaces in a number.
         if "_" in text or not text.isascii() or text != text.strip():
             raise ValueError  # noqa: TRY301
         number = float(text)

@@ -20,7 +20,7 @@ from clmst.core.weight_keys import Array
 from clmst.io.files import DeclaredSizes, SourceFile
 from clmst.io.text import GrowingArray, blocks, line_error, numbers, word_error, words_of
 
-# Distances between points: the metric, and the number of coordinates of a point.
+# Kinds of distances between points: the metric, and the number of coordinates of a point.
 _POINTS: dict[str, tuple[Metric, int]] = {
     "EUC_2D": ("rounded-euclidean", 2),
     "EUC_3D": ("rounded-euclidean", 3),

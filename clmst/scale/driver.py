@@ -148,7 +148,7 @@ class _StreamRun:
         self._passed = Position()  # how far the edges before the checkpoint were read again
         self._has_own_ids = False
         self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
-        # Number of edges of all earlier passes; number of reductions at the last check.
+        # The number of edges of all earlier passes, and the number of reductions at the last check.
         self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
         self._is_ahead = False  # whether the last progress counted edges that are not taken yet

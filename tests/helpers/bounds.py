@@ -73,9 +73,9 @@ BOUNDS = {
 }
 
 
-# The bounds that are set now, the latest last, and the usual value of each of them. Overlapping
-# blocks may end in any order, because a fixture that asks pytest for another one during its set-up
-# ends first.
+# The bounds that are set at present, the latest one last, and the usual value of each of them.
+# Overlapping blocks may end in any order, because a fixture that asks pytest for another one during
+# its set-up ends first.
 _SET: list[dict[tuple[str, str], Any]] = []
 _USUAL: dict[tuple[str, str], Any] = {}
 

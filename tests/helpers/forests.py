@@ -71,7 +71,8 @@ def tied_weights(dtype: str, m: int, seed: int) -> Array:
     """Return weights with many ties. 64-bit weights have values that do not fit into 32 bits."""
     rng = np.random.default_rng(seed)
     if dtype == "f8":
-        # Few leading words, so that trailing ones decide, and few of those, so that ids do.
+        # There are few leading words, so that often the trailing words decide the order. There are
+        # few trailing words, so that often the edge ids decide.
         leading = rng.choice([-3.5, 0.0, 1.0, 1e300], m)
         return np.asarray(leading + np.spacing(leading) * rng.integers(0, 40, m))
     if dtype == "i8":

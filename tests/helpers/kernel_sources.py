@@ -53,7 +53,7 @@ def miscomputing(folder: Path, *changes: tuple[str, str], file: str = "*.cl") ->
 
 # Hundreds of integers become equal weights, so "ecl" and "filter-boruvka" find wrong forests.
 COARSE_KEYS = ("(ulong)edge.key << 32", "(ulong)(edge.key >> 9) << 32")
-# Only some bits of each digit distinguish records, so orders are wrong.
+# With this change, only some bits of each digit distinguish records, so sorts return wrong orders.
 COARSE_DIGITS = ("& mask;", "& mask >> 1;")
 
 

@@ -76,7 +76,8 @@ def simulate(
         "OCLGRIND_MAX_ERRORS": "1000000",
         "OCLGRIND_UNINITIALIZED": str(int(finds_uninitialized)),
         "OCLGRIND_DATA_RACES": "1",
-        # Oclgrind's check of uninitialised memory mistakes the vectors of optimised code, and dies.
+        # Oclgrind's check of uninitialised memory misreads the vectors in optimised code, and then
+        # crashes.
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
         "PYOPENCL_NO_CACHE": "1",  # the cache does not take these options into account
         "CLMST_IN_SELF_TEST": "1",  # so that no child process writes to this log

@@ -155,7 +155,8 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         most += [
             ("chain by primitives", chain(100), BoruvkaOptions(duplicates="keep"), False),
             ("hub of doubles by the paper", small_hub(np.dtype(np.float64)), paper, True),
-            # Rows in both orders, and trees that touch, fill up and finish.
+            # These cases have rows in both orders, and trees that touch others, become full, or
+            # have no more edges.
             ("chain by trees", chain(), pma(), False),
             ("hub of doubles by trees", wide, kept, True),
             ("hub by array", narrow, array.prim, True),
@@ -174,7 +175,7 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         ("hub by slots, resident", narrow, filter_by("resident", 0.5), False),
         ("chain by rows, resident", chain().symmetrised(), filter_by("resident"), False),
         ("hub of doubles by rows, resident", wide_rows, filter_by("resident", 0.05, 0.5), False),
-        # Fractions so small that each key of the sample is the minimum of several slots.
+        # The fraction is so small that each key of the sample is the minimum of several slots.
         ("hub by rows, few edges first", rows, filter_by("separate", 0.02), False),
         ("no edges by rows", no_edge, filter_by("separate"), False),
         ("no edges by rows, resident", no_edge, filter_by("resident"), False),
@@ -261,7 +262,7 @@ CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
         points_case(metric="great-circle"),
         with_options(DIRECTED[0], DenseOptions(reread="all")),
     ),
-    # Neighbour lists in registers, and in memory.
+    # The cases have neighbour lists in registers and in memory.
     POINTS: (
         *POINTS.cases,
         points_case(core=True),
@@ -277,7 +278,8 @@ CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
 # one kind, it is the first case.
 BRIEF_CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
     COMPLETE: (COMPLETE.cases[0], points_case()),
-    # By one work-group; by boxes, with core distances; lists of neighbours in registers.
+    # Three cases: points by one work-group, points by boxes with core distances, and neighbour
+    # lists in registers.
     POINTS: (POINTS.cases[-1], points_case(core=True), points_case(neighbours=4)),
     DENDROGRAM: DENDROGRAM.cases,
     EDGE_STREAM: EDGE_STREAM.cases[-1:],
@@ -493,8 +495,9 @@ def small_matrix_wrongs(device: Device) -> Iterator[str]:
     yield from family_wrongs(device, SMALL_MATRIX)
 
 
-# Tiny inputs of the table of hashes, one for each width of weights, since programs take most of the
-# time. Algorithms that take many launches, half a minute, only solve the first input.
+# Tiny inputs of the table of hashes. There is one for each width of weights, because building
+# programs takes most of the time. Algorithms that take many launches, which is half a minute, only
+# solve the first input.
 HASHED = {
     "uniform, any bits u1, tiny": "minimum",
     "path, ruler f4, tiny": "maximum",

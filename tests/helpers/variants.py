@@ -46,7 +46,8 @@ CHOSEN_ALONE = _TESTED.startswith("chosen")
 UNOPTIMISED = _TESTED.endswith("unoptimised")
 EVERY = _TESTED == "every"
 
-# Small work-groups, with sizes that reach every overflow path on graphs of some hundred edges.
+# This policy has small work-groups, and sizes with which graphs of some hundred edges reach every
+# code path for overflows.
 GPU_SHAPE = replace(
     GPU,
     work_group_size=64,

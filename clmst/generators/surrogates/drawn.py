@@ -84,7 +84,8 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
 
     place, last = partner[leads], step[leads]
     found = np.arange(n)  # for each index, the number that its own step finds there
-    # If an index is exchanged with itself, that is its own step, not a previous one.
+    # If an index is exchanged with itself, the step that was found is its own step. The step before
+    # is taken instead.
     last = np.where(last > place, last, before[last])
     found[place[last >= 0]] = ~last[last >= 0]
     resolve(found)
