@@ -137,12 +137,12 @@ def draw_change(
     drawing.draw_branches(points[ends[stays]], hanging[stays])
     drawing.draw_marked(points[ends[changes]], (LEAVES, ENTERS), remains[changes].astype(np.int64))
     sizes = (len(points), "vertex", "vertices"), (drawn.n_edges, "edge", "edges")
-    told = (*(counted(*size) for size in sizes), drawn.projection)
+    parts = (*(counted(*size) for size in sizes), drawn.projection)
     omitted = what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges)
     omitted = omitted.replace("the forest", "both forests")
     drawing.write(
         f"What changes in the {kind_of(after)}" if title is None else title,
-        ("" if window is None else "A part of ") + " · ".join(filter(None, told)),
+        ("" if window is None else "A part of ") + " · ".join(filter(None, parts)),
         omitted,
     )
     if legend:
