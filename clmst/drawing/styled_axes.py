@@ -222,7 +222,7 @@ class StyledAxes:
         """
         wide = _inches(self.axes)[0] * _POINTS_PER_INCH / len(names)
         step = 1 if 0.9 * wide >= _SMALLEST else int(np.ceil(_READABLE / (0.9 * wide)))
-        chosen = np.argsort(x)[::step].tolist()
+        chosen = np.sort(np.argsort(x)[::step]).tolist()  # in the order of the points
         size = float(np.clip(0.9 * wide * step, _SMALLEST, 8.0 * self.scale))
         written = [names[k] for k in chosen]
         upright = max(map(len, written), default=0) * 0.65 * size > wide * step
