@@ -100,7 +100,7 @@ class Record:
             return ""
         least, most = min(counts), max(counts)
         if most == 1:
-            return "medians alone"
+            return "only the medians were kept"
         return f"medians of {most}" if least == most else f"medians of {least} to {most}"
 
     @property
@@ -171,10 +171,10 @@ def made(name: str, page: Path, docs: Path = DOCS) -> str:
     needed, make = _PARTS[name]
     folder = docs / "images" / "data"
     records = [Record(path=folder / f"{one}.json", name=one) for one in needed]
-    plural = "s" if records[1:] else ""
+    begin = "The records of these measurements are" if records[1:] else "The record of this is"
     links = "; ".join(one.link(page) for one in records)
     digests = [f"<!-- SHA-256 of {one.name}: {one.digest} -->" for one in records]
-    return "\n".join([make(*records), "", wrapped(f"Record{plural}: {links}."), "", *digests])
+    return "\n".join([make(*records), "", wrapped(f"{begin} {links}."), "", *digests])
 
 
 # ------------------------------------------------------------------------------ pages
