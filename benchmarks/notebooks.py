@@ -15,6 +15,7 @@ import io
 import json
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,8 +53,8 @@ def run(name: str) -> None:
     Raises nbclient's CellExecutionError if a cell raises an error. The file is then not changed.
     """
     import nbclient
-    import nbformat
 
+    nbformat: Any = import_module("nbformat")  # whose functions have no types
     content = read(name)
     notebook = nbformat.reads(json.dumps(content), 4)  # which joins the lines of each cell
     with TemporaryDirectory() as folder:

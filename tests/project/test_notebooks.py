@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import notebooks
 from benchmarks.notebooks import hash_of
 
 FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
@@ -84,3 +85,29 @@ def test_it_runs_and_shows_its_pictures(path: Path, tmp_path: Path) -> None:
     assert all(len(one.data["image/png"]) > 10_000 for one in pictures)  # not a blank sheet
     said = [one.text for one in outputs if one.output_type == "stream" and one.name == "stderr"]
     assert not [text for text in said if "Warning" in text]
+
+
+def test_outputs_are_written_into_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run changes nothing, so that a change of the file is a change of what it shows."""
+    for name in ("nbformat", "nbclient", "ipykernel", "matplotlib"):
+        pytest.importorskip(name)
+    sources = (
+        "import sys\nprint(1)\nsys.stdout.flush()\nprint(2)",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
+    )
+    cells = [
+        {"cell_type": "code", "id": f"c{k}", "source": [text], "execution_count": None}
+        | {"metadata": {}, "outputs": []}
+        for k, text in enumerate(sources)
+    ]
+    monkeypatch.setattr(notebooks, "FOLDER", tmp_path)
+    path = tmp_path / "small.ipynb"
+    content = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    notebooks.run("small")
+    first = path.read_text(encoding="utf-8")
+    printed, drawn = (cell["outputs"] for cell in json.loads(first)["cells"])
+    assert printed == [{"name": "stdout", "output_type": "stream", "text": ["1\n", "2\n"]}]
+    assert "image/png" in drawn[0]["data"]
+    notebooks.run("small")
+    assert path.read_text(encoding="utf-8") == first
