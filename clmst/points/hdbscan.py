@@ -11,25 +11,15 @@ import numpy.typing as npt
 from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.long_work import lasting
-from clmst.core.magnitude import exponent_of, magnitudes
-from clmst.core.points import Points
-from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
+from clmst.points.centres import centroids_of, medoids_of
 from clmst.points.condensed import NOISE, TIES
 from clmst.points.estimator import ClusterEstimator, note_features
-from clmst.points.inputs import Distances, distances_of
+from clmst.points.inputs import INFINITE, MISSING, Distances, distances_of
 from clmst.points.measures import TreeMeasures
-from clmst.points.metrics import (
-    check_metric,
-    own_parameters,
-    scipys_name,
-    scipys_parameters,
-    usual_name,
-)
+from clmst.points.metrics import check_metric
 from clmst.points.pipeline import cluster_by_density
 from clmst.points.simultaneous import lexicographic_ranks
-
-INFINITE, MISSING = -2, -3  # labels of points with an infinite coordinate, and with a NaN
 
 
 class HDBSCAN(TreeMeasures, ClusterEstimator):
@@ -374,60 +364,3 @@ def check_parameters(model: HDBSCAN) -> None:
                 f"{shown(model.metric)} is not a valid metric for algorithm={algorithm!r}; 'auto' "
                 "takes every metric"
             )
-
-
-_CELLS_AT_ONCE = 1 << 22
-
-
-def centroids_of(rows: Array, labels: Array, strengths: Array) -> Array:
-    """Compute the mean of the rows of each cluster, weighted by strength, shape (n_clusters, d)."""
-    count, is_in = int(labels.max(initial=-1)) + 1, labels >= 0
-    of, weights = labels[is_in], strengths[is_in]
-    total = np.bincount(of, weights=weights, minlength=count)
-    sums = [np.bincount(of, weights=weights * x, minlength=count) for x in rows[is_in].T]
-    means: Array = np.stack(sums, axis=1) / total[:, None]
-    return means
-
-
-def medoids_of(
-    rows: Array, labels: Array, strengths: Array, metric: Any, metric_params: Any
-) -> Array:
-    """Find the medoid of each cluster: the row with the least weighted sum of distances.
-
-    The sum is over the rows of the cluster, and each distance is weighted by the strength of the
-    other row. Takes O(m**2) time for a cluster of m points. At most about 2**22 distances are in
-    memory at a time.
-    """
-    metric_params = own_parameters(rows, metric, metric_params)
-    order = np.argsort(labels, kind="stable")
-    count = int(labels.max(initial=-1)) + 1
-    starts = np.searchsorted(labels[order], np.arange(count + 1))
-    medoids = np.empty((count, rows.shape[1]))
-    for cluster in range(count):
-        members = order[starts[cluster] : starts[cluster + 1]]
-        own, weights = rows[members], strengths[members]
-        sums = np.empty(members.size)
-        for some in slices(members.size, max(_CELLS_AT_ONCE // members.size, 1)):
-            sums[some] = distances_between(own[some], own, metric, metric_params) @ weights
-        medoids[cluster] = own[int(sums.argmin())]
-    return medoids
-
-
-def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
-    """Compute the distances of the rows of `some` to the rows of `every`, shape (m, n)."""
-    from scipy.spatial.distance import cdist  # takes a tenth of a second
-
-    name = usual_name(metric)
-    if name in ("haversine", "great-circle", "rounded-euclidean"):
-        both = Points(np.concatenate([some, every]), name)
-        u = np.arange(len(some))[:, None]
-        return both.weights_of(u, len(some) + np.arange(len(every)))
-    parameters, exponent = scipys_parameters(metric_params), 0
-    if name == "euclidean":  # scaled by a power of 2, as in Points, so that squares stay in range
-        (greatest, least), (other_greatest, other_least) = magnitudes(some), magnitudes(every)
-        greatest, least = max(greatest, other_greatest), min(least, other_least)
-        exponent = exponent_of(greatest, least, some.shape[1])
-    if exponent:
-        some, every = np.ldexp(some, -exponent), np.ldexp(every, -exponent)
-    distances: Array = cdist(some, every, scipys_name(metric), **parameters)
-    return np.ldexp(distances, exponent) if exponent else distances

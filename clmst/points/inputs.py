@@ -36,6 +36,7 @@ from clmst.points.metrics import by_power, check_metric, stored_distances, usual
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
 
+INFINITE, MISSING = -2, -3  # labels of points with an infinite coordinate, and with a NaN
 _UNITS = 16  # units in the last place by which rounding may bring a distance below 0
 
 
@@ -298,9 +299,9 @@ class Distances:
 
         Rows with a NaN get the value `missing`, and other rows that are not finite get `infinite`.
         """
-        if values.size == self.n_rows:
+        if len(values) == self.n_rows:
             return values
-        every = np.full(self.n_rows, infinite, values.dtype)
+        every = np.full((self.n_rows, *values.shape[1:]), infinite, values.dtype)
         every[self.finite] = values
         every[self.missing] = missing
         return every

@@ -22,8 +22,8 @@ from clmst.core.point_rows import check_rows
 from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
+from clmst.points.between import distances_between
 from clmst.points.condensed import share_of
-from clmst.points.hdbscan import distances_between
 from clmst.points.inputs import filled, graph_of, precomputed
 from clmst.points.metrics import check_metric
 
