@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from clmst.points.hdbscan import HDBSCAN
 from clmst.points.neighbour_forest import neighbour_forest
-from clmst.points.prediction import approximate_predict, approximate_predict_scores
+from clmst.points.prediction import (
+    all_points_membership_vectors,
+    approximate_predict,
+    approximate_predict_scores,
+    membership_vector,
+)
 from clmst.points.single_linkage import SingleLinkage, single_linkage
 from clmst.points.validity import validity_index
 
 __all__ = [
     "HDBSCAN",
     "SingleLinkage",
+    "all_points_membership_vectors",
     "approximate_predict",
     "approximate_predict_scores",
+    "membership_vector",
     "neighbour_forest",
     "single_linkage",
     "validity_index",

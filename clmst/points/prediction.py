@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.algorithms.dendrogram.condense import Floats
-from clmst.core.arguments import check_bool, check_kind
+from clmst.algorithms.dendrogram.condense import Floats, Nodes
+from clmst.core.arguments import check_bool, check_integer, check_kind
+from clmst.core.errors import InvalidArgumentError, NotFittedError
 from clmst.core.long_work import lasting
+from clmst.core.points import Points
 from clmst.core.weight_keys import Array
+from clmst.points.between import distances_between
+from clmst.points.condensed import NOISE
 from clmst.points.estimator import check_feature_names
 from clmst.points.inputs import INFINITE, MISSING, Distances
 from clmst.points.measures import TreeMeasures
+from clmst.points.membership import Places, greatest_memberships_of, memberships_of
+from clmst.points.metrics import own_parameters
 from clmst.points.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -153,6 +159,225 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Fl
     return given.spread(predictor.scores(predictor.connections(given)), 1, np.nan)
 
 
+@lasting("computing memberships")
+def membership_vector(
+    clusterer: HDBSCAN, points_to_predict: Any, top_k: int | None = None
+) -> Array | tuple[Array, Array]:
+    """Compute the memberships of new points in all clusters of a fitted HDBSCAN (soft clustering).
+
+    A membership is a number from 0 to 1. The sum of the memberships of a point is the strength with
+    which it belongs to any cluster: near 1 in the densest part of a cluster, and near 0 far from
+    all clusters. It is divided among the clusters by two measures: the distances to their
+    exemplars, and the densities at which the point is in one cluster of the condensed tree with
+    them. Blocks until all memberships are computed.
+
+    Parameters
+    ----------
+    clusterer : HDBSCAN
+        An estimator that was fitted with points, not with distances.
+    points_to_predict : array of shape (m, d), data frame, or sparse matrix
+        Points as rows, as :func:`approximate_predict` takes them.
+    top_k : int, optional
+        How many memberships of each point to return, the greatest ones, from 1 to the number of
+        clusters. By default all are returned.
+
+    Returns
+    -------
+    memberships : ndarray of float64, shape (m, n_clusters)
+        The membership of each point in the cluster of each label. All are 0 for a row with an
+        infinite coordinate, and NaN for a row with a missing coordinate (NaN).
+    labels : ndarray of int64, shape (m, top_k)
+        Returned only with `top_k`, as the first of two arrays: the labels of the clusters in which
+        the point has its greatest memberships, the greatest first. They are -1 for rows that are
+        not finite. Then `memberships` has the shape (m, top_k), too.
+
+    Raises
+    ------
+    NotFittedError
+        `clusterer` has not been fitted, or was fitted with distances.
+    InvalidGraphError
+        There are no points, they have another number of coordinates or other column names than the
+        points of the fit, or the metric of the fit does not accept them.
+    InvalidArgumentError
+        `clusterer` is not an HDBSCAN, or `top_k` is not from 1 to the number of clusters.
+
+    See Also
+    --------
+    all_points_membership_vectors : The same for the points of the fit.
+
+    Notes
+    -----
+    The definition is hdbscan's [1]_. For a new point and a cluster j, let d be the distance of the
+    point to the nearest exemplar of cluster j. Let lambda be the density at which the new point
+    connects to a point of the fit, and at most the density at which that point leaves its last
+    cluster. Let l be the greatest density, up to lambda, at which the new point and cluster j are
+    in one cluster of the tree, and M the greatest density of the last cluster of the connected
+    point. The memberships are in the ratio of ``sqrt(1 / d) * softmax(M / (M - l)) ** 2``. Their
+    sum is the greatest l, divided by the greatest density of the cluster that it belongs to or by
+    lambda, whichever is greater. If several clusters have the greatest l, the densest counts.
+
+    Time is that of :func:`approximate_predict`, and O(m e d + m k) for e exemplars of all k
+    clusters. Memory is O(n + m k), or O(n + m top_k) with `top_k`.
+
+    References
+    ----------
+    .. [1] L. McInnes, J. Healy, S. Astels, "hdbscan: Hierarchical density based clustering",
+       Journal of Open Source Software, 2017.
+
+    Examples
+    --------
+    >>> from clmst.cluster import HDBSCAN, membership_vector
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [5, 2]]
+    >>> model = HDBSCAN(min_cluster_size=3).fit(X)
+    >>> membership_vector(model, [[0.5, 0.5], [5, 4]]).round(2)
+    array([[1.  , 0.  ],
+           [0.12, 0.12]])
+    >>> labels, memberships = membership_vector(model, [[8, 8.5]], top_k=1)
+    >>> labels
+    array([[1]])
+    """
+    asked = _checked_top_k(clusterer, top_k)
+    predictor, given = _checked(clusterer, points_to_predict)
+    found, rows = predictor.connections(given), given.rows
+    assert rows is not None, "new points have rows"
+    leaves = predictor.chosen.tree.point_lambda[found.point]
+    density = np.where(found.is_at, leaves, np.minimum(found.density, leaves))
+    last = predictor.chosen.tree.point_cluster[found.point]
+    return _memberships(clusterer, given, last, density, asked)
+
+
+@lasting("computing memberships")
+def all_points_membership_vectors(
+    clusterer: HDBSCAN, top_k: int | None = None
+) -> Array | tuple[Array, Array]:
+    """Compute the memberships of the points of a fit in all of its clusters (soft clustering).
+
+    A membership is a number from 0 to 1, as in :func:`membership_vector`. Blocks until all
+    memberships are computed.
+
+    Parameters
+    ----------
+    clusterer : HDBSCAN
+        An estimator that was fitted with points, not with distances.
+    top_k : int, optional
+        How many memberships of each point to return, the greatest ones, from 1 to the number of
+        clusters. By default all are returned. With many points and many clusters `top_k` saves
+        memory: all memberships of 1,500,000 points in 15,000 clusters are 180 GB.
+
+    Returns
+    -------
+    memberships : ndarray of float64, shape (n, n_clusters)
+        The membership of each point in the cluster of each label. All are 0 for a row with an
+        infinite coordinate, and NaN for a row with a missing coordinate (NaN).
+    labels : ndarray of int64, shape (n, top_k)
+        Returned only with `top_k`, as the first of two arrays: the labels of the clusters in which
+        the point has its greatest memberships, the greatest first. They are -1 for rows that are
+        not finite. Then `memberships` has the shape (n, top_k), too.
+
+    Raises
+    ------
+    NotFittedError
+        `clusterer` has not been fitted, or was fitted with distances.
+    InvalidArgumentError
+        `clusterer` is not an HDBSCAN, or `top_k` is not from 1 to the number of clusters.
+
+    See Also
+    --------
+    membership_vector : The same for new points.
+
+    Notes
+    -----
+    The definition is hdbscan's [1]_, and differs from that for new points. Let d be the distance of
+    the point to the nearest exemplar of cluster j, and l the greatest density at which the point
+    and cluster j are in one cluster of the tree. Let M be the greatest density of the point's last
+    cluster. The memberships are in the ratio of ``1 / d * softmax(exp(-M / l))``. Their sum is the
+    greatest l, divided by the greatest density of the cluster that it belongs to, and at most 1. If
+    several clusters have the greatest l, the densest counts.
+
+    Time is O(n e d + n k) for e exemplars of all k clusters. Memory is O(n k), or O(n top_k) with
+    `top_k`.
+
+    References
+    ----------
+    .. [1] L. McInnes, J. Healy, S. Astels, "hdbscan: Hierarchical density based clustering",
+       Journal of Open Source Software, 2017.
+
+    Examples
+    --------
+    >>> from clmst.cluster import HDBSCAN, all_points_membership_vectors
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [5, 2]]
+    >>> model = HDBSCAN(min_cluster_size=3).fit(X)
+    >>> all_points_membership_vectors(model)[[0, 4, 8]].round(2)
+    array([[1.  , 0.  ],
+           [0.  , 1.  ],
+           [0.11, 0.09]])
+    """
+    asked = _checked_top_k(clusterer, top_k)
+    tree, given = clusterer._tree.tree, clusterer._given
+    places = tree.point_cluster, tree.point_lambda
+    return _memberships(clusterer, given, *places, asked, are_of_fit=True)
+
+
+def _checked_top_k(clusterer: Any, top_k: Any) -> int | None:
+    """Return `top_k` as a checked integer, or None.
+
+    Raises NotFittedError if the clusterer has not been fitted with points, and InvalidArgumentError
+    unless `top_k` is None or from 1 to the number of clusters.
+    """
+    _check_points(clusterer, "memberships need")
+    if top_k is None:
+        return None
+    asked, count = check_integer("top_k", top_k, low=1), clusterer.selected_clusters_.size
+    if asked > count:
+        raise InvalidArgumentError(
+            f"top_k is {asked}, and the fit has {count} cluster{'s' * (count != 1)}; it must be "
+            "at most the number of clusters (None returns all memberships)"
+        )
+    return asked
+
+
+def _memberships(
+    clusterer: HDBSCAN, given: Distances, cluster: Nodes, density: Floats, top_k: int | None, *,
+    are_of_fit: bool = False,
+) -> Array | tuple[Array, Array]:  # fmt: skip
+    """Compute the memberships of the finite rows of `given`, and expand them to all rows.
+
+    `cluster` and `density` say in which cluster of the tree each finite row is, and up to which
+    density.
+    """
+    rows, used = given.rows, clusterer._fitted_by
+    of_fit = clusterer._given.rows
+    assert rows is not None and of_fit is not None, "checked before"
+    exemplars, metric = clusterer.exemplars_, used["metric"]
+    parameters = own_parameters(of_fit, metric, used["metric_params"])
+    every = np.concatenate([rows[:0], *exemplars])
+    if isinstance(clusterer._given.graph, Points):
+        metric = clusterer._given.graph.metric
+    places = Places(
+        cluster=cluster, density=density, are_of_fit=are_of_fit,
+        distances=lambda some: distances_between(rows[some], every, metric, parameters),
+        n_exemplars=np.array([len(one) for one in exemplars], np.int64),
+    )  # fmt: skip
+    chosen = clusterer._tree
+    if top_k is None:
+        return given.spread(memberships_of(chosen, places), 0, np.nan)
+    labels, greatest = greatest_memberships_of(chosen, places, top_k)
+    return given.spread(labels, NOISE, NOISE), given.spread(greatest, 0, np.nan)
+
+
+def _check_points(clusterer: Any, what: str) -> None:
+    """Raise unless the clusterer is an HDBSCAN that has been fitted with points.
+
+    `what` is the beginning of the rule in the message.
+    """
+    check_kind("clusterer", clusterer, TreeMeasures, rule="it must be a HDBSCAN")
+    clusterer._check_fitted()
+    if clusterer._given.rows is None:
+        raise NotFittedError(
+            f"{clusterer!r} was fitted with distances; {what} a fit with points"
+        )
+
+
 def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
     """Return the predictor of a fit, and the new points after they have been checked."""
     predictor = _predictor_of(clusterer)
@@ -162,8 +387,8 @@ def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distanc
 
 def _predictor_of(clusterer: Any) -> Predictor:
     """Return the predictor of a fitted estimator. It is built at the first call and kept there."""
-    own = vars(check_kind("clusterer", clusterer, TreeMeasures, rule="it must be a HDBSCAN"))
-    clusterer._check_fitted()
+    _check_points(clusterer, "prediction needs")
+    own = vars(clusterer)
     if "_predictor" not in own:
         own["_predictor"] = Predictor(clusterer)
     predictor: Predictor = own["_predictor"]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
-from clmst.core.errors import InvalidGraphError, NotFittedError
+from clmst.core.errors import InvalidGraphError
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.points.between import distances_between
@@ -44,10 +44,7 @@ class Predictor:
 
     def __init__(self, model: TreeMeasures) -> None:
         given, used = model._given, model._fitted_by
-        if given.rows is None:
-            raise NotFittedError(
-                f"{model!r} was fitted with distances; prediction needs a fit with points"
-            )
+        assert given.rows is not None, "checked before"
         least = used["min_samples"]
         self.given, self.rows, self.chosen = given, given.rows, model._tree
         self.min_samples = int(used["min_cluster_size"] if least is None else least)
