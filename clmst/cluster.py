@@ -1,11 +1,14 @@
 """Clustering with spanning trees: single linkage, and density-based clustering with HDBSCAN.
 
 :class:`HDBSCAN` and :class:`SingleLinkage` follow scikit-learn's estimator interface and work in
-its pipelines. scikit-learn itself does not have to be installed.
+its pipelines. scikit-learn itself does not have to be installed. The names of the hdbscan package
+work here, too: programs that call ``hdbscan.prediction.membership_vector`` or
+``hdbscan.validity.validity_index`` find the modules :mod:`prediction` and :mod:`validity`.
 """
 
 from __future__ import annotations
 
+from clmst.points import prediction, validity
 from clmst.points.hdbscan import HDBSCAN
 from clmst.points.neighbour_forest import neighbour_forest
 from clmst.points.prediction import (
@@ -25,6 +28,8 @@ __all__ = [
     "approximate_predict_scores",
     "membership_vector",
     "neighbour_forest",
+    "prediction",
     "single_linkage",
+    "validity",
     "validity_index",
 ]

@@ -1,4 +1,4 @@
-"""HTML views of graphs and forests for notebooks: sizes, and a small SVG picture.
+"""HTML views of graphs, forests and clusters for notebooks: sizes, and a small SVG picture.
 
 The picture is drawn at once and without Matplotlib. Therefore only small graphs have one, and for
 graphs a few thousand edges are the limit if they have coordinates.
@@ -67,6 +67,29 @@ def html_of_graph(graph: Graph) -> str:
             strokes = [_stroke(STONE, 1.5 if n <= _NAMED else 0.6)] * len(edges)
             picture = _svg(points, edges, strokes, [INK] * n, graph.vertex_labels)
     return _html("Graph", rows, picture)
+
+
+def html_of_clusters(
+    title: str, rows: dict[str, str], points: Points | None, labels: Array | None
+) -> str:
+    """Return an estimator of clusters as HTML, with a picture if there are few points.
+
+    `points` are coordinates in the plane, or None. Noise is grey.
+    """
+    picture = ""
+    if points is not None and labels is not None and 0 < len(points) <= _DRAWN:
+        with np.errstate(over="ignore", invalid="ignore"):
+            at = _on_page(points)
+        is_placed = np.isfinite(at).all()  # not if the coordinates are too large
+        radius = 3 if len(points) <= _NAMED else 1.5
+        dots = [
+            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{radius}' "
+            f"fill='{STONE if label < 0 else PALETTE[label % len(PALETTE)]}'/>"
+            for (x, y), label in zip(at.tolist(), labels.tolist(), strict=True)
+        ]
+        picture = f"<svg width='{_WIDTH:.0f}' height='{_HEIGHT:.0f}'>{''.join(dots)}</svg>"
+        picture = picture if is_placed else ""
+    return _html(escape(title), rows, picture)
 
 
 def _html(title: str, rows: dict[str, str], picture: str) -> str:

@@ -70,13 +70,15 @@ def choose_clusters(
     *,
     method: str = "eom",
     epsilon: float = 0.0,
+    epsilon_max: float = np.inf,
     max_size: int | None = None,
     allow_single: bool = False,
 ) -> Chosen:
     """Choose clusters of a condensed tree by HDBSCAN's parameters. No chosen one is inside another.
 
     Returns a mask of the clusters. The method "eom" chooses the most stable clusters of at most
-    `max_size` points. The method "leaf" chooses the clusters that contain no other cluster. A
+    `max_size` points that are born at a height of at most `epsilon_max`. The root is born at its
+    greatest height. The method "leaf" chooses the clusters that contain no other cluster. A
     chosen cluster that is born below the height `epsilon` is replaced by the first cluster around
     it that is not. The root is chosen by "eom" only, and only with `allow_single`.
     """
@@ -84,19 +86,32 @@ def choose_clusters(
         chosen = tree.is_leaf.copy()
         chosen[0] = False  # as in scikit-learn, even if `allow_single` is true
     else:
-        chosen = _most_stable(tree, max_size, allow_single=allow_single)
+        is_too_large = np.zeros(tree.n_clusters, bool) if max_size is None else tree.size > max_size
+        if epsilon_max < np.inf:
+            is_too_large |= _births(tree) > epsilon_max
+        chosen = _most_stable(tree, is_too_large, allow_single=allow_single)
     if epsilon > 0 and not chosen[0]:
         chosen = _not_below(epsilon, tree, chosen, allow_single=allow_single)
     return chosen
 
 
-def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: bool) -> Chosen:
+def _births(tree: CondensedTree) -> Floats:
+    """Return the height at which each cluster is born; for the root, its greatest height."""
+    first = tree.birth.copy()
+    in_root = tree.point_cluster == 0
+    first[0] = min(tree.death[0], tree.point_lambda[in_root].min(initial=np.inf))
+    with np.errstate(divide="ignore"):
+        heights: Floats = 1 / first
+    return heights
+
+
+def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: bool) -> Chosen:
     """Choose the clusters with the greatest total stability, so that none is inside another.
 
-    It takes one step in Python for each cluster that is split. It is a loop and not a recursion,
-    because a tree may be as deep as it has clusters.
+    No cluster of the mask `is_too_large` is chosen. It takes one step in Python for each cluster
+    that is split. It is a loop and not a recursion, because a tree may be as deep as it has
+    clusters.
     """
-    is_too_large = np.zeros(tree.n_clusters, bool) if max_size is None else tree.size > max_size
     chosen = ~is_too_large
     chosen[(_divided_exactly if tree.sums_exactly else _divided)(tree, is_too_large)] = False
     if not allow_single:
@@ -184,6 +199,19 @@ def share_of(density: Array, greatest: Array) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = np.where(density >= greatest, 1.0, density / greatest)
     return share
+
+
+def grades_of(separation: Floats, sparseness: Floats) -> Floats:
+    """Grade clusters from -1 to 1 by how far apart they are, beside how sparse they are inside.
+
+    The grade is the difference, divided by the greater of both.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(
+            separation > sparseness,
+            1 - share_of(sparseness, separation),
+            share_of(separation, sparseness) - 1,
+        )
 
 
 def label_points(

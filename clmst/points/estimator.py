@@ -117,6 +117,27 @@ class ClusterEstimator:
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 
+    def _repr_html_(self) -> str:
+        """Return the HTML for a notebook: what was found, and a picture if there are few points."""
+        from clmst.drawing.thumbnail import html_of_clusters
+
+        rows, points, labels = dict[str, str](), None, None
+        if "labels_" in vars(self):
+            counts = np.bincount(self.labels_[self.labels_ >= 0])
+            rows = {
+                "points": f"{self.labels_.size:,}",
+                "clusters": f"{counts.size:,}",
+                "largest": f"{counts.max(initial=0):,}",
+                "noise": f"{np.count_nonzero(self.labels_ < 0):,}",
+            }
+            if (placed := self._places()) is not None and placed[0].shape[1] == 2:
+                points, labels = placed
+        return html_of_clusters(repr(self), rows, points, labels)
+
+    def _places(self) -> tuple[Array, Array] | None:
+        """Return the finite points of the fit and their labels, or None if there are no points."""
+        return None
+
     def __sklearn_tags__(self) -> Any:
         """Return the tags by which scikit-learn learns what input the estimator takes."""
         utils = optional_import("sklearn.utils", extra="cluster")

@@ -17,8 +17,9 @@ from clmst.points.condensed import NOISE, TIES
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import INFINITE, MISSING, Distances, distances_of
 from clmst.points.measures import TreeMeasures
-from clmst.points.metrics import check_metric
+from clmst.points.metrics import check_metric, check_power, usual_name
 from clmst.points.pipeline import cluster_by_density
+from clmst.points.prediction import approximate_predict, predictor_of
 from clmst.points.simultaneous import lexicographic_ranks
 
 
@@ -29,7 +30,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     Points of sparse regions become noise. Clusters may have any shape and different densities.
 
     The parameters and attributes have the names and meanings that they have in scikit-learn's
-    HDBSCAN. scikit-learn need not be installed.
+    HDBSCAN. scikit-learn need not be installed. Further parameters, attributes and methods are
+    those of the hdbscan package.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     max_cluster_size : int, optional
         The maximum number of points of a cluster for the method "eom". A larger cluster is replaced
         by the clusters inside it, or becomes noise if it contains none. By default there is no
-        limit. The method "leaf" ignores it.
+        limit, and 0 means no limit, too. The method "leaf" ignores it.
     metric : str or callable, default "euclidean"
         The distance of two points, as :func:`clmst.cluster.single_linkage` takes it. With
         "precomputed", `X` of :meth:`fit` contains distances. "haversine" takes degrees of latitude
@@ -60,9 +62,11 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         Distances are divided by `alpha`, and core distances are not, as in robust single linkage
         [3]_. The mutual reachability of two points is ``max(distance / alpha, core, core)``. A
         greater value gives the core distances more weight.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default "auto"
-        It does not change the result. "kd_tree" and "ball_tree" raise an error for the metrics that
-        scikit-learn refuses with them.
+    algorithm : str, default "auto"
+        It does not change the result. "auto", "brute", "kd_tree" and "ball_tree" are scikit-learn's
+        names. "kd_tree" and "ball_tree" raise an error for the metrics that scikit-learn refuses
+        with them. "best", "generic", "prims_kdtree", "prims_balltree", "boruvka_kdtree" and
+        "boruvka_balltree" are hdbscan's names.
     leaf_size : int, default 40
         It is checked, and otherwise ignored. It exists for compatibility with scikit-learn.
     n_jobs : int, optional
@@ -80,6 +84,15 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         sum of distances to all others. Centres need points as input.
     copy : bool, default True
         It is checked, and otherwise ignored. The input is never changed.
+    cluster_selection_epsilon_max : float, default infinity
+        A distance threshold for the method "eom". A cluster that splits off at a greater distance
+        is replaced by the clusters inside it, or becomes noise if it contains none. It must not be
+        below `cluster_selection_epsilon`. The method "leaf" ignores it.
+    cluster_selection_persistence : float, default 0.0
+        A threshold of density. A cluster that contains no other cluster is removed from the
+        condensed tree if it persists for less: from the density lambda at which it splits off to
+        the greatest lambda in it. If only one cluster of a split is left, there is no split. A
+        greater value removes clusters that are hardly denser than what is around them.
     ties : {"sequential", "simultaneous"}, default "sequential"
         How merges at equal heights are treated. "sequential" takes them one after the other, as
         scikit-learn and hdbscan do. Which of them comes first depends on the order of the rows, and
@@ -89,6 +102,23 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         clusters, and bit for bit the same probabilities, persistence and outlier scores. Only the
         numbers of the clusters follow the order of the rows. If no two heights are equal, both give
         the same clusters.
+    p : float, optional
+        The power of the metric "minkowski", as in hdbscan. It is the same as
+        ``metric_params={"p": p}``. Other metrics ignore it.
+    memory : object, optional
+        It is ignored, because clmst does not store its results in files. It exists for
+        compatibility with hdbscan.
+    approx_min_span_tree : bool, default False
+        It is checked, and otherwise ignored, because trees are always exact. It exists for
+        compatibility with hdbscan.
+    gen_min_span_tree, prediction_data : bool, default False
+        They are checked, and otherwise ignored. Every fit has its spanning tree, and can predict.
+        They exist for compatibility with hdbscan.
+    core_dist_n_jobs : int, optional
+        It is checked, and otherwise ignored. It exists for compatibility with hdbscan.
+    branch_detection_data, match_reference_implementation : bool, default False
+        They must be False. They exist for compatibility with hdbscan, and True raises an error that
+        says what to do.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
 
@@ -103,13 +133,22 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         the cluster, 0 for noise and infinite coordinates, and NaN for missing coordinates.
     centroids_, medoids_ : ndarray of float64, shape (n_clusters, d)
         The centres of the clusters. They exist if `store_centers` requests them.
-    condensed_tree_ : structured array
-        The condensed tree: a row for each point and for each cluster except the root. The fields
+    condensed_tree_ : CondensedTreeArray
+        The condensed tree: a structured array with a row for each point and for each cluster except
+        the root, and with the methods `to_numpy`, `to_pandas`, `to_networkx` and `plot`. The fields
         are "parent", "child", "value" and "cluster_size". "value" is the density lambda, the
         reciprocal of the distance, at which the child leaves the parent. Of n finite points, the
         points have the numbers 0 to n - 1, and the clusters have the numbers from n on.
     selected_clusters_ : ndarray of int64, shape (n_clusters,)
         The number in `condensed_tree_` of the cluster with each label.
+    single_linkage_tree_ : SingleLinkageArray, shape (n_finite - 1, 4)
+        The dendrogram by mutual reachability: a linkage matrix of SciPy, with the same methods and
+        `get_clusters`. It is computed when it is first read.
+    minimum_spanning_tree_ : SpanningTreeArray, shape (n_finite - 1, 3)
+        The edges of `forest_` as rows of two points and their distance, with the same methods as
+        `condensed_tree_`.
+    relative_validity_ : float
+        A quick grade of the clusters, from -1 to 1. It is computed when it is first read.
     outlier_scores_ : ndarray of float64, shape (n,)
         The GLOSH outlier score of each point. It is computed when it is first read.
     cluster_persistence_ : ndarray of float64, shape (n_clusters,)
@@ -130,6 +169,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     See Also
     --------
     clmst.cluster.approximate_predict : Assign new points to the clusters of a fit.
+    clmst.cluster.membership_vector : Memberships of new points in all clusters.
+    clmst.cluster.all_points_membership_vectors : Memberships of the points of a fit.
     clmst.cluster.validity_index : Grade a clustering by density.
 
     Notes
@@ -188,7 +229,17 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         store_centers: str | None = None,
         copy: bool = True,
         *,
+        cluster_selection_epsilon_max: float = np.inf,
+        cluster_selection_persistence: float = 0.0,
         ties: str = "sequential",
+        p: float | None = None,
+        memory: Any = None,
+        approx_min_span_tree: bool = False,
+        gen_min_span_tree: bool = False,
+        core_dist_n_jobs: int | None = None,
+        prediction_data: bool = False,
+        branch_detection_data: bool = False,
+        match_reference_implementation: bool = False,
         device: Any = None,
     ) -> None:
         self.min_cluster_size = min_cluster_size
@@ -205,7 +256,17 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self.allow_single_cluster = allow_single_cluster
         self.store_centers = store_centers
         self.copy = copy
+        self.cluster_selection_epsilon_max = cluster_selection_epsilon_max
+        self.cluster_selection_persistence = cluster_selection_persistence
         self.ties = ties
+        self.p = p
+        self.memory = memory
+        self.approx_min_span_tree = approx_min_span_tree
+        self.gen_min_span_tree = gen_min_span_tree
+        self.core_dist_n_jobs = core_dist_n_jobs
+        self.prediction_data = prediction_data
+        self.branch_detection_data = branch_detection_data
+        self.match_reference_implementation = match_reference_implementation
         self.device = device
 
     @lasting("clustering by HDBSCAN")
@@ -242,6 +303,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         found = cluster_by_density(given.graph, self)
         self.forest_, self.n_connected_components_ = found.forest, found.forest.n_components
         self._keep(given)
+        self._fitted_by["metric_params"] = self._metric_params
         self._condensed = found.tree
         self.selected_clusters_ = found.tree.n_points + found.clusters
         self.labels_ = given.spread(found.labels, INFINITE, MISSING)
@@ -251,6 +313,54 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         if given.n_features is not None:
             self.n_features_in_ = given.n_features
         return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the labels of new points in the clusters of the fit, which do not change.
+
+        They are the labels that :func:`clmst.cluster.approximate_predict` returns, which also
+        returns probabilities. Its notes and errors hold here, too.
+
+        Parameters
+        ----------
+        X : array of shape (m, d), data frame, or sparse matrix
+            Points as rows, at least one, with as many coordinates as the points of the fit.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+            The cluster of each new point, numbered as `labels_`: -1 for noise, -2 for a row with an
+            infinite coordinate, -3 for a row with a missing coordinate (NaN).
+
+        Raises
+        ------
+        NotFittedError
+            The estimator has not been fitted, or was fitted with distances.
+        InvalidGraphError
+            There are no points, they have another number of coordinates or other column names than
+            the points of the fit, or the metric of the fit does not accept them.
+
+        Examples
+        --------
+        >>> from clmst.cluster import HDBSCAN
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [5, 2]]
+        >>> HDBSCAN(min_cluster_size=3).fit(X).predict([[0.5, 0.5], [7.5, 8], [50, 50]])
+        array([ 0,  1, -1])
+        """
+        labels: npt.NDArray[np.int64] = approximate_predict(self, X)[0]
+        return labels
+
+    def generate_prediction_data(self) -> None:
+        """Prepare predictions now, which the first prediction would do otherwise.
+
+        It computes the core distances of the fit again, and builds a search tree. It exists for
+        compatibility with hdbscan.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator has not been fitted, or was fitted with distances.
+        """
+        predictor_of(self)
 
     @lasting("clustering by DBSCAN")
     def dbscan_clustering(
@@ -305,6 +415,18 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         number = np.where(is_large, np.cumsum(is_large) - 1, NOISE)
         return self._given.spread(number[labels], INFINITE, MISSING)
 
+    def _places(self) -> tuple[Array, Array] | None:
+        given = self._given
+        return None if given.rows is None else (given.rows, self.labels_[given.finite])
+
+    @property
+    def _metric_params(self) -> dict[str, Any] | None:
+        """The arguments of the metric: `metric_params`, and `p` if it is Minkowski's distance."""
+        is_of_power = isinstance(self.metric, str) and usual_name(self.metric) == "minkowski"
+        if self.p is None or not is_of_power:
+            return self.metric_params
+        return {"p": self.p, **(self.metric_params or {})}
+
     def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
         """Set the centres that `store_centers` requests, and delete the centres of earlier fits."""
         for name in ("centroids_", "medoids_"):
@@ -319,7 +441,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         if self.store_centers in ("centroid", "both"):
             self.centroids_ = centroids_of(rows, labels, strengths)
         if self.store_centers in ("medoid", "both"):
-            self.medoids_ = medoids_of(rows, labels, strengths, self.metric, self.metric_params)
+            self.medoids_ = medoids_of(rows, labels, strengths, self.metric, self._metric_params)
 
 
 # The metrics that scikit-learn allows for algorithm="kd_tree" and algorithm="ball_tree".
@@ -332,31 +454,84 @@ _BALL_TREE = _KD_TREE | {
 }  # fmt: skip
 
 
+# scikit-learn's and hdbscan's names of ways to find the tree.
+_ALGORITHMS = (
+    "auto", "brute", "kd_tree", "ball_tree", "best", "generic", "prims_kdtree", "prims_balltree",
+    "boruvka_kdtree", "boruvka_balltree",
+)  # fmt: skip
+# hdbscan's parameters that clmst refuses if they are True, and what to do instead.
+_REFUSED = {
+    "branch_detection_data": (
+        "clmst finds no branches in clusters, so leave it out; hdbscan's BranchDetector needs a "
+        "fit by hdbscan"
+    ),
+    "match_reference_implementation": (
+        "leave it out, add 1 to min_cluster_size, and subtract 1 from min_samples, which is what "
+        "it does in hdbscan but for points at the rims of clusters"
+    ),
+}
+_OF_HDBSCAN = ("approx_min_span_tree", "gen_min_span_tree", "prediction_data", *_REFUSED)
+
+
+def _check_numbers(model: HDBSCAN) -> None:
+    """Raise InvalidArgumentError unless each parameter that is a real number is in its range."""
+    for name in (
+        "alpha", "cluster_selection_epsilon", "cluster_selection_persistence",
+        "cluster_selection_epsilon_max",
+    ):  # fmt: skip
+        value = getattr(model, name)
+        is_real = isinstance(value, Real) and not isinstance(value, bool)
+        is_finite = is_real and (value < np.inf or name == "cluster_selection_epsilon_max")
+        if not is_finite or not value >= 0 or (name == "alpha" and value == 0):
+            least = "more than 0" if name == "alpha" else "0 or more"
+            raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number, {least}")
+    if model.p is not None:
+        check_power(model.p)
+    if model.cluster_selection_epsilon_max < model.cluster_selection_epsilon:
+        raise InvalidArgumentError(
+            f"cluster_selection_epsilon_max is {model.cluster_selection_epsilon_max}, and "
+            f"cluster_selection_epsilon is {model.cluster_selection_epsilon}; the maximum must not "
+            "be less"
+        )
+
+
+def _check_metric_params(model: HDBSCAN) -> None:
+    """Raise InvalidArgumentError unless the arguments of the metric are a dict that agrees with p.
+
+    Minkowski's power may be given by `p`, or in `metric_params`, or equal in both.
+    """
+    if model.metric_params is not None:
+        check_dict("metric_params", model.metric_params)
+        if model.p is not None and model.metric_params.get("p", model.p) != model.p:
+            raise InvalidArgumentError(
+                f"p is {shown(model.p)}, and metric_params has p {shown(model.metric_params['p'])};"
+                " leave out one of them"
+            )
+
+
 def check_parameters(model: HDBSCAN) -> None:
     """Raise InvalidArgumentError unless every parameter of the estimator is in its range."""
     check_metric(model.metric)
     check_integer("min_cluster_size", model.min_cluster_size, low=2)
-    for name in ("min_samples", "max_cluster_size"):
+    for name, low in (("min_samples", 1), ("max_cluster_size", 0)):
         if getattr(model, name) is not None:
-            check_integer(name, getattr(model, name), low=1)
+            check_integer(name, getattr(model, name), low=low)
     check_integer("leaf_size", model.leaf_size, low=1)
-    if model.n_jobs is not None:
-        check_integer("n_jobs", model.n_jobs)
-    for name in ("alpha", "cluster_selection_epsilon"):
-        value = getattr(model, name)
-        is_real = isinstance(value, Real) and not isinstance(value, bool)
-        if not is_real or not 0 <= value < float("inf") or (name == "alpha" and value == 0):
-            least = "more than 0" if name == "alpha" else "0 or more"
-            raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number, {least}")
+    for name in ("n_jobs", "core_dist_n_jobs"):
+        if getattr(model, name) is not None:
+            check_integer(name, getattr(model, name))
+    _check_numbers(model)
     check_choice("cluster_selection_method", model.cluster_selection_method, ("eom", "leaf"))
     check_choice("ties", model.ties, TIES)
-    check_choice("algorithm", model.algorithm, ("auto", "brute", "kd_tree", "ball_tree"))
-    check_bool("allow_single_cluster", model.allow_single_cluster)
-    check_bool("copy", model.copy)
+    check_choice("algorithm", model.algorithm, _ALGORITHMS)
+    for name in ("allow_single_cluster", "copy", *_OF_HDBSCAN):
+        check_bool(name, getattr(model, name))
+    for name, remedy in _REFUSED.items():
+        if getattr(model, name):
+            raise InvalidArgumentError(f"{name} is True; {remedy}")
     if model.store_centers is not None:
         check_choice("store_centers", model.store_centers, ("centroid", "medoid", "both"))
-    if model.metric_params is not None:
-        check_dict("metric_params", model.metric_params)
+    _check_metric_params(model)
     for algorithm, metrics in (("kd_tree", _KD_TREE), ("ball_tree", _BALL_TREE)):
         is_named = isinstance(model.metric, str) and model.metric in metrics
         if model.algorithm == algorithm and not is_named:

@@ -360,6 +360,6 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
             f"X has {len(array)} rows, of which none is finite; a clustering takes one at least"
         )
     return Distances(
-        graph=graph_of(rows, model.metric, model.metric_params), n_rows=len(array), finite=finite,
+        graph=graph_of(rows, model.metric, model._metric_params), n_rows=len(array), finite=finite,
         missing=missing, n_features=array.shape[1], rows=rows,
     )  # fmt: skip

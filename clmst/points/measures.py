@@ -7,21 +7,26 @@ Data, 2015.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
 from clmst.core.errors import NotFittedError
+from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import NOISE, first_above, share_of
+from clmst.points.condensed import NOISE, first_above, grades_of, share_of
 from clmst.points.inputs import Distances
+from clmst.points.trees import CondensedTreeArray, SingleLinkageArray, SpanningTreeArray
 
-_COMPUTED = ("_tree", "outlier_scores_", "cluster_persistence_", "exemplars_", "_predictor")
+_COMPUTED = (
+    "_tree", "_linkage", "outlier_scores_", "cluster_persistence_", "exemplars_",
+    "relative_validity_", "_predictor",
+)  # fmt: skip
 # The parameters that prediction needs. A fit stores them, because a caller may change them later.
 _PARAMETERS = (
     "alpha", "cluster_selection_epsilon", "metric", "metric_params", "min_cluster_size",
@@ -94,15 +99,36 @@ class TreeMeasures:
     """
 
     selected_clusters_: Nodes
+    labels_: Array
+    forest_: Forest
+    device: Any
     _given: Distances
     _fitted_by: dict[str, Any]
     _condensed: CondensedTree
 
     @property
-    def condensed_tree_(self) -> npt.NDArray[np.void]:
+    def condensed_tree_(self) -> CondensedTreeArray:
         """The condensed tree in scikit-learn's form, made when it is first read."""
         self._check_fitted()
-        return self._condensed.rows
+        return CondensedTreeArray.of(self._condensed.rows, copy(self))
+
+    @property
+    def single_linkage_tree_(self) -> SingleLinkageArray:
+        """The dendrogram by mutual reachability, made when it is first read in O(n log n)."""
+        self._check_fitted()
+        return SingleLinkageArray.of(self._linkage, copy(self))
+
+    @property
+    def minimum_spanning_tree_(self) -> SpanningTreeArray:
+        """The edges of `forest_` as rows of two points and their distance."""
+        self._check_fitted()
+        rows = np.column_stack((self.forest_.edges, self.forest_.weights)).astype(np.float64)
+        return SpanningTreeArray.of(rows, copy(self))
+
+    @cached_property
+    def _linkage(self) -> Array:
+        """The linkage matrix of the forest, whose trees are joined at an infinite height."""
+        return self.forest_.linkage(join_components=True, device=self.device)
 
     def _keep(self, given: Distances) -> None:
         """Store the input and parameters of a fit, and delete the measures of an earlier fit."""
@@ -178,3 +204,44 @@ class TreeMeasures:
         order = np.argsort(labels, kind="stable")
         ends = np.searchsorted(labels[order], np.arange(clusters.chosen.size + 1))
         return [rows[order[begin:end]] for begin, end in pairwise(ends)]
+
+    @cached_property
+    def relative_validity_(self) -> float:
+        """A quick grade of the clusters, from -1 to 1, to compare fits of the same points.
+
+        It is DBCV (:func:`clmst.cluster.validity_index`), approximated by the spanning tree of the
+        fit. The sparseness of a cluster is the weight of the heaviest tree edge in it. Its
+        separation is the weight of the lightest tree edge to another cluster. If there is no such
+        edge, the separation is twice the greatest weight of the tree, or, if there is only one
+        cluster, twice the weight of the lightest edge between the cluster and noise. The grade of
+        the cluster is the difference of separation and sparseness, divided by the greater of both.
+        The result is the sum of the grades, each multiplied by the share of all rows that are in
+        the cluster. It is computed when it is first read, in O(n).
+        """
+        self._check_fitted()
+        return relative_validity(
+            self.forest_, self.labels_[self._given.finite], self.selected_clusters_.size,
+            self._given.n_rows,
+        )  # fmt: skip
+
+
+def relative_validity(forest: Forest, labels: Nodes, n_clusters: int, n_rows: int) -> float:
+    """Grade clusters by a spanning forest; see :attr:`TreeMeasures.relative_validity_`.
+
+    `labels` has the cluster of each vertex, or NOISE, and `n_rows` is the number of all rows.
+    """
+    ends, weights = labels[forest.edges.astype(np.int64)], forest.weights.astype(np.float64)
+    is_in = ends != NOISE
+    inside = is_in.all(axis=1) & (ends[:, 0] == ends[:, 1])
+    between = is_in.all(axis=1) & ~inside
+    to_noise = is_in.any(axis=1) & ~is_in.all(axis=1)
+    sparseness, separation = np.zeros(n_clusters), np.full(n_clusters, np.inf)
+    np.maximum.at(sparseness, ends[inside, 0], weights[inside])
+    for end in ends[between].T:
+        np.minimum.at(separation, end, weights[between])
+    greatest = weights.max(initial=0.0)
+    if n_clusters == 1 and to_noise.any():
+        greatest = weights[to_noise].min()
+    separation[np.isinf(separation)] = 2 * greatest
+    sizes = np.bincount(labels[labels != NOISE], minlength=n_clusters)
+    return float((sizes * grades_of(separation, sparseness)).sum() / n_rows)

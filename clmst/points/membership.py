@@ -17,7 +17,6 @@ import numpy as np
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.threads import in_threads, slices
-from clmst.core.weight_keys import Array
 from clmst.points.condensed import first_above, share_of
 from clmst.points.measures import ChosenClusters
 

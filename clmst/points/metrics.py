@@ -42,13 +42,18 @@ def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
     """
     given = dict(metric_params or {})
     power: Any = given.pop("p", 2)
+    check_power(power)
+    if given or float(power) not in _OF_POWER:
+        return "minkowski", {**given, "p": power}
+    return _OF_POWER[float(power)], {}
+
+
+def check_power(power: Any) -> None:
+    """Raise InvalidArgumentError unless the power of Minkowski's distance is a number above 0."""
     if not isinstance(power, Real) or isinstance(power, bool) or not float(power) > 0:
         raise InvalidArgumentError(
             f"p of Minkowski's distance is {shown(power)}; it must be a number above 0"
         )
-    if given or float(power) not in _OF_POWER:
-        return "minkowski", {**given, "p": power}
-    return _OF_POWER[float(power)], {}
 
 
 def check_metric(metric: Any) -> Any:

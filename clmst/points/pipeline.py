@@ -25,6 +25,7 @@ from clmst.core.weight_keys import Array
 from clmst.points.condensed import choose_clusters, condensed_tree, label_points
 from clmst.points.core_distances import core_by_the_host, reachability_graph
 from clmst.points.estimator import warn_of_components
+from clmst.points.simplified import without_brief_clusters
 from clmst.runtime.array import DeviceArray, array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -75,11 +76,14 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
         forest = replace(forest, weights=forest.weights / alpha)
     warn_of_components(forest)
     tree = condensed_tree(forest, least, ties=str(model.ties), device=model.device)
+    if model.cluster_selection_persistence > 0:
+        tree = without_brief_clusters(tree, float(model.cluster_selection_persistence))
     chosen = choose_clusters(
         tree,
         method=model.cluster_selection_method,
         epsilon=epsilon,
-        max_size=None if model.max_cluster_size is None else index(model.max_cluster_size),
+        epsilon_max=float(model.cluster_selection_epsilon_max),
+        max_size=index(model.max_cluster_size or 0) or None,
         allow_single=bool(model.allow_single_cluster),
     )
     labels, strengths, clusters = label_points(tree, chosen, epsilon)

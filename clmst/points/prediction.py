@@ -347,12 +347,15 @@ def _memberships(
     """
     rows, used = given.rows, clusterer._fitted_by
     of_fit = clusterer._given.rows
-    assert rows is not None and of_fit is not None, "checked before"
-    exemplars, metric = clusterer.exemplars_, used["metric"]
-    parameters = own_parameters(of_fit, metric, used["metric_params"])
+    assert rows is not None, "checked before"
+    assert of_fit is not None, "checked before"
+    exemplars, graph = clusterer.exemplars_, clusterer._given.graph
+    metric, parameters = used["metric"], None
+    if isinstance(graph, Points):
+        metric = graph.metric
+    else:
+        parameters = own_parameters(of_fit, metric, used["metric_params"])
     every = np.concatenate([rows[:0], *exemplars])
-    if isinstance(clusterer._given.graph, Points):
-        metric = clusterer._given.graph.metric
     places = Places(
         cluster=cluster, density=density, are_of_fit=are_of_fit,
         distances=lambda some: distances_between(rows[some], every, metric, parameters),
@@ -373,19 +376,17 @@ def _check_points(clusterer: Any, what: str) -> None:
     check_kind("clusterer", clusterer, TreeMeasures, rule="it must be a HDBSCAN")
     clusterer._check_fitted()
     if clusterer._given.rows is None:
-        raise NotFittedError(
-            f"{clusterer!r} was fitted with distances; {what} a fit with points"
-        )
+        raise NotFittedError(f"{clusterer!r} was fitted with distances; {what} a fit with points")
 
 
 def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
     """Return the predictor of a fit, and the new points after they have been checked."""
-    predictor = _predictor_of(clusterer)
+    predictor = predictor_of(clusterer)
     check_feature_names(clusterer, points_to_predict)
     return predictor.checked(points_to_predict)
 
 
-def _predictor_of(clusterer: Any) -> Predictor:
+def predictor_of(clusterer: Any) -> Predictor:
     """Return the predictor of a fitted estimator. It is built at the first call and kept there."""
     _check_points(clusterer, "prediction needs")
     own = vars(clusterer)

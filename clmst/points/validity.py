@@ -23,7 +23,7 @@ from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.points.between import distances_between
-from clmst.points.condensed import share_of
+from clmst.points.condensed import grades_of
 from clmst.points.inputs import filled, graph_of, precomputed
 from clmst.points.metrics import check_metric
 
@@ -312,9 +312,4 @@ def _scores(separations: Floats, sparseness: Floats) -> Floats:
     """
     if separations.size == 1:
         return np.full(1, np.nan)
-    with np.errstate(invalid="ignore"):
-        return np.where(
-            separations > sparseness,
-            1 - share_of(sparseness, separations),
-            share_of(separations, sparseness) - 1,
-        )
+    return grades_of(separations, sparseness)

@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "dask": BASE | {"scale"},
     "ray": BASE | {"scale"},
     "segmentation": API,
-    "points": API,
+    "points": API | {"drawing"},
     "cluster": API | {"points"},
     "repeated": ALGORITHMS | {"intake", "api", "peeling"},
     "dynamic": ALGORITHMS | {"api"},
