@@ -8,7 +8,8 @@ work here, too: programs that call ``hdbscan.prediction.membership_vector`` or
 
 from __future__ import annotations
 
-from clmst.points import prediction, validity
+from clmst.points import prediction as prediction
+from clmst.points import validity as validity
 from clmst.points.hdbscan import HDBSCAN
 from clmst.points.neighbour_forest import neighbour_forest
 from clmst.points.prediction import (
@@ -28,8 +29,6 @@ __all__ = [
     "approximate_predict_scores",
     "membership_vector",
     "neighbour_forest",
-    "prediction",
     "single_linkage",
-    "validity",
     "validity_index",
 ]

@@ -150,13 +150,18 @@ def _clusters() -> Iterator[Valid]:
     yield "cluster.HDBSCAN", density, dict(
         min_cluster_size=3, min_samples=2, cluster_selection_epsilon=0.1, max_cluster_size=7,
         alpha=1.5, allow_single_cluster=True, store_centers="both",
-        ties="simultaneous",
+        ties="simultaneous", cluster_selection_epsilon_max=2.0, cluster_selection_persistence=0.1,
+        approx_min_span_tree=True, gen_min_span_tree=True, prediction_data=True,
     )  # fmt: skip
     yield "cluster.HDBSCAN.fit", cluster.HDBSCAN(3).fit, dict(X=eight)
     fitted: Any = Later(lambda _: cluster.HDBSCAN(min_cluster_size=3).fit(eight))
     cut = dict(cut_distance=0.5, min_cluster_size=2)
     yield "cluster.HDBSCAN.dbscan_clustering", fitted.dbscan_clustering, cut
     new = dict(clusterer=fitted, points_to_predict=eight)
+    yield "cluster.HDBSCAN.predict", fitted.predict, dict(X=eight)
+    yield "cluster.membership_vector", cluster.membership_vector, dict(**new, top_k=1)
+    every = cluster.all_points_membership_vectors
+    yield "cluster.all_points_membership_vectors", every, dict(clusterer=fitted, top_k=1)
     put = dict(**new, return_connecting_points=True)
     yield "cluster.approximate_predict", cluster.approximate_predict, put
     yield "cluster.approximate_predict_scores", cluster.approximate_predict_scores, new
