@@ -8,8 +8,7 @@ work here, too: programs that call ``hdbscan.prediction.membership_vector`` or
 
 from __future__ import annotations
 
-from clmst.points import prediction as prediction
-from clmst.points import validity as validity
+from clmst.points import prediction, validity  # noqa: F401 - hdbscan's modules of these names
 from clmst.points.hdbscan import HDBSCAN
 from clmst.points.neighbour_forest import neighbour_forest
 from clmst.points.prediction import (
