@@ -25,28 +25,41 @@ from clmst.core.canonical import stable_order
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.points.dendrogram import made_of_edges, merged, with_joined
-from clmst.points.simultaneous import OrderFreeTree, exact_sum, simultaneous_tree
+from clmst.points.simultaneous import (
+    OrderFreeTree,
+    exact_sum,
+    simultaneous_tree,
+    weighted_tree,
+)
 from clmst.runtime.launcher import Launcher
 
 TIES = ("sequential", "simultaneous")
 
 
 def condensed_tree(
-    forest: Forest, min_cluster_size: int, *, ties: str = "sequential", device: Any
-) -> CondensedTree:
+    forest: Forest, min_cluster_size: int, *, ties: str = "sequential", device: Any,
+    weights: Nodes | None = None, own_heights: Floats | None = None,
+) -> CondensedTree:  # fmt: skip
     """Build the condensed tree of a forest's dendrogram. Blocks until it is complete.
 
     A merge of two clusters of at least `min_cluster_size` points each is a true split. At any other
     merge the points of the smaller cluster leave, and the larger one stays the same cluster.
     Several trees are joined at an infinite height. Merges of equal heights are separate splits if
-    `ties` is "sequential", and one split into more than two clusters if it is "simultaneous".
+    `ties` is "sequential", and one split into more than two clusters if it is "simultaneous". With
+    `weights`, each vertex stands for several equal points, which are joined at their `own_heights`.
     """
     if forest.n_vertices == 1:
         zero = np.zeros(1, np.int64)
         return (CondensedTree if ties == "sequential" else OrderFreeTree)(
             n_points=1, point_cluster=zero, point_lambda=np.full(1, np.inf), parent=zero - 1,
-            birth=np.zeros(1), death=np.full(1, np.inf), size=zero + 1, least_point=zero,
+            birth=np.zeros(1), death=np.full(1, np.inf), least_point=zero, weights=weights,
+            size=zero + 1 if weights is None else weights,
         )  # fmt: skip
+    if weights is not None:
+        assert own_heights is not None, "equal points have a height"
+        return weighted_tree(
+            forest, min_cluster_size, weights, own_heights, ties=ties, device=device
+        )
     if ties == "simultaneous":
         return simultaneous_tree(forest, min_cluster_size, device=device)
 

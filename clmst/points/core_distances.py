@@ -192,42 +192,49 @@ def _without_loops(graph: Graph) -> tuple[Array, Array]:
     return np.concatenate([[0], np.cumsum(counts)]), graph.weights[is_edge]
 
 
-def reachability_graph(graph: Any, min_samples: int, *, alpha: float = 1.0) -> DenseGraph | Graph:
+def reachability_graph(
+    graph: Any,
+    min_samples: int,
+    *,
+    alpha: float = 1.0,
+    core: npt.NDArray[np.float64] | None = None,
+) -> DenseGraph | Graph:
     """Build a graph whose weights are the mutual reachability distances of a graph, times `alpha`.
 
     The weight of (u, v) is the greatest of three numbers: the distance of u and v, and `alpha`
     times the core distance of each. A core distance is the distance to the `min_samples`-th nearest
     point, the point itself being the first. The result stores all pairs of points, in O(n**2)
     memory, unless `graph` lists its edges. Raises InvalidGraphError if a point of a graph that
-    lists its edges has too few neighbours.
+    lists its edges has too few neighbours. If `core` is given, these are the core distances.
     """
     from scipy.spatial.distance import squareform  # takes a tenth of a second
 
     if isinstance(graph, Points):
         u, v = np.triu_indices(graph.n_vertices, 1)
-        return _of_matrix(squareform(graph.weights_of(u, v)), min_samples, alpha)
+        return _of_matrix(squareform(graph.weights_of(u, v)), min_samples, alpha, core)
     if isinstance(graph, DenseGraph):
-        return _of_matrix(graph.weights, min_samples, alpha)
-    return _of_edges(graph, min_samples, alpha)
+        return _of_matrix(graph.weights, min_samples, alpha, core)
+    return _of_edges(graph, min_samples, alpha, core)
 
 
-def _of_matrix(weights: Array, min_samples: int, alpha: float) -> DenseGraph:
+def _of_matrix(weights: Array, min_samples: int, alpha: float, core: Array | None) -> DenseGraph:
     """Build the mutual reachability graph of a matrix of distances, whose diagonal counts as 0."""
     mutual = weights.astype(np.result_type(weights, np.float32))
     np.fill_diagonal(mutual, 0)
-    core = (core_of_matrix(mutual, min_samples) * alpha).astype(mutual.dtype)
+    core = core_of_matrix(mutual, min_samples) if core is None else core
+    core = (core * alpha).astype(mutual.dtype)
     np.maximum(mutual, core, out=mutual)
     np.maximum(mutual, core[:, None], out=mutual)
     return DenseGraph(mutual)
 
 
-def _of_edges(graph: Graph, min_samples: int, alpha: float) -> Graph:
+def _of_edges(graph: Graph, min_samples: int, alpha: float, core: Array | None) -> Graph:
     """Build the mutual reachability graph of a graph that lists its edges; it has the same edges.
 
     It needs a few words of memory for each edge.
     """
-    both = graph.symmetrised()
-    core = core_of_edges(both, min_samples) * alpha
+    core = core_of_edges(graph.symmetrised(), min_samples) if core is None else core
+    core = core * alpha
     rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.indptr))
     mutual = graph.weights.astype(np.float64)
     np.maximum(mutual, core[rows], out=mutual)

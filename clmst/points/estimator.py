@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +15,7 @@ from clmst.core.errors import (
     GraphWarning,
     InvalidArgumentError,
     InvalidGraphError,
+    NotFittedError,
     callers_level,
     optional_import,
 )
@@ -155,6 +158,24 @@ class ClusterEstimator:
                 pairwise=is_precomputed,
             ),
         )
+
+
+def not_fitted(message: str) -> NotFittedError:
+    """Create the error of an estimator that has not been fitted.
+
+    If scikit-learn has been imported, the error is scikit-learn's NotFittedError, too, which its
+    programs catch.
+    """
+    theirs = sys.modules.get("sklearn.exceptions")
+    return (NotFittedError if theirs is None else _joint_error(theirs.NotFittedError))(message)
+
+
+@cache
+def _joint_error(theirs: type[Exception]) -> type[NotFittedError]:
+    """Return the class of errors that are clmst's NotFittedError and another one."""
+    return type(
+        "NotFittedError", (NotFittedError, theirs), {"__module__": NotFittedError.__module__}
+    )
 
 
 def note_features(estimator: ClusterEstimator, X: Any) -> None:

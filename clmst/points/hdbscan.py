@@ -211,6 +211,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
 
     _takes_sparse_points = _takes_gaps = True
     _given: Distances
+    _own_heights: Array | None
 
     def __init__(  # noqa: PLR0917 - scikit-learn's, in its order
         self,
@@ -270,7 +271,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self.device = device
 
     @lasting("clustering by HDBSCAN")
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters of points and set the attributes. Blocks until all are found.
 
         Parameters
@@ -283,6 +284,13 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             clustered by their own metric, and :class:`clmst.Graph` by its weights.
         y : object
             Ignored. It exists for compatibility with scikit-learn.
+        sample_weight : array of whole numbers, shape (n,), optional
+            How often each row occurs. A row of weight w counts as w equal rows, in core distances,
+            in `min_cluster_size` and `max_cluster_size`, in stabilities and in centres. Time and
+            memory are those of the rows, not of the sum of the weights. A row of weight 0 takes no
+            part. Its label is -1, its probability 0 and its outlier score NaN. The equal rows are
+            at distance 0 from each other. With ties="sequential", they are merged before other rows
+            at the same height, and with ties="simultaneous" the fit is that of the repeated rows.
 
         Returns
         -------
@@ -292,27 +300,50 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         Raises
         ------
         InvalidArgumentError
-            A parameter is out of its range, there are fewer points than `min_samples`, or
-            `store_centers` is given and `X` contains distances.
+            A parameter is out of its range, there are fewer points than `min_samples`,
+            `store_centers` is given and `X` contains distances, or `sample_weight` is not a whole
+            number of 0 or more for each row, with a sum from 1 to 2**32 - 1.
         InvalidGraphError
             `X` is malformed, lacks a finite row, or contains a distance that is negative or NaN; or
             a point of a sparse input has fewer than `min_samples` - 1 stored neighbours.
         """
         check_parameters(self)
         given = distances_of(X, self)
-        found = cluster_by_density(given.graph, self)
+        if sample_weight is not None:
+            given = given.weighted(sample_weight)
+        found = cluster_by_density(given.graph, self, given.weights)
         self.forest_, self.n_connected_components_ = found.forest, found.forest.n_components
         self._keep(given)
         self._fitted_by["metric_params"] = self._metric_params
-        self._condensed = found.tree
+        self._condensed, self._own_heights = found.tree, found.own_heights
         self.selected_clusters_ = found.tree.n_points + found.clusters
-        self.labels_ = given.spread(found.labels, INFINITE, MISSING)
-        self.probabilities_ = given.spread(found.strengths, 0, np.nan)
+        self.labels_ = given.spread(found.labels, INFINITE, MISSING, NOISE)
+        self.probabilities_ = given.spread(found.strengths, 0, np.nan, 0)
         self._store_centers(given, found.labels, found.strengths)
         note_features(self, X)
         if given.n_features is not None:
             self.n_features_in_ = given.n_features
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters of points and return the label of each point.
+
+        Parameters
+        ----------
+        X, y, sample_weight : object
+            The input, as :meth:`fit` takes it.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            The attribute `labels_`.
+
+        Raises
+        ------
+        ClmstError
+            Any error of :meth:`fit`.
+        """
+        return self.fit(X, y, sample_weight).labels_
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the labels of new points in the clusters of the fit, which do not change.
@@ -411,9 +442,21 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self._check_fitted()
         least = check_integer("min_cluster_size", min_cluster_size, low=1)
         labels = self.forest_.cut(height=cut_distance)
-        is_large = np.bincount(labels) >= least
+        is_large = self._sizes_at(cut_distance, labels) >= least
         number = np.where(is_large, np.cumsum(is_large) - 1, NOISE)
-        return self._given.spread(number[labels], INFINITE, MISSING)
+        return self._given.spread(number[labels], INFINITE, MISSING, NOISE)
+
+    def _sizes_at(self, height: float, labels: Array) -> Array:
+        """Return the number of points of each cluster of a cut, with their weights."""
+        counts, weights = np.bincount(labels), self._given.weights
+        if weights is None:
+            return counts
+        assert self._own_heights is not None, "set with the weights"
+        sizes = np.zeros(counts.size, np.int64)
+        # Equal points that are not yet joined to each other are clusters of one point each.
+        is_apart = (counts[labels] == 1) & (self._own_heights > height)
+        np.add.at(sizes, labels, np.where(is_apart, 1, weights))
+        return sizes
 
     def _places(self) -> tuple[Array, Array] | None:
         given = self._given
@@ -435,6 +478,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         if self.store_centers is None:
             return
         assert rows is not None, "centers are refused where there are no rows"
+        if given.weights is not None:
+            strengths = strengths * given.weights
         if self.ties == "simultaneous":  # sums are then in an order of values
             order = np.argsort(lexicographic_ranks(rows), kind="stable")
             rows, labels, strengths = rows[order], labels[order], strengths[order]

@@ -6,7 +6,7 @@ The input may be points, a matrix of distances, or a graph.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -32,6 +32,7 @@ from clmst.core.point_rows import are_rows, check_rows, column_names, rows_of
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 from clmst.points.metrics import by_power, check_metric, stored_distances, usual_name
+from clmst.points.weights import checked_weights, induced
 
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
@@ -293,18 +294,47 @@ class Distances:
     missing: npt.NDArray[np.int64]  # indices of the rows with a NaN
     n_features: int | None  # the number of coordinates; None if distances were given
     rows: Array | None  # the finite rows; None if distances were given
+    # Shape (n,): the sample weight of each vertex, 1 or more; None if there are none. Rows of
+    # weight 0 are left out: they are not vertices.
+    weights: npt.NDArray[np.int64] | None = None
+    left_out: npt.NDArray[np.int64] | None = None  # indices of the finite rows of weight 0
+    n_samples: int | None = None  # the sum of the weights of all rows
 
-    def spread(self, values: Array, infinite: float, missing: float) -> Array:
+    def spread(
+        self, values: Array, infinite: float, missing: float, left_out: float | None = None
+    ) -> Array:
         """Expand values of the finite rows to all rows.
 
-        Rows with a NaN get the value `missing`, and other rows that are not finite get `infinite`.
+        Rows with a NaN get the value `missing`, other rows that are not finite get `infinite`, and
+        finite rows of weight 0 get `left_out`.
         """
         if len(values) == self.n_rows:
             return values
         every = np.full((self.n_rows, *values.shape[1:]), infinite, values.dtype)
         every[self.finite] = values
         every[self.missing] = missing
+        if self.left_out is not None:
+            every[self.left_out] = left_out
         return every
+
+    def weighted(self, sample_weight: Any) -> Distances:
+        """Return the distances of the rows whose weight is above 0, with their weights.
+
+        Raises InvalidArgumentError unless the weights are whole numbers of 0 or more, one for each
+        row of the input, and some finite row has a weight above 0.
+        """
+        every = checked_weights(sample_weight, self.n_rows)
+        weights = every[self.finite]
+        kept = np.flatnonzero(weights)
+        if not kept.size:
+            raise InvalidArgumentError(
+                "sample_weight is 0 for each row that is finite; one row at least must count"
+            )
+        return replace(
+            self, graph=induced(self.graph, kept), finite=self.finite[kept],
+            rows=None if self.rows is None else self.rows[kept], weights=weights[kept],
+            left_out=self.finite[weights == 0], n_samples=int(every.sum()),
+        )  # fmt: skip
 
 
 def distances_of(X: Any, model: HDBSCAN) -> Distances:

@@ -20,12 +20,13 @@ from clmst.core.errors import NotFittedError
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, first_above, grades_of, share_of
+from clmst.points.estimator import not_fitted
 from clmst.points.inputs import Distances
 from clmst.points.trees import CondensedTreeArray, SingleLinkageArray, SpanningTreeArray
 
 _COMPUTED = (
-    "_tree", "_linkage", "outlier_scores_", "cluster_persistence_", "exemplars_",
-    "relative_validity_", "_predictor",
+    "_linkage", "outlier_scores_", "cluster_persistence_", "exemplars_",
+    "relative_validity_",
 )  # fmt: skip
 # The parameters that prediction needs. A fit stores them, because a caller may change them later.
 _PARAMETERS = (
@@ -104,7 +105,9 @@ class TreeMeasures:
     device: Any
     _given: Distances
     _fitted_by: dict[str, Any]
+    _kept: dict[str, Any]  # what later calls need again: the tree with its labels, the predictor
     _condensed: CondensedTree
+    _own_heights: Floats | None
 
     @property
     def condensed_tree_(self) -> CondensedTreeArray:
@@ -133,7 +136,7 @@ class TreeMeasures:
     def _keep(self, given: Distances) -> None:
         """Store the input and parameters of a fit, and delete the measures of an earlier fit."""
         own = vars(self)
-        own["_given"] = given
+        own["_given"], own["_kept"] = given, {}
         own["_fitted_by"] = {name: own[name] for name in _PARAMETERS}
         for name in _COMPUTED:
             own.pop(name, None)
@@ -141,17 +144,20 @@ class TreeMeasures:
     def _check_fitted(self) -> None:
         """Raise NotFittedError unless the estimator has been fitted."""
         if "_fitted_by" not in vars(self):
-            raise NotFittedError(f"{self!r} is not fitted; fit must be called first")
+            raise not_fitted(f"{self!r} is not fitted; fit must be called first")
 
-    @cached_property
+    @property
     def _tree(self) -> ChosenClusters:
         """The condensed tree of the fit with its chosen clusters.
 
         Raises NotFittedError before the first fit.
         """
         self._check_fitted()
-        tree = self._condensed
-        return ChosenClusters(tree=tree, chosen=self.selected_clusters_ - tree.n_points)
+        if "tree" not in self._kept:
+            chosen = self.selected_clusters_ - self._condensed.n_points
+            self._kept["tree"] = ChosenClusters(tree=self._condensed, chosen=chosen)
+        tree: ChosenClusters = self._kept["tree"]
+        return tree
 
     @cached_property
     def outlier_scores_(self) -> Floats:
@@ -165,7 +171,7 @@ class TreeMeasures:
         """
         tree, given = self._tree, self._given
         scores = tree.outlier_scores(slice(None), tree.tree.point_lambda)
-        return given.spread(scores, 1, np.nan)
+        return given.spread(scores, 1, np.nan, np.nan)
 
     @cached_property
     def cluster_persistence_(self) -> Floats:
@@ -219,17 +225,22 @@ class TreeMeasures:
         the cluster. It is computed when it is first read, in O(n).
         """
         self._check_fitted()
+        given = self._given
         return relative_validity(
-            self.forest_, self.labels_[self._given.finite], self.selected_clusters_.size,
-            self._given.n_rows,
+            self.forest_, self.labels_[given.finite], self._condensed.counts, self._own_heights,
+            n_samples=given.n_samples or given.n_rows,
         )  # fmt: skip
 
 
-def relative_validity(forest: Forest, labels: Nodes, n_clusters: int, n_rows: int) -> float:
+def relative_validity(
+    forest: Forest, labels: Nodes, counts: Nodes, own_heights: Floats | None, *, n_samples: int
+) -> float:
     """Grade clusters by a spanning forest; see :attr:`TreeMeasures.relative_validity_`.
 
-    `labels` has the cluster of each vertex, or NOISE, and `n_rows` is the number of all rows.
+    `labels` has the cluster of each vertex, or NOISE. `n_samples` is the number of all points, and
+    `counts` how many of them each vertex stands for, which are joined at its `own_heights`.
     """
+    n_clusters = int(labels.max(initial=-1)) + 1
     ends, weights = labels[forest.edges.astype(np.int64)], forest.weights.astype(np.float64)
     is_in = ends != NOISE
     inside = is_in.all(axis=1) & (ends[:, 0] == ends[:, 1])
@@ -239,9 +250,13 @@ def relative_validity(forest: Forest, labels: Nodes, n_clusters: int, n_rows: in
     np.maximum.at(sparseness, ends[inside, 0], weights[inside])
     for end in ends[between].T:
         np.minimum.at(separation, end, weights[between])
+    if own_heights is not None:
+        several = (counts > 1) & (labels != NOISE)
+        np.maximum.at(sparseness, labels[several], own_heights[several])
     greatest = weights.max(initial=0.0)
     if n_clusters == 1 and to_noise.any():
         greatest = weights[to_noise].min()
     separation[np.isinf(separation)] = 2 * greatest
-    sizes = np.bincount(labels[labels != NOISE], minlength=n_clusters)
-    return float((sizes * grades_of(separation, sparseness)).sum() / n_rows)
+    is_in = labels != NOISE
+    sizes = np.bincount(labels[is_in], weights=counts[is_in], minlength=n_clusters)
+    return float((sizes * grades_of(separation, sparseness)).sum() / n_samples)

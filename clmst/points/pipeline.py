@@ -26,6 +26,7 @@ from clmst.points.condensed import choose_clusters, condensed_tree, label_points
 from clmst.points.core_distances import core_by_the_host, reachability_graph
 from clmst.points.estimator import warn_of_components
 from clmst.points.simplified import without_brief_clusters
+from clmst.points.weights import core_by_weights
 from clmst.runtime.array import DeviceArray, array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -46,13 +47,17 @@ class DensityClusters:
     labels: Nodes  # shape (n,): the cluster of each point, or NOISE
     strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
     clusters: Nodes  # the cluster of the condensed tree for each label
+    # With sample weights, shape (n,): the height at which the equal points are joined for which
+    # each point stands.
+    own_heights: Floats | None = None
 
 
-def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
+def cluster_by_density(graph: Any, model: HDBSCAN, weights: Nodes | None = None) -> DensityClusters:
     """Cluster the vertices of a graph of distances by the parameters of an HDBSCAN estimator.
 
     Blocks until all steps are done. Raises InvalidArgumentError if there are fewer points than
-    `min_samples`. Gives a GraphWarning if the graph has several components.
+    `min_samples`. Gives a GraphWarning if the graph has several components. With `weights`, shape
+    (n,), each vertex stands for that many equal points.
 
     For points of more than three dimensions that are compared by tiles, and for few points that one
     work-group of a GPU can solve, the host reads the forest and the condensed tree and no results
@@ -61,21 +66,31 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
     alpha, epsilon = float(model.alpha), float(model.cluster_selection_epsilon)
     least = index(model.min_cluster_size)
     min_samples = least if model.min_samples is None else index(model.min_samples)
-    if min_samples > graph.n_vertices:
+    n_samples = graph.n_vertices if weights is None else int(weights.sum())
+    if min_samples > n_samples:
         raise InvalidArgumentError(
             f"min_samples ({min_samples}) must be at most the number of points, and X has "
-            f"{graph.n_vertices} sample{'s' * (graph.n_vertices != 1)}; it is min_cluster_size "
+            f"{n_samples} sample{'s' * (n_samples != 1)}; it is min_cluster_size "
             "unless it is given"
         )
+    core = None if weights is None else core_by_weights(graph, min_samples, weights)
     if isinstance(graph, Points) and graph.metric in UNROUNDED:
-        forest = tree_of_points(graph, min_samples, model.device, alpha=alpha)
+        forest = tree_of_points(graph, min_samples, model.device, alpha=alpha, core=core)
     else:
-        mutual = reachability_graph(graph, min_samples, alpha=alpha)
+        mutual = reachability_graph(graph, min_samples, alpha=alpha, core=core)
         forest = minimum_spanning_forest(mutual, device=model.device)
+    own_heights = None
+    if core is not None:  # rounded as the weights of the forest are
+        own_heights = (core * alpha).astype(forest.weights.dtype).astype(np.float64)
     if alpha != 1:
         forest = replace(forest, weights=forest.weights / alpha)
+        if core is not None:
+            own_heights = (core * alpha).astype(forest.weights.dtype) / alpha
     warn_of_components(forest)
-    tree = condensed_tree(forest, least, ties=str(model.ties), device=model.device)
+    tree = condensed_tree(
+        forest, least, ties=str(model.ties), device=model.device, weights=weights,
+        own_heights=own_heights,
+    )  # fmt: skip
     if model.cluster_selection_persistence > 0:
         tree = without_brief_clusters(tree, float(model.cluster_selection_persistence))
     chosen = choose_clusters(
@@ -88,17 +103,23 @@ def cluster_by_density(graph: Any, model: HDBSCAN) -> DensityClusters:
     )
     labels, strengths, clusters = label_points(tree, chosen, epsilon)
     return DensityClusters(
-        forest=forest, tree=tree, labels=labels, strengths=strengths, clusters=clusters
-    )
+        forest=forest, tree=tree, labels=labels, strengths=strengths, clusters=clusters,
+        own_heights=own_heights,
+    )  # fmt: skip
 
 
-def tree_of_points(points: Points, min_samples: int, device: Any, *, alpha: float) -> Forest:
+def tree_of_points(
+    points: Points, min_samples: int, device: Any, *, alpha: float, core: Floats | None = None
+) -> Forest:
     """Compute the minimum spanning tree of points by mutual reachability, times `alpha`.
 
     The mutual reachability of two points is ``max(d / alpha, core)`` as in the robust single
     linkage of Chaudhuri and Dasgupta. Edges are compared by ``max(d, alpha * core)``. The weights
-    of the result are `alpha` times too large, and the caller divides them.
+    of the result are `alpha` times too large, and the caller divides them. If `core` is given,
+    these are the core distances.
     """
+    if core is not None:
+        return minimum_spanning_forest(points.with_core_distances(core * alpha), device=device)
     plain = points.with_core_distances(None)
     return on_trusted_device(device, lambda found: _tree_on(found, plain, min_samples, alpha))
 

@@ -363,9 +363,9 @@ def _memberships(
     )  # fmt: skip
     chosen = clusterer._tree
     if top_k is None:
-        return given.spread(memberships_of(chosen, places), 0, np.nan)
+        return given.spread(memberships_of(chosen, places), 0, np.nan, 0)
     labels, greatest = greatest_memberships_of(chosen, places, top_k)
-    return given.spread(labels, NOISE, NOISE), given.spread(greatest, 0, np.nan)
+    return given.spread(labels, NOISE, NOISE, NOISE), given.spread(greatest, 0, np.nan, 0)
 
 
 def _check_points(clusterer: Any, what: str) -> None:
@@ -389,8 +389,8 @@ def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distanc
 def predictor_of(clusterer: Any) -> Predictor:
     """Return the predictor of a fitted estimator. It is built at the first call and kept there."""
     _check_points(clusterer, "prediction needs")
-    own = vars(clusterer)
-    if "_predictor" not in own:
-        own["_predictor"] = Predictor(clusterer)
-    predictor: Predictor = own["_predictor"]
+    kept = clusterer._kept
+    if "predictor" not in kept:
+        kept["predictor"] = Predictor(clusterer)
+    predictor: Predictor = kept["predictor"]
     return predictor

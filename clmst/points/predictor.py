@@ -27,6 +27,7 @@ from clmst.points.measures import TreeMeasures
 from clmst.points.metrics import own_parameters
 from clmst.points.search import SHARE_OF_ROUNDING, Boxes, Products, search_of, slack
 from clmst.points.simultaneous import lexicographic_ranks
+from clmst.points.weights import core_by_weights, core_of_near
 
 _CELLS_AT_ONCE = 1 << 22
 
@@ -54,7 +55,11 @@ class Predictor:
         self.alpha, self.epsilon = float(used["alpha"]), float(used["cluster_selection_epsilon"])
         self.by_values = bool(used["ties"] == "simultaneous")
         self.points = given.graph if isinstance(given.graph, Points) else None
-        core = core_distances(given.graph, self.min_samples, device=model.device)
+        self.weights = given.weights
+        if self.weights is None:
+            core = core_distances(given.graph, self.min_samples, device=model.device)
+        else:
+            core = core_by_weights(given.graph, self.min_samples, self.weights)
         # Core distances are multiplied by alpha, because the greater of distance and core distance
         # is divided by alpha in the end, and only the distance should be.
         self.core: Floats = core * self.alpha
@@ -88,7 +93,8 @@ class Predictor:
         if array.shape[1] != d or not len(array):
             raise InvalidGraphError(
                 f"{name} has shape {array.shape}; it must be (m, {d}) with m at least "
-                f"1, as the fit was of points with {d} coordinates"
+                f"1, as the fit was of points with {d} coordinates (X has {array.shape[1]} "
+                f"features, but HDBSCAN is expecting {d} features as input)"
             )
         predictor, graph = self, None
         if self.points is not None:
@@ -115,7 +121,7 @@ class Predictor:
         """
         m, n = new.finite.size, len(self.rows)
         point, reach, distance = np.empty(m, np.int64), np.empty(m), np.empty(m)
-        rest, k = np.arange(m), n if self.points is None else self.min_samples
+        rest, k = np.arange(m), n if self.points is None else min(self.min_samples, n)
         if self.by_values:  # points that are as far as the last of them must be compared, too
             k = min(2 * k, n)
         # A new point needs its nearest point by mutual reachability, but the search finds its k
@@ -126,7 +132,10 @@ class Predictor:
             for some in slices(rest.size, max(_CELLS_AT_ONCE // k, 1)):
                 at = rest[some]
                 near, apart = self._near(new, at, k)
-                own_core = np.partition(apart, self.min_samples - 1)[:, self.min_samples - 1]
+                if self.weights is None:
+                    own_core = np.partition(apart, self.min_samples - 1)[:, self.min_samples - 1]
+                else:
+                    own_core = core_of_near(apart, self.weights[near], self.min_samples)
                 mutual = np.maximum(apart, self.core[near])
                 np.maximum(mutual, own_core[:, None] * self.alpha, out=mutual)
                 reach[at] = mutual.min(axis=1)

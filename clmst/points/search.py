@@ -20,7 +20,7 @@ _CELLS_AT_ONCE = 1 << 22
 #     groups that overlap, by products   0.23   0.25   0.30
 #     groups far apart, by boxes         0.03   0.05   0.13
 #     groups far apart, by products      0.29   0.29   0.29
-_MOST_DIMENSIONS_OF_TREE = 32
+MOST_DIMENSIONS_OF_TREE = 32
 # By how much the distances of a search may differ from those of the metric. For most metrics, it is
 # a share of each distance. For "haversine", the search compares chords, which are rounded to
 # centimetres. This changes arcs by less than a metre up to a quarter of the earth's circumference,
@@ -31,7 +31,7 @@ SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 def search_of(points: Points) -> Boxes | Products:
     """Return the quicker search: a tree of boxes, or all inner products in many dimensions."""
     is_for_products = points.metric not in ("manhattan", "chebyshev")
-    if is_for_products and len(points.planes) > _MOST_DIMENSIONS_OF_TREE:
+    if is_for_products and len(points.planes) > MOST_DIMENSIONS_OF_TREE:
         return Products(points)
     return Boxes(points)
 

@@ -74,7 +74,7 @@ class OrderFreeTree(CondensedTree):
         k, birth = self.n_clusters, self.birth
         within = np.concatenate([self.point_cluster, self.parent[1:]])
         until = np.concatenate([self.point_lambda, birth[1:]])
-        count = np.concatenate([np.ones(self.n_points, np.int64), self.size[1:]])
+        count = np.concatenate([self.counts, self.size[1:]])
         is_finite, begins = np.isfinite(until), np.isfinite(birth)
         at_end = ~is_finite & begins[within]
         until_end = _counted(within[at_end], count[at_end], k)
@@ -148,27 +148,66 @@ def simultaneous_tree(forest: Forest, least: int, *, device: Any) -> OrderFreeTr
     The device computes the dendrogram. The host condenses it by pointer jumping, in O(n log n) time
     and about 100 bytes for each point.
     """
-    return _condensed(dendrogram_of(forest, join_components=True, device=device), least)
+    tree = _condensed(dendrogram_of(forest, join_components=True, device=device), least)
+    assert isinstance(tree, OrderFreeTree)
+    return tree
 
 
-def _condensed(dendrogram: Dendrogram, least: int) -> OrderFreeTree:
-    """Condense a dendrogram. A *group* is the merges of one height that meet."""
+def weighted_tree(
+    forest: Forest, least: int, weights: Nodes, own_heights: Floats, *, ties: str, device: Any
+) -> CondensedTree:
+    """Build the condensed tree of a forest of two vertices or more that stand for several points.
+
+    Vertex i stands for ``weights[i]`` equal points, which are joined to each other at the height
+    ``own_heights[i]``. No edge of the vertex has a lesser weight. If `ties` is "sequential", merges
+    of equal heights are separate splits, and those of equal points come first.
+    """
+    return _condensed(
+        dendrogram_of(forest, join_components=True, device=device), least, weights, own_heights,
+        at_once=ties == "simultaneous",
+    )  # fmt: skip
+
+
+def _sizes(dendrogram: Dendrogram, weights: Nodes) -> Nodes:
+    """Return the sum of the weights of the points below each merge, with a step for each merge."""
+    total = weights.tolist()
+    for left, right in dendrogram.children.tolist():
+        total.append(total[left] + total[right])
+    return np.array(total[weights.size :], np.int64)
+
+
+def _condensed(
+    dendrogram: Dendrogram, least: int, weights: Nodes | None = None,
+    own_heights: Floats | None = None, *, at_once: bool = True,
+) -> CondensedTree:  # fmt: skip
+    """Condense a dendrogram. A *group* is the merges of one height that meet.
+
+    With `weights`, the first merges are those of the equal points for which each point stands, at
+    their `own_heights`. Unless `at_once`, each merge is a group of its own.
+    """
     n = dendrogram.n_points
     m = n - 1
     above = np.empty(n + m, np.int64)  # the merge above each node; the last merge is its own
     above[dendrogram.children.reshape(-1)] = np.repeat(np.arange(m), 2)
     above[-1] = m - 1
-    heights = dendrogram.heights + 0.0  # so that -0.0 is 0.0
+    over, of_point = above[n:], above[:n]
+    heights, sizes = dendrogram.heights, dendrogram.sizes.astype(np.int64)
+    if weights is not None:
+        assert own_heights is not None, "equal points have a height"
+        over, of_point = n + above, np.arange(n)
+        heights = np.concatenate([own_heights, heights])
+        sizes = np.concatenate([weights, _sizes(dendrogram, weights)])
+    heights, every = heights + 0.0, np.arange(heights.size)  # so that -0.0 is 0.0
     # `last` is, for each merge, the last merge of its group. The groups are numbered in the order
     # of these merges.
-    last = _ends(np.where(heights[above[n:]] == heights, above[n:], np.arange(m)))
-    tops = np.flatnonzero(last == np.arange(m))
-    group = np.empty(m, np.int64)
+    last = _ends(np.where(heights[over] == heights, over, every)) if at_once else every
+    tops = np.flatnonzero(last == every)
+    group = np.empty(every.size, np.int64)
     group[tops] = np.arange(tops.size)
     group = group[last]
-    root, heights, sizes = tops.size - 1, heights[tops], dendrogram.sizes[tops].astype(np.int64)
-    over = group[above[n + tops]]  # the group above each group; the root is its own
-    of_point = group[above[:n]]
+    root, heights, sizes = tops.size - 1, heights[tops], sizes[tops]
+    over = group[over[tops]]  # the group above each group; the root is its own
+    of_point = group[of_point]
     # The root counts as large. A large group begins a cluster if it meets another large one above.
     is_large = sizes >= least
     is_large[root] = False
@@ -198,9 +237,10 @@ def _condensed(dendrogram: Dendrogram, least: int) -> OrderFreeTree:
             1 / of for of in (heights[leaves_at], birth_height[order], death_height[order])
         )
     birth[0] = 0
-    return OrderFreeTree(
-        n_points=n, point_cluster=rank[point_cluster], point_lambda=leaves, parent=parent,
-        birth=birth, death=death, size=sizes[first][order], least_point=least_point[order],
+    return (OrderFreeTree if at_once else CondensedTree)(
+        n_points=n, weights=weights, point_cluster=rank[point_cluster], point_lambda=leaves,
+        parent=parent, birth=birth, death=death, size=sizes[first][order],
+        least_point=least_point[order],
     )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def _clusters() -> Iterator[Valid]:
         ties="simultaneous", cluster_selection_epsilon_max=2.0, cluster_selection_persistence=0.1,
         approx_min_span_tree=True, gen_min_span_tree=True, prediction_data=True,
     )  # fmt: skip
-    yield "cluster.HDBSCAN.fit", cluster.HDBSCAN(3).fit, dict(X=eight)
+    yield "cluster.HDBSCAN.fit", cluster.HDBSCAN(3).fit, dict(X=eight, sample_weight=np.arange(8))
     fitted: Any = Later(lambda _: cluster.HDBSCAN(min_cluster_size=3).fit(eight))
     cut = dict(cut_distance=0.5, min_cluster_size=2)
     yield "cluster.HDBSCAN.dbscan_clustering", fitted.dbscan_clustering, cut

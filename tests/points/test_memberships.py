@@ -102,7 +102,7 @@ def test_memberships_follow_their_definition(seed: int) -> None:
     assert found.shape == (110, model.labels_.max() + 1)
     if not found.size:
         return
-    scipys = {"manhattan": "cityblock"}.get(metric, metric)
+    scipys: Any = {"manhattan": "cityblock"}.get(metric, metric)
     apart = [cdist(X + 30, one, scipys) for one in model.exemplars_]
     expected = by_definition(model, apart, *places_of(model), own=True)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
@@ -133,7 +133,7 @@ def test_new_points_follow_the_definition(seed: int, ties: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
-def normalised(rows: np.ndarray) -> np.ndarray:
+def normalised(rows: Any) -> Any:
     return rows / rows.sum(axis=1, keepdims=True)
 
 
@@ -184,7 +184,7 @@ def test_the_greatest_are_those_of_all(top_k: int) -> None:
     X = np.concatenate([blobs(seed, 1500, axes=3) + 40 * seed for seed in (1, 2, 4, 5, 7)])
     model = HDBSCAN(15, min_samples=4, cluster_selection_method="leaf").fit(X)
     for call in (all_points_membership_vectors, lambda m, **k: membership_vector(m, X[:300], **k)):
-        every = call(model)
+        every: Any = call(model)
         labels, greatest = call(model, top_k=top_k)
         assert labels.shape == greatest.shape == (len(every), top_k)
         np.testing.assert_array_equal(greatest, -np.sort(-every, axis=1)[:, :top_k])

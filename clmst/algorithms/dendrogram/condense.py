@@ -61,6 +61,13 @@ class CondensedTree:
     death: Floats  # shape (k,): lambda at which its last point leaves, or it splits
     size: Nodes  # shape (k,): number of points at the beginning of the cluster
     least_point: Nodes  # shape (k,): the least point that is not in a child cluster
+    # Shape (n,): how many equal points each point stands for; None if each stands for itself alone.
+    weights: Nodes | None = None
+
+    @cached_property
+    def counts(self) -> Nodes:
+        """How many points each point stands for, shape (n,)."""
+        return np.ones(self.n_points, np.int64) if self.weights is None else self.weights
 
     @property
     def n_clusters(self) -> int:
@@ -76,7 +83,7 @@ class CondensedTree:
         rows["child"][:n] = np.arange(n)
         rows["child"][n:] = n + np.arange(1, self.n_clusters)
         rows["value"] = np.concatenate([self.point_lambda, self.birth[1:]])
-        rows["cluster_size"] = np.concatenate([np.ones(n, np.int64), self.size[1:]])
+        rows["cluster_size"] = np.concatenate([self.counts, self.size[1:]])
         return rows
 
     @cached_property
@@ -94,7 +101,7 @@ class CondensedTree:
     @cached_property
     def stability(self) -> Floats:
         """Sum over the points of each cluster of the time (in lambda) that they stay in it."""
-        stays = _since(self.point_lambda, self.birth[self.point_cluster])
+        stays = _since(self.point_lambda, self.birth[self.point_cluster]) * self.counts
         total = sums(self.point_cluster, stays, self.n_clusters)
         children = self.parent[1:]
         stays = _since(self.birth[1:], self.birth[children]) * self.size[1:]
@@ -116,7 +123,7 @@ class CondensedTree:
         """
         within = np.concatenate([self.point_cluster, self.parent[1:]])
         until = np.concatenate([self.point_lambda, self.birth[1:]])
-        count = np.concatenate([np.ones(self.n_points, np.int64), self.size[1:]])
+        count = np.concatenate([self.counts, self.size[1:]])
         greatest = self.greatest_lambda
         if greatest == 0:
             return np.ones(self.n_clusters)

@@ -1,0 +1,188 @@
+"""Rows that count several times: the checks of sample weights, and core distances by weights.
+
+A row of weight w stands for w equal rows. The core distance of a row is the least distance within
+which the weights of rows, its own included, sum to `min_samples` or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.dendrogram.condense import Floats, Nodes
+from clmst.core.arguments import as_array
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.point_checks import UNROUNDED
+from clmst.core.points import Points
+from clmst.core.threads import slices
+from clmst.core.weight_keys import Array
+from clmst.points.search import MOST_DIMENSIONS_OF_TREE, SHARE_OF_ROUNDING, Boxes, slack
+
+_CELLS_AT_ONCE = 1 << 22
+_MOST = (1 << 32) - 1  # the greatest sum of weights, as for rows without weights
+
+
+def checked_weights(given: Any, n: int) -> Nodes:
+    """Return sample weights as int64. Each is the number of rows for which a row stands.
+
+    Raises InvalidArgumentError unless there is one whole number of 0 or more for each of the `n`
+    rows, and their sum is from 1 to 2**32 - 1.
+    """
+    array = as_array("sample_weight", given)
+    if array.shape != (n,) or array.dtype.kind not in "iuf":
+        raise InvalidArgumentError(
+            f"sample_weight has shape {array.shape} and dtype {array.dtype} for {n} rows; it must "
+            "be a number for each row"
+        )
+    with np.errstate(invalid="ignore"):
+        wrong = np.flatnonzero(~((array >= 0) & (array == np.floor(array)) & (array <= _MOST)))
+    if wrong.size:
+        at = wrong[0]
+        raise InvalidArgumentError(
+            f"sample_weight of row {at} is {array[at]}; a weight is how often the row occurs, so "
+            "it must be a whole number from 0 to 2**32 - 1 (multiply fractions by a number, and "
+            "min_samples and min_cluster_size by the same, and round)"
+        )
+    weights = array.astype(np.int64)
+    total = int(weights.sum())
+    if total == 0:
+        raise InvalidArgumentError(
+            "sample_weight is zero for every row; the weight of one row at least must be above 0"
+        )
+    if total > _MOST:
+        raise InvalidArgumentError(
+            f"sample_weight has the sum {total}; it must be at most 2**32 - 1"
+        )
+    return weights
+
+
+def core_by_weights(graph: Any, min_samples: int, weights: Nodes) -> Floats:
+    """Compute the core distance of each vertex of a graph of distances, by weights of 1 or more.
+
+    The host computes them. Points of up to 32 dimensions take O(n s log n) time, with s =
+    `min_samples`, and all others O(n**2 d). The weights must sum to `min_samples` or more. Raises
+    InvalidGraphError if the neighbours of a vertex of a graph that lists its edges sum to less.
+    """
+    if isinstance(graph, Graph):
+        return _core_of_edges(graph.symmetrised(), min_samples, weights)
+    is_in_boxes = isinstance(graph, Points) and graph.metric in UNROUNDED
+    if is_in_boxes and len(graph.planes) <= MOST_DIMENSIONS_OF_TREE:
+        return _core_by_boxes(graph.with_core_distances(None), min_samples, weights)
+    core = np.empty(graph.n_vertices)
+    for at, rows in _rows_of(graph):
+        rows[np.arange(at.size), at] = -1  # each point is its own nearest, whatever is rounded
+        near, apart = _nearest(rows, min_samples)
+        core[at] = np.maximum(core_of_near(apart, weights[near], min_samples), 0)
+    return core
+
+
+def _rows_of(graph: Points | DenseGraph) -> Iterator[tuple[Nodes, Array]]:
+    """Yield the numbers of some vertices, and their distances to all vertices."""
+    every = np.arange(graph.n_vertices)
+    for some in slices(every.size, max(_CELLS_AT_ONCE // every.size, 1)):
+        at = every[some]
+        if isinstance(graph, DenseGraph):
+            yield at, graph.weights[at].astype(np.float64)
+        else:
+            plain = graph.with_core_distances(None)
+            yield at, plain.weights_of(at[:, None], every).astype(np.float64)
+
+
+def _nearest(rows: Array, count: int) -> tuple[Nodes, Array]:
+    """Return the columns of the `count` least values of each row, in any order, and the values."""
+    if count < rows.shape[1]:
+        near: Nodes = np.argpartition(rows, count - 1, axis=1)[:, :count]
+        return near, np.take_along_axis(rows, near, axis=1)
+    return np.broadcast_to(np.arange(rows.shape[1]), rows.shape), rows
+
+
+def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
+    """Return, for each row of distances, the least within which weights sum to `min_samples`.
+
+    `weights` has the weights of the points at these distances, and the same shape.
+    """
+    order = np.argsort(apart, axis=1)
+    sums = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
+    first = (sums >= min_samples).argmax(axis=1)[:, None]
+    at = np.take_along_axis(order, first, axis=1)
+    core: Floats = np.take_along_axis(apart, at, axis=1)[:, 0]
+    return core
+
+
+def _core_by_boxes(points: Points, min_samples: int, weights: Nodes) -> Floats:
+    """Compute core distances with a search for the nearest points.
+
+    The search compares rounded distances, so points that are as far as the core distance may be
+    missing. It is repeated with more points for each row whose farthest point is not farther.
+    """
+    n, search = points.n_vertices, Boxes(points)
+    core, rest, k = np.empty(n), np.arange(n), min(min_samples + 1, n)
+    coordinates = np.ascontiguousarray(points.planes.T)
+    while rest.size:
+        again = []
+        for some in slices(rest.size, max(_CELLS_AT_ONCE // k, 1)):
+            at = rest[some]
+            near = search.nearest(coordinates[at], k)
+            is_own = near == at[:, None]
+            near[~is_own.any(axis=1), -1] = at[~is_own.any(axis=1)]
+            apart = points.distances_to(points, at[:, None], near)
+            farthest = apart.max(axis=1)
+            apart[near == at[:, None]] = 0
+            core[at] = found = core_of_near(apart, weights[near], min_samples)
+            limit = found * (1 + SHARE_OF_ROUNDING) + slack(points, farthest)
+            if k < n:
+                again.append(at[(limit >= farthest) & (found > 0)])
+        rest, k = np.concatenate([rest[:0], *again]), min(2 * k, n)
+    return core
+
+
+def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:
+    """Compute core distances of the vertices of a graph with both directions of each edge."""
+    n = graph.n_vertices
+    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    is_edge = rows != graph.indices
+    rows, columns = rows[is_edge], graph.indices[is_edge].astype(np.int64)
+    apart = graph.weights[is_edge].astype(np.float64)
+    # Each vertex is its own nearest one. Its distance to itself sorts before all others.
+    rows, columns = np.concatenate([np.arange(n), rows]), np.concatenate([np.arange(n), columns])
+    apart = np.concatenate([np.full(n, -1.0), apart])
+    order = np.lexsort((apart, rows))
+    rows, apart = rows[order], apart[order]
+    sums = np.cumsum(weights[columns[order]])
+    starts = np.searchsorted(rows, np.arange(n))
+    before = np.concatenate([[0], sums])[starts]
+    is_enough = sums - before[rows] >= min_samples
+    enough = np.flatnonzero(is_enough)
+    core = np.full(n, np.nan)
+    first = np.searchsorted(rows[enough], np.arange(n))
+    has_any = np.isin(np.arange(n), rows[enough])
+    core[has_any] = np.maximum(apart[enough[first[has_any]]], 0)
+    few = np.flatnonzero(~has_any)
+    if few.size:
+        ends = np.append(starts[1:], rows.size)
+        total = np.append(0, sums)[ends[few[0]]] - before[few[0]]
+        raise InvalidGraphError(
+            f"point {few[0]} and the points to which it has stored distances have weights of "
+            f"{total} in all, and min_samples is {min_samples}; the sum must not be less"
+        )
+    return core
+
+
+def induced(graph: Any, kept: Nodes) -> Any:
+    """Return the graph of distances between the vertices `kept`, which are numbered anew."""
+    if kept.size == graph.n_vertices:
+        return graph
+    if isinstance(graph, Points):
+        return Points(graph.coordinates[kept], graph.metric)
+    if isinstance(graph, DenseGraph):
+        return DenseGraph(graph.weights[np.ix_(kept, kept)])
+    number = np.full(graph.n_vertices, -1)
+    number[kept] = np.arange(kept.size)
+    u, v, weights = graph.edges()[:3]
+    u, v = number[u], number[v]
+    is_kept = (u >= 0) & (v >= 0)
+    return Graph.from_edges(u[is_kept], v[is_kept], weights[is_kept], n_vertices=kept.size)
