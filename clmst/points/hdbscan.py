@@ -234,7 +234,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         cluster_selection_persistence: float = 0.0,
         ties: str = "sequential",
         p: float | None = None,
-        memory: Any = None,
+        memory: object = None,
         approx_min_span_tree: bool = False,
         gen_min_span_tree: bool = False,
         core_dist_n_jobs: int | None = None,

@@ -231,7 +231,7 @@ def membership_vector(
     >>> model = HDBSCAN(min_cluster_size=3).fit(X)
     >>> membership_vector(model, [[0.5, 0.5], [5, 4]]).round(2)
     array([[1.  , 0.  ],
-           [0.12, 0.12]])
+           [0.11, 0.09]])
     >>> labels, memberships = membership_vector(model, [[8, 8.5]], top_k=1)
     >>> labels
     array([[1]])
@@ -310,7 +310,7 @@ def all_points_membership_vectors(
     >>> all_points_membership_vectors(model)[[0, 4, 8]].round(2)
     array([[1.  , 0.  ],
            [0.  , 1.  ],
-           [0.11, 0.09]])
+           [0.14, 0.08]])
     """
     asked = _checked_top_k(clusterer, top_k)
     tree, given = clusterer._tree.tree, clusterer._given
