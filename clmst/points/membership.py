@@ -17,7 +17,7 @@ import numpy as np
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.threads import in_threads, slices
-from clmst.points.condensed import first_above, share_of
+from clmst.points.condensed import NOISE, first_above, share_of
 from clmst.points.measures import ChosenClusters
 
 _CELLS_AT_ONCE = 1 << 20  # cells of a block: distances to exemplars, or memberships
@@ -220,7 +220,9 @@ def _memberships(
     found = np.where(total > 0, found, nearness)
     found /= found.sum(axis=1, keepdims=True)
     nearest = joined.max(axis=1, keepdims=True)
-    densest = np.where(joined == nearest, death[chosen.chosen], 0).max(axis=1)
-    within = share_of(nearest[:, 0], densest)
+    greatest = np.where(joined == nearest, death[chosen.chosen], 0).max(axis=1)
+    label = chosen.label[places.cluster[points]]  # the cluster that contains the point counts
+    greatest[label != NOISE] = death[chosen.chosen[label[label != NOISE]]]
+    within = share_of(nearest[:, 0], greatest)
     found *= within[:, None]
     return found

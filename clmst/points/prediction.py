@@ -214,7 +214,8 @@ def membership_vector(
     in one cluster of the tree, and M the greatest density of the last cluster of the connected
     point. The memberships are in the ratio of ``sqrt(1 / d) * softmax(M / (M - l)) ** 2``. Their
     sum is the greatest l, divided by the greatest density of the cluster that it belongs to or by
-    lambda, whichever is greater. If several clusters have the greatest l, the densest counts.
+    lambda, whichever is greater. If several clusters have the greatest l, the one that contains the
+    connected point counts, and otherwise the densest.
 
     Time is that of :func:`approximate_predict`, and O(m e d + m k) for e exemplars of all k
     clusters. Memory is O(n + m k), or O(n + m top_k) with `top_k`.
@@ -292,7 +293,8 @@ def all_points_membership_vectors(
     and cluster j are in one cluster of the tree. Let M be the greatest density of the point's last
     cluster. The memberships are in the ratio of ``1 / d * softmax(exp(-M / l))``. Their sum is the
     greatest l, divided by the greatest density of the cluster that it belongs to, and at most 1. If
-    several clusters have the greatest l, the densest counts.
+    several clusters have the greatest l, the one that contains the point counts, and otherwise the
+    densest.
 
     Time is O(n e d + n k) for e exemplars of all k clusters. Memory is O(n k), or O(n top_k) with
     `top_k`.

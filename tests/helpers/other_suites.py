@@ -172,9 +172,9 @@ def in_place_of_scikit_learns(note: Callable[[str], None]) -> tuple[Any, Any, An
     from clmst.cluster import HDBSCAN, SingleLinkage
 
     class CountedHDBSCAN(HDBSCAN):
-        def fit(self, X: Any, y: Any = None) -> Any:
+        def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
             note("HDBSCAN")
-            super().fit(X)
+            super().fit(X, y, sample_weight)
             linkage = self.forest_.linkage(join_components=True)
             self._single_linkage_tree_ = np.empty(len(linkage), HIERARCHY_dtype)
             for name, column in zip(HIERARCHY_dtype.names or (), linkage.T, strict=True):

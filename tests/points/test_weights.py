@@ -116,11 +116,11 @@ def test_weights_of_a_graph(seed: int) -> None:
     given["min_samples"] = 1
     number = np.cumsum(weights > 0) - 1
     is_in = (weights[u] > 0) & (weights[v] > 0)
-    some = clmst.Graph.from_edges(
+    part = clmst.Graph.from_edges(
         number[u[is_in]], number[v[is_in]], distances[u, v][is_in], n_vertices=kept.size
     )
     ours = HDBSCAN(**given).fit(graph, sample_weight=weights)
-    theirs = HDBSCAN(**given).fit(some, sample_weight=weights[kept])
+    theirs = HDBSCAN(**given).fit(part, sample_weight=weights[kept])
     np.testing.assert_array_equal(ours.labels_[kept], theirs.labels_)
 
 
