@@ -13,12 +13,17 @@ from typing import Any
 from clmst import route
 from clmst.algorithms import direct, solving
 from clmst.algorithms.complete import decide_tree, facts_of_complete
+from clmst.core.arguments import check_integer
 from clmst.core.coercion import as_graph
+from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.route import Way
+from clmst.route import StreamFacts, Way
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import default_device, get_device, is_named
+from clmst.scale.capacity import default_limit
+from clmst.scale.sinks import ReductionSink
+from clmst.scale.source import EdgeSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +104,70 @@ def explain(graph: Any, *, device: Any = None, maximum: bool = False) -> Explana
     way, of_points = decide_tree(matrix, facts_of_complete(matrix, maximum=maximum), None)
     passed += route.passed_over_complete(of_points)
     return Explanation(way=way, facts=given | _given(of_points), passed=passed, device=found)
+
+
+def explain_stream(
+    graph: Any, *, device: Any = None, memory_limit: int | None = None, maximum: bool = False
+) -> Explanation:
+    """Explain how :func:`clmst.stream_minimum_spanning_forest` would solve the edges of a graph.
+
+    Nothing is solved. The answer says where the edges of the stream are after the last one has been
+    read. It assumes that the forest has as many edges as the numbers of vertices and edges allow.
+    If the graph has many trees, its forest is smaller. Then the stream may be read only once,
+    although the answer is that it is read by passes.
+
+    Parameters
+    ----------
+    graph : Graph, scipy.sparse array or matrix, networkx.Graph, ...
+        A graph in the host's memory that lists its edges.
+    device : None, str, Device or pyopencl.CommandQueue
+        The device that would solve; see :func:`clmst.get_device`.
+    memory_limit : int, optional
+        The number of bytes that the stream may use on the device. The default is that of
+        :func:`clmst.stream_minimum_spanning_forest`.
+    maximum : bool
+        Whether the maximum spanning forest is wanted.
+
+    Returns
+    -------
+    Explanation
+        The way of solving, and the facts that decided. `passed` is empty.
+
+    Raises
+    ------
+    InvalidGraphError
+        The graph is malformed, or it is complete and does not list its edges.
+    UnsupportedDeviceError
+        No device is usable, or the one that `device` names is not.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> from clmst.explanation import explain_stream
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
+    >>> explain_stream(graph).way.record
+    'stream-on-host'
+    """
+    own = as_graph(graph)
+    if not isinstance(own, Graph):
+        raise InvalidGraphError("the graph is complete; a stream has edges, which to_graph() lists")
+    found = get_device(device)
+    limit = default_limit(found)
+    if memory_limit is not None:
+        limit = check_integer("memory_limit", memory_limit, low=1)
+    source = EdgeSource.checked(own, n_vertices=None)
+    sink = ReductionSink(
+        n_vertices=own.n_vertices, device=found, limit=limit, maximum=maximum, n_edges=own.n_slots
+    )
+    facts = StreamFacts(n_vertices=own.n_vertices, n_new=0, n_forest=0)
+    for piece in source.pieces():
+        facts = sink.facts_at_end(piece)
+        break
+    given: dict[str, Any] = {
+        "n_vertices": facts.n_vertices, "n_new": facts.n_new, "has_space": facts.has_space,
+        "memory_limit": limit,
+    }  # fmt: skip
+    return Explanation(way=route.way_of_stream(facts), facts=given, passed=[], device=found)
 
 
 def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:

@@ -9,6 +9,7 @@ import click
 
 from clmst.cli.failure import understood
 from clmst.cli.options import columns_option, device_option, format_option, json_option
+from clmst.cli.streaming import n_bytes
 from clmst.cli.terminal import (
     STREAM,
     Stages,
@@ -35,6 +36,9 @@ _FACTS = {
     "by_entry": "ties by entry",
     "equal": "equal weights",
     "canonical": "in canonical order",
+    "n_new": "edges of the stream",
+    "has_space": "memory holds forest and edges",
+    "memory_limit": "memory limit in bytes",
 }
 
 
@@ -52,6 +56,15 @@ _FACTS = {
 @click.option(
     "--maximum", is_flag=True, help="Find the maximum instead of the minimum spanning forest."
 )
+@click.option(
+    "--stream", "is_stream", is_flag=True,
+    help="Explain a solve in parts, as clmst solve --stream does it.",
+)  # fmt: skip
+@click.option(
+    "--memory-limit", metavar="SIZE", callback=lambda _context, _option, text: n_bytes(text),
+    help="Explain a solve in parts that uses at most this much memory of the device, for example "
+         "500MB or 2GB.",
+)  # fmt: skip
 @device_option
 @format_option("--format", "format_name", text="The format of GRAPH, whatever its suffix.")
 @columns_option
@@ -62,6 +75,8 @@ def explain(
     points: bool,
     metric: str | None,
     maximum: bool,
+    is_stream: bool,
+    memory_limit: int | None,
     device_name: str | None,
     format_name: str | None,
     columns: tuple[str, ...] | None,
@@ -71,22 +86,35 @@ def explain(
 
     Nothing is solved. The answer is for clmst.minimum_spanning_forest. Below it are the ways that
     were rejected, each with the reason; docs/algorithms.md lists all limits. `clmst solve` itself
-    uploads every graph to a device first, so it never uses the ways for small graphs.
+    uploads every graph to a device first, so it never uses the ways for small graphs. With --stream
+    or --memory-limit, the answer is for clmst.stream_minimum_spanning_forest. GRAPH is read whole
+    for it, also if `clmst solve --stream` would read it in parts.
     """
     from clmst.core.arguments import check_choice
     from clmst.core.points import Metric
     from clmst.explanation import explain as explained
+    from clmst.explanation import explain_stream
 
     if metric is not None:
         with understood():
             check_choice("metric", metric, get_args(Metric))
+    is_stream |= memory_limit is not None
+    if is_stream and (points or metric is not None):
+        raise click.UsageError(
+            "--points and --metric cannot be combined with --stream and --memory-limit, because a "
+            "stream has edges; leave some of them out"
+        )
     stages = Stages(quiet=as_json)
     graph = _read(
         stages, file, format_name, columns=columns, points=points or metric is not None,
         metric=metric,
     )  # fmt: skip
     with stages.stage("explain", "asking the router"):
-        found = explained(graph, device=device_name, maximum=maximum)
+        given: dict[str, Any] = {"device": device_name, "maximum": maximum}
+        if is_stream:
+            found = explain_stream(graph, **given, memory_limit=memory_limit)
+        else:
+            found = explained(graph, **given)
     name = "stdin" if file == STREAM else str(file)
     if as_json:
         print_json(_as_json(name, found))

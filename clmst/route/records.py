@@ -7,6 +7,7 @@ PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", 
 TURNS = "turns"
 DEVICES = "devices"
 REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
+PARTITIONS = "partitions"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -32,6 +33,8 @@ RECORDS = {
     "(algorithms/edge_stream/reducer.py)",
     PASSES: "a stream that is read once for each round of Borůvka's algorithm, where memory is "
     "short (algorithms/edge_stream/passes.py)",
+    PARTITIONS: "partitions of a table: a stream on each worker of Dask or Ray, and the union of "
+    "their forests (scale/partitions.py)",
 }
 
 

@@ -169,10 +169,11 @@ class _StreamRun:
         facts = StreamFacts(
             n_vertices=self._source.n_vertices, n_new=0, n_forest=0, has_space=by_passes is None
         )
-        if by_passes is None or route.way_of_stream(facts).record != route.PASSES:
+        way = route.way_of_stream(facts)
+        if by_passes is None or way.record != route.PASSES:
             return ReductionSink(**given, n_edges=self._n_edges)
         return PassSink(
-            **given, dtype=by_passes, is_generated=self._source.generated is not None,
+            **given, way=way, dtype=by_passes, is_generated=self._source.generated is not None,
             known=saved.forest if saved else None, n_passes=saved.passes if saved else 0,
         )  # fmt: skip
 
@@ -197,6 +198,7 @@ class _StreamRun:
             stats = {
                 "algorithm": "stream",
                 "device": self._settings.device.description,
+                "route": sink.way.as_stats(),
                 "edges": sink.position.n_edges,
                 "resumed_at": self._resumed_at,
                 "reductions": sink.reducer.reductions,

@@ -345,9 +345,11 @@ def finish(
     if job.edge_id is None:
         ids = _positions(part.edge_ids, n_rows)
         part = EdgePart(u=part.u, v=part.v, weights=part.weights, edge_ids=ids)
+    because = f"{sum(n_rows.values()):,} edges in {len(n_rows):,} partitions of the caller"
     stats = {
         "algorithm": "stream",
         "device": engine,
+        "route": route.Way(route.PARTITIONS, because).as_stats(),
         "edges": sum(n_rows.values()),
         "partitions": len(n_rows),
         "reductions": sum(reductions for _, reductions in counts.values()),

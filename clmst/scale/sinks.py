@@ -40,7 +40,7 @@ from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
 from clmst.algorithms.families import EDGE_PASSES, EDGE_STREAM
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
-from clmst.route import StreamFacts
+from clmst.route import StreamFacts, Way
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.runtime.kernel_family import case_of
@@ -116,9 +116,12 @@ class StreamSink:
         The dtype of the weights, or None until it is known.
     reducer : EdgeKernels
         The object that keeps the edges and runs the kernels.
+    way : Way
+        The router's last answer: where the edges are kept, and the facts that decided.
     """
 
     reducer: Any  # an instance of EdgeKernels, once the sink is open
+    way: Way
     _uploads: Uploads
 
     def __init__(
@@ -348,6 +351,9 @@ class ReductionSink(StreamSink):
         )  # fmt: skip
         self.reducer: HostReducer | EdgeReducer = self._host  # an EdgeReducer once it is open
         self._is_refused = False  # whether the device lacks space, or has failed its self-test
+        self.way = route.way_of_stream(
+            StreamFacts(n_vertices=self._n_vertices, n_new=0, n_forest=0)
+        )
 
     def go_on_from(self, known: StreamState) -> None:
         """Continue from the state of another stream, as if this stream had read its edges.
@@ -409,7 +415,8 @@ class ReductionSink(StreamSink):
             n_forest=host.n_forest, generated=is_generated, reduced=host.reductions > 0,
             refused=self._is_refused,
         )  # fmt: skip
-        if route.way_of_stream(facts).record != route.REDUCED:
+        self.way = route.way_of_stream(facts)
+        if self.way.record != route.REDUCED:
             return
         try:
             self._open_reducer(piece)
@@ -417,6 +424,7 @@ class ReductionSink(StreamSink):
             if is_generated:
                 raise
             self._is_refused = True
+            self.way = route.way_of_stream(replace(facts, refused=True))
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
         """Move all edges so far to the device, and pass all later edges to it.
@@ -464,6 +472,27 @@ class ReductionSink(StreamSink):
             n_to_come = self._n_edges - self.position.n_edges
             most = min(most, max(before + n_to_come, 2 * bound, least))
         return rows, most
+
+    def facts_at_end(self, first: StreamPiece) -> StreamFacts:
+        """Return the facts about the stream when all its edges have been read, without reading them.
+
+        `first` is a piece of the stream. No edge may have been taken, and the number of edges must
+        be known. The forest is assumed to have as many edges as the numbers of vertices and edges
+        allow. The device may have to pass a self-test first.
+        """
+        assert self._n_edges is not None, "the number of edges is known"
+        n_forest, dtype = max(0, min(self._n_vertices - 1, self._n_edges)), first.dtype
+        capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
+        refusal = self._device.trust.refusal(EDGE_STREAM, case_of(dtype, maximum=self._maximum))
+        try:
+            self._rows_and_capacity(first)
+        except OutOfDeviceMemoryError:
+            refusal = refusal or "the device has no space for the edges"
+        return StreamFacts(
+            n_vertices=self._n_vertices, n_new=self._n_edges, n_forest=0,
+            reduced=self._n_edges > capacity, refused=refusal is not None,
+            has_space=capacity - n_forest >= max(1, n_forest // LEAST_SHARE),
+        )  # fmt: skip
 
     # ---------------------------------------------------------------- what was found
 
@@ -531,9 +560,10 @@ class PassSink(StreamSink):
 
     def __init__(
         self, *, dtype: np.dtype[Any], is_generated: bool, known: EdgePart | None, n_passes: int,
-        **given: Any,
+        way: Way, **given: Any,
     ) -> None:  # fmt: skip
         super().__init__(**given)
+        self.way = way
         rows = self._rows_of_chunk(dtype, is_generated=is_generated)
         self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
         with self._device.lock, Guard(self._device):

@@ -81,3 +81,13 @@ def test_stdin_and_refusals(run: Run, sample: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["file"] == "stdin"
     assert_fails(run("explain", tmp_path / "none.gr"), "no such file")
     assert_not_understood(run("explain", sample, "--metric", "none"), "none")
+
+
+def test_a_solve_in_parts(run: Run, sample: Path, points: Path) -> None:
+    answer = explained(run, sample, "--stream")
+    assert answer["route"]["record"] == route.REDUCED_ON_HOST
+    assert answer["facts"]["n_vertices"] == 6
+    short = explained(run, sample, "--memory-limit", "100")
+    assert short["route"]["record"] == route.PASSES
+    assert short["facts"]["memory_limit"] == 100
+    assert_not_understood(run("explain", points, "--points", "--stream"), "--stream")

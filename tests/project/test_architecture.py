@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "scale": ALGORITHMS | {"io"},
     "on_host": BASE | {"runtime", "scale"},
     "api": ALGORITHMS | {"intake", "scale", "on_host"},
-    "explanation": ALGORITHMS,
+    "explanation": ALGORITHMS | {"scale"},
     "peeling": ALGORITHMS | {"intake"},
     "csgraph": API,
     "dask": BASE | {"scale"},

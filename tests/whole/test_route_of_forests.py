@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from scipy import sparse
 import clmst
 from clmst import Device, route
 from clmst.algorithms.registry import ALGORITHMS
+from clmst.explanation import explain_stream
+from clmst.scale.partitions import PartitionJob, finish, merge, take_partition
+from clmst.scale.schedule import LaneStep
 from tests.helpers.bounds import bounds
 from tests.helpers.caches import resolving_anew
 
@@ -93,3 +97,57 @@ def test_parts_on_several_devices(any_device: Device) -> None:
     said = told(clmst.minimum_spanning_forest(graph, devices=devices))
     assert said["record"] == route.DEVICES
     assert said["because"].startswith("435 edges on 2 devices")
+
+
+N, SHORT = 600, 30_000  # vertices of a stream; a limit in bytes that leaves only passes
+
+
+def edges_of(m: int) -> tuple[Any, Any, Any]:
+    """Return `m` random edges among `N` vertices, and their weights."""
+    u, step, w = np.random.default_rng(4).random((3, m))
+    u = (u * N).astype(int)
+    return u, (u + 1 + (step * (N - 1)).astype(int)) % N, w
+
+
+def test_streams(any_device: Device) -> None:
+    """A stream reports where its edges were kept. Passes report that the memory is short."""
+    chunks = [edges_of(3000)] * 2
+    few = clmst.stream_minimum_spanning_forest(chunks, N, device=any_device)
+    assert told(few)["record"] == route.REDUCED_ON_HOST
+    assert told(few)["because"].startswith("6,000 edges so far")
+    with bounds(stream_opens_from=3000):
+        many = clmst.stream_minimum_spanning_forest(chunks, N, device=any_device)
+    assert told(many)["record"] == (
+        route.REDUCED if many.stats["edges_on_device"] else route.REDUCED_ON_HOST
+    )
+    with pytest.warns(clmst.StreamedWarning):
+        short = clmst.stream_minimum_spanning_forest(
+            chunks, N, device=any_device, memory_limit=SHORT
+        )
+    assert (short.stats["passes"] > 1) == (told(short)["record"] == route.PASSES)
+
+
+@pytest.mark.parametrize("n_edges", [0, 40])
+def test_partitions(n_edges: int) -> None:
+    job = PartitionJob.checked(
+        n_vertices=N, columns=None, edge_id=None, device=None, memory_limit=None, maximum=False
+    )
+    steps = [LaneStep(number=number, to_come=0) for number in range(min(2, n_edges))]
+    taken = [take_partition(edges_of(n_edges), step, job) for step in steps]
+    forest = finish(merge(taken, job) if taken else None, job, "two tasks")
+    said = told(forest)
+    assert said["record"] == route.PARTITIONS
+    assert said["because"] == f"{2 * n_edges} edges in {len(steps)} partitions of the caller"
+
+
+@pytest.mark.parametrize("limit", [None, 200_000, SHORT])
+def test_a_stream_is_explained_as_it_goes(any_device: Device, limit: int | None) -> None:
+    graph = clmst.Graph.from_edges(*edges_of(6000), n_vertices=N)
+    how: dict[str, Any] = {"device": any_device, "memory_limit": limit}
+    for opens_from in (1, route.LIMITS.stream_on_device):
+        with bounds(stream_opens_from=opens_from), warnings.catch_warnings():
+            warnings.simplefilter("ignore", clmst.StreamedWarning)
+            said = told(clmst.stream_minimum_spanning_forest(graph, **how))
+            explained = explain_stream(graph, **how)
+        assert explained.way.record == said["record"]
+        assert explained.facts["n_new"] == 6000
