@@ -474,7 +474,7 @@ class ReductionSink(StreamSink):
         return rows, most
 
     def facts_at_end(self, first: StreamPiece) -> StreamFacts:
-        """Return the facts about the stream when all its edges have been read, without reading them.
+        """Return the facts about the stream once all its edges have been read, without a reading.
 
         `first` is a piece of the stream. No edge may have been taken, and the number of edges must
         be known. The forest is assumed to have as many edges as the numbers of vertices and edges
