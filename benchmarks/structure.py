@@ -32,12 +32,12 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
-# For each way of a solve: the number of vertices, the algorithm, and the shape of filter-boruvka.
-# With "", the algorithm chooses the shape for the device.
+# Solves of random graphs with float64 weights: the number of vertices, the algorithm, and whether
+# the device is treated as a GPU: the policy of a GPU, and arrays that are copied to it.
 PATHS = {
-    "as 'auto' chooses": (2_000, "auto", ""),
-    "filter-boruvka": (20_000, "filter-boruvka", ""),
-    "filter-boruvka in the shape of a GPU": (20_000, "filter-boruvka", "gpu"),
+    "'auto', a small matrix": (2_000, "auto", False),
+    "filter-boruvka on a CPU": (20_000, "filter-boruvka", False),
+    "'auto' as on a GPU": (20_000, "auto", True),
 }
 FLOORS = ("repeated", "algorithms", "runtime", "bench")  # packages whose import floors are counted
 KINDS = ("code", "docstrings", "comments", "imports", "blank")
@@ -196,13 +196,18 @@ import numpy as np, scipy.sparse
 import clmst
 """
 _SOLVE = """
-n, algorithm, shape = int(sys.argv[1]), *sys.argv[2:]
-made_of = clmst.FilterBoruvkaOptions
-shapes = {"shape": shape} if "shape" in made_of.__dataclass_fields__ else {}  # else an older clone
-options = made_of(**shapes) if shape else None
+from dataclasses import replace
+n, algorithm, as_gpu = int(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
 u, v, w, _ = clmst.generate("random", n=n, seed=1).edges()
-matrix = scipy.sparse.coo_array((w, (u, v)), shape=(n, n)).tocsr()
-solve = lambda: clmst.minimum_spanning_forest(matrix, algorithm=algorithm, options=options)
+matrix = scipy.sparse.coo_array((w + 0.1, (u, v)), shape=(n, n)).tocsr()
+matrix = (matrix + matrix.T).tocsr()
+device = None
+if as_gpu:
+    from clmst.runtime.policy import GPU
+    own = clmst.get_device()
+    device = own.with_policy(replace(GPU, work_group_size=64))
+    device.capabilities = replace(own.capabilities, host_arrays="copied")
+solve = lambda: clmst.minimum_spanning_forest(matrix, algorithm=algorithm, device=device)
 """
 _FOLLOWED = """
 solve(), solve()
@@ -228,14 +233,15 @@ print(json.dumps(visits))
 
 
 def solve_path(
-    root: Path, n: int, algorithm: str, shape: str = "", *, device: str | None = None
+    root: Path, n: int, algorithm: str, as_gpu: bool = False, *, device: str | None = None
 ) -> dict[str, Any]:
     """Trace a solve, and return its files in the order in which they are reached.
 
     The result also has the calls between files: their number and pairs, and how many lead back to
-    a file that was reached before. `n` is the number of vertices of the graph.
+    a file that was reached before. `n` is the number of vertices of the graph. With `as_gpu`, the
+    device is treated as a GPU whatever it is.
     """
-    return files_of_call(_SOLVE, str(n), algorithm, shape, root=root, device=device)
+    return files_of_call(_SOLVE, str(n), algorithm, str(as_gpu), root=root, device=device)
 
 
 def files_of_call(

@@ -41,7 +41,7 @@ PARTS = (
     Part(
         name="input",
         purpose="asks once what kind of graph it is; puts it on the device",
-        files=("intake.py", "algorithms/csr_validation/*"),
+        files=("inputs.py", "algorithms/csr_validation/*"),
     ),
     Part(
         name="choice",
@@ -114,7 +114,8 @@ def calls(path: dict[str, Any]) -> Counter[tuple[int, int]]:
 
 def traced(device: str | None = "cpu") -> dict[str, Any]:
     """Trace a solve on the named device, and return what `structure.solve_path` found."""
-    return structure.solve_path(structure.HERE, *structure.PATHS["filter-boruvka"], device=device)
+    what = structure.PATHS["filter-boruvka on a CPU"]
+    return structure.solve_path(structure.HERE, *what, device=device)
 
 
 # ------------------------------------------------------------------------------ drawing

@@ -19,7 +19,7 @@ from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
-from clmst.intake import on_device, put, taken
+from clmst.inputs import on_device, put, taken
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix

@@ -11,7 +11,7 @@ from clmst.algorithms import families
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.long_work import lasting
 from clmst.core.points import Points
-from clmst.intake import on_device, taken
+from clmst.inputs import on_device, taken
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device

@@ -52,7 +52,7 @@ def decide_tree(
     def refusal(record: str) -> str | None:
         """Return the reason why the device is not trusted with a way, or None if it is."""
         if record == route.PRIM_POINTS:
-            return families.points_refusal(matrix, few=True)
+            return families.points_refusal(matrix, by_prim=True)
         if record == route.BOXES:
             return families.points_refusal(matrix)
         from clmst.algorithms.dense import tiles
@@ -134,7 +134,7 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
     def refusal(record: str) -> str | None:
         """Return the reason why the device is not trusted with a way, or None if it is."""
         if record == route.TURNS:
-            return families.few_core_refusal(matrix)
+            return families.one_group_core_refusal(matrix)
         if record == route.TILES:
             from clmst.algorithms.dense import tiles
 

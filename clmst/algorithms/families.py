@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.algorithms.dense import DenseOptions
-from clmst.algorithms.dense.plan import fits_one_work_group
+from clmst.algorithms.dense.workspace import fits_one_work_group
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import as_tested
 from clmst.algorithms.shared.self_test_cases import (
@@ -222,20 +222,22 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
         matrix.device.trust.require(COMPLETE, case)
 
 
-def few_core_refusal(matrix: DeviceMatrix) -> str | None:
+def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
     """Return the reason why a device is not trusted with core distances of few points, or None."""
     case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
     return matrix.device.trust.refusal(COMPLETE, case)
 
 
-def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = False) -> str | None:
+def points_refusal(
+    matrix: DeviceMatrix, neighbours: int = 0, *, by_prim: bool = False
+) -> str | None:
     """Return the reason why a device is not trusted with kernels for points, or None if it is.
 
     By default these kernels compute spanning trees with a tree of bounding boxes. If `neighbours`
-    is not 0, they find that number of nearest points of each point. If `few` is true, they compute
-    spanning trees of few points without bounding boxes.
+    is not 0, they find that number of nearest points of each point. If `by_prim` is true, they
+    compute spanning trees of few points by Prim's algorithm, without bounding boxes.
     """
-    facts: dict[str, Any] = {"variant": FEW_POINTS} if few else {"neighbours": neighbours}
+    facts: dict[str, Any] = {"variant": FEW_POINTS} if by_prim else {"neighbours": neighbours}
     return matrix.device.trust.refusal(POINTS, matrix_case(matrix, **facts))
 
 

@@ -65,16 +65,16 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
 
-    few, launch = case == FEW_VERTICES, Launcher(device, device.queue)
+    is_serial, launch = case == FEW_VERTICES, Launcher(device, device.queue)
     for size in SIZES[:2]:
         forest, of = known_graph(size).forest(maximum=False), f"of the known graph {size!r}"
         n, order = forest.n_vertices, np.argsort(forest.weights, kind="stable")
-        found_order = rising_order(forest.weights, launch, by_device=not few)
+        found_order = rising_order(forest.weights, launch, by_device=not is_serial)
         yield f"places of sorted edges {of}", found_order.to_host(), order
         ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
         for given in (order, order[::-1]):
             given_order = DeviceArray.from_host(given.astype(np.uint32), device)
-            merges = merge(n, ends, given_order, launch, serial=few)
+            merges = merge(n, ends, given_order, launch, serial=is_serial)
             right_children, right_sizes = merge_by_host(n, forest.edges, given)
             children = merges.children.to_host().reshape(-1, 2)
             yield f"children in the dendrogram {of}", children, right_children
@@ -86,7 +86,7 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
         DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
     )
     heights = DeviceArray.from_host(np.arange(1, n, dtype=np.float64), device)
-    if few:
+    if is_serial:
         found = merge_and_condense(edges, np.arange(1, n, dtype=np.float64), order, 3, launch)
     else:
         found = condense(merge(n, ends, places, launch, serial=False), heights, 3, launch)

@@ -150,7 +150,7 @@ def solve(
     _refuse_several(device_names, profile=profile, repeat=repeat, stream=parts)
     may_host = parts is None and algorithm == "auto" and not (profile or repeat or without)
     device, *others = _opened(stages, device_names, without, or_host=may_host)
-    ways = {"maximum": maximum, "verified": verified}
+    chosen = {"maximum": maximum, "verified": verified}
     again: tuple[float, ...] = ()
     graph: AnyGraph | StreamedFile
     if parts is not None and parts.takes(file):
@@ -158,12 +158,12 @@ def solve(
     else:
         graph = _read(stages, file, format_name, columns, metric, algorithm=algorithm)
         if parts is not None:
-            forest = parts.solve_graph(_listed(graph), device, stages, **ways)
+            forest = parts.solve_graph(_listed(graph), device, stages, **chosen)
         elif others:
             several = f"{1 + len(others)} devices"
-            forest = _solve(stages, graph, several, devices=[device, *others], **named, **ways)
+            forest = _solve(stages, graph, several, devices=[device, *others], **named, **chosen)
         else:
-            forest, again = _solve_on(stages, device, graph, **whole, **ways)
+            forest, again = _solve_on(stages, device, graph, **whole, **chosen)
     for path, form in zip(outputs, formats, strict=True):
         with stages.stage("write", f"writing {name_of(path)}"):
             write_forest(forest, target(path), format=form.name)
@@ -310,14 +310,16 @@ def _solve_on(
     from clmst import api
     from clmst.core.errors import OutOfDeviceMemoryError
 
-    ways = {"maximum": maximum, **how}
+    chosen = {"maximum": maximum, **how}
     if device is None:
-        return _solve(stages, graph, "the host", verified=verified, **ways), ()
+        return _solve(stages, graph, "the host", verified=verified, **chosen), ()
     try:
         with stages.stage("convert", f"bringing the graph to {device.name}"):
             on_device: OnDevice = api.to_device(graph, device)
-        forest = _solve(stages, on_device, device.name, profile=profile, verified=verified, **ways)
-        return forest, _repeated(stages, on_device, repeat, **ways)
+        forest = _solve(
+            stages, on_device, device.name, profile=profile, verified=verified, **chosen
+        )
+        return forest, _repeated(stages, on_device, repeat, **chosen)
     except OutOfDeviceMemoryError as error:
         from clmst.scale import fallback
 
@@ -348,7 +350,7 @@ def _solve(
 
 
 def _repeated(
-    stages: Stages, graph: OnDevice, times: int, *, maximum: bool, **ways: Any
+    stages: Stages, graph: OnDevice, times: int, *, maximum: bool, **chosen: Any
 ) -> tuple[float, ...]:
     """Solve `times` more times, and return the seconds of each solve.
 
@@ -359,6 +361,6 @@ def _repeated(
         with stages.stage("repeat", f"solving {times} times more"):
             for _ in range(times):
                 start = perf_counter()
-                _solver(maximum)(graph, keep_on_device=True, **ways)
+                _solver(maximum)(graph, keep_on_device=True, **chosen)
                 seconds.append(perf_counter() - start)
     return tuple(seconds)

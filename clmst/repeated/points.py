@@ -13,7 +13,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.intake import check_takes_complete
+from clmst.inputs import check_takes_complete
 from clmst.repeated.rounds import OneDevice, RoundOptions
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix

@@ -20,7 +20,7 @@ from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.intake import check_same_device
+from clmst.inputs import check_same_device
 from clmst.repeated.assignments import Strategy, plan
 from clmst.repeated.points import PointsOnDevice, points_of
 from clmst.repeated.rounds import RoundOptions, Rounds, SingleDevice

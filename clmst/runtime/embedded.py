@@ -71,14 +71,16 @@ def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
 
 def what_to_install() -> str:
     """Describe which OpenCL drivers can be installed on this system."""
-    ways = []
+    commands: list[str] = []
     if sys.platform == "linux":
         if platform.machine() == "x86_64":
-            ways.append(pip_install("cpu"))
-        ways.append("apt install pocl-opencl-icd (Debian, Ubuntu)")
+            commands.append(pip_install("cpu"))
+        commands.append("apt install pocl-opencl-icd (Debian, Ubuntu)")
     if sys.platform != "win32":
-        ways.append("conda install -c conda-forge pocl (in a conda environment)")
-    runtimes = f", or a CPU runtime: {', or '.join(ways)}" if ways else " or of your CPU's vendor"
+        commands.append("conda install -c conda-forge pocl (in a conda environment)")
+    runtimes = " or of your CPU's vendor"
+    if commands:
+        runtimes = f", or a CPU runtime: {', or '.join(commands)}"
     return f"install a GPU driver with OpenCL{runtimes}"
 
 

@@ -26,7 +26,7 @@ BOUNDS = {
     "csgraph_equal_below": "route.LIMITS.host_equal_tree",
     "dense_at_once": "route.LIMITS.one_work_group",
     "dense_part_from": "route.LIMITS.dense_part",
-    "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
+    "dense_short_ids": "algorithms.dense.workspace._SHORT_IDS",
     "equal_slots": "route.LIMITS.equal_weights",
     "expansion_free": "io.files.FREE_EXPANSION",
     "expansion_times": "io.files.MAX_EXPANSION",

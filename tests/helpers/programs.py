@@ -16,8 +16,8 @@ from typing import TypeAlias, get_args
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
-from clmst.algorithms.dense.plan import key_defines, one_group_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
+from clmst.algorithms.dense.workspace import key_defines, one_group_defines
 from clmst.algorithms.ecl import (
     EclOptions,
     populate_defines,

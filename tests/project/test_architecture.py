@@ -30,26 +30,26 @@ BASE = {"core", "route"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
-API = ALGORITHMS | {"intake", "scale", "api", "peeling", "repeated"}
+API = ALGORITHMS | {"inputs", "scale", "api", "peeling", "repeated"}
 MAY_IMPORT = {
     "core": {"route"},
     "route": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,
     "algorithms": PRIMITIVES,
-    "intake": ALGORITHMS,
+    "inputs": ALGORITHMS,
     "scale": ALGORITHMS | {"io"},
     "on_host": BASE | {"runtime", "scale"},
-    "api": ALGORITHMS | {"intake", "scale", "on_host"},
+    "api": ALGORITHMS | {"inputs", "scale", "on_host"},
     "explanation": ALGORITHMS | {"scale"},
-    "peeling": ALGORITHMS | {"intake"},
+    "peeling": ALGORITHMS | {"inputs"},
     "csgraph": API,
     "dask": BASE | {"scale"},
     "ray": BASE | {"scale"},
     "segmentation": API,
     "points": API | {"drawing"},
     "cluster": API | {"points"},
-    "repeated": ALGORITHMS | {"intake", "api", "peeling"},
+    "repeated": ALGORITHMS | {"inputs", "api", "peeling"},
     "dynamic": ALGORITHMS | {"api"},
     "io": BASE,
     "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long

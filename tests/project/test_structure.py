@@ -84,7 +84,7 @@ def test_floors_are_the_longest_chain_of_imports(root: Path) -> None:
 def test_the_path_of_a_solve() -> None:
     path = structure.solve_path(structure.HERE, 50, "ecl")
     assert path["files"][0] == "api.py"
-    assert {"intake.py", "algorithms/ecl/solve.py"} <= set(path["files"])
+    assert {"inputs.py", "algorithms/ecl/solve.py"} <= set(path["files"])
     assert path["back"] < path["doors"] == len(path["edges"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst import route
-from clmst.algorithms.dense.plan import (
+from clmst.algorithms.dense.workspace import (
     CORE_SOURCE,
     ONE_GROUP_SOURCE,
     ends_of,

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.dense import DenseOptions, one_group
-from clmst.algorithms.dense.plan import (
+from clmst.algorithms.dense.tile_pairs import LightestPairs, workspace_of_tiles
+from clmst.algorithms.dense.workspace import (
     BUILD_SOURCE,
     N_COUNTS,
-    DensePlan,
+    DenseWorkspace,
     ends_of,
     fits_one_work_group,
     has_short_ids,
     no_edge,
-    plan_of_graph,
-    plan_of_matrix,
     vertex_bits,
+    workspace_of_graph,
+    workspace_of_matrix,
 )
-from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
 from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
@@ -67,14 +67,14 @@ def solve(
     if graph.n_slots == 0:
         stats = {"rounds": 0, "components": [graph.n_vertices], "blocks_again": []}
         return Solution(graph=graph, in_forest=in_forest, stats=stats)
-    run = _DenseRun(plan_of_graph(graph, launch, maximum=maximum), launch, options)
+    run = _DenseRun(workspace_of_graph(graph, launch, maximum=maximum), launch, options)
     run.solve()
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
-    plan, device = run.plan, graph.device
+    work, device = run.workspace, graph.device
     program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
     launch.for_each(
-        program, "dense_build_mark", plan.n, graph.indptr, graph.indices, graph.weights,
-        plan.edges, in_forest, plan.n, vertex_bits(plan.n), np.uint64(no_edge(plan.n)),
+        program, "dense_build_mark", work.n, graph.indptr, graph.indices, graph.weights,
+        work.edges, in_forest, work.n, vertex_bits(work.n), np.uint64(no_edge(work.n)),
     )  # fmt: skip
     return Solution(graph=graph, in_forest=in_forest, stats=run.stats())
 
@@ -102,12 +102,12 @@ def solve_matrix(
         )  # fmt: skip
         ends, stats = found.ends, found.stats
     else:
-        run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
+        run = _DenseRun(workspace_of_matrix(matrix, maximum=maximum), launch, options)
         run.solve()
-        hooked = np.empty(run.plan.n, np.uint64)
-        launch.read(run.plan.edges.memory, hooked)
+        hooked = np.empty(run.workspace.n, np.uint64)
+        launch.read(run.workspace.edges.memory, hooked)
         # The host sorts. This takes little time beside reading all pairs, and needs no kernels.
-        ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.plan.n), run.stats()
+        ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.workspace.n), run.stats()
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 
 
@@ -125,10 +125,10 @@ def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = 
         return _no_tree(matrix, maximum=False)
     run = _TiledRun(matrix, launch, options)
     run.solve()
-    edges, weights = run.read[: run.plan.n], run.weights
+    edges, weights = run.read[: run.workspace.n], run.weights
     order = np.argsort(edges)[: run.n_hooked]
     return FoundTree(
-        matrix=matrix, algorithm="dense", ends=ends_of(edges[order], run.plan.n),
+        matrix=matrix, algorithm="dense", ends=ends_of(edges[order], run.workspace.n),
         weights=None if weights is None else weights[order], stats=run.stats(),
     )  # fmt: skip
 
@@ -154,13 +154,13 @@ class _DenseRun:
     rounds_ahead = 1  # number of rounds that are enqueued before the host reads the counts
     jumps = 1  # number of launches of pointer jumps in a round
 
-    def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
-        self.plan, self.launch, self.options = plan, launch, options
-        self.short_ids = int(has_short_ids(plan.n))
+    def __init__(self, workspace: DenseWorkspace, launch: Launcher, options: DenseOptions) -> None:
+        self.workspace, self.launch, self.options = workspace, launch, options
+        self.short_ids = int(has_short_ids(workspace.n))
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 1  # counter 0 counts the hooked components of all rounds
         self.n_hooked = 0
-        self.components = [plan.n]
+        self.components = [workspace.n]
         self.blocks_again: list[int] = []
 
     def stats(self) -> dict[str, Any]:
@@ -168,16 +168,16 @@ class _DenseRun:
             "rounds": len(self.components) - 1,
             "components": self.components,
             "blocks_again": self.blocks_again,
-            "blocks": self.plan.n * self.plan.n_blocks,
+            "blocks": self.workspace.n * self.workspace.n_blocks,
         }
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
         """Enqueue a kernel over all vertices, or over `n_items` items."""
-        n_items = self.plan.n if n_items is None else n_items
-        self.launch.for_each(self.plan.program, kernel, n_items, *arguments)
+        n_items = self.workspace.n if n_items is None else n_items
+        self.launch.for_each(self.workspace.program, kernel, n_items, *arguments)
 
     def _enqueue(self, kernel: str, groups: int, *arguments: KernelArgument) -> None:
-        self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
+        self.launch.enqueue(self.workspace.program, kernel, groups, *arguments)
 
     def new_count(self) -> int:
         """Reserve the next counter, which is still 0, and return its index."""
@@ -186,22 +186,22 @@ class _DenseRun:
 
     def _read(self) -> None:
         """Read all counters to the host, and wait for them."""
-        self.launch.read(self.plan.counts.memory, self.counts)
+        self.launch.read(self.workspace.counts.memory, self.counts)
 
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
         """Enqueue rounds until the forest is complete, and wait for the counters of each."""
-        plan = self.plan
+        work = self.workspace
         self.for_each(
-            "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
-            self.short_ids, np.uint64(no_edge(plan.n)), N_COUNTS, n_items=max(plan.n, N_COUNTS),
+            "dense_begin", work.component, work.winners, work.edges, work.counts, work.n,
+            self.short_ids, np.uint64(no_edge(work.n)), N_COUNTS, n_items=max(work.n, N_COUNTS),
         )  # fmt: skip
         with self.launch.phase("read all blocks"):
             self._scan()
         first, end = 0, self.rounds_ahead
         while True:
-            check_rounds("dense", plan.device, first, components=self.components[-1])
+            check_rounds("dense", work.device, first, components=self.components[-1])
             rounds = [self._enqueue_round(number) for number in range(first, end)]
             self._read()
             if any(self._is_last(one) for one in rounds):
@@ -216,18 +216,18 @@ class _DenseRun:
         pointers to one of them, which are followed to the roots and are the components of the next
         round.
         """
-        return self.plan.parents if number % 2 else self.plan.component
+        return self.workspace.parents if number % 2 else self.workspace.component
 
     def _enqueue_round(self, number: int) -> _Round:
         """Enqueue a round: find the lightest edge of each component, and merge along them."""
         component, parents = self._components(number), self._components(number + 1)
-        plan, hooked = self.plan, self.new_count()
+        work, hooked = self.workspace, self.new_count()
         with self.launch.phase("minimum edges"):
             listed = self._find_minimum_edges(component, again=number > 0)
         with self.launch.phase("merge"):
             self.for_each(
-                "dense_hook_components", plan.winners, component, parents, plan.edges, plan.counts,
-                hooked, plan.n, self.short_ids, vertex_bits(plan.n),
+                "dense_hook_components", work.winners, component, parents, work.edges, work.counts,
+                hooked, work.n, self.short_ids, vertex_bits(work.n),
             )  # fmt: skip
             waiting = [self._jump(parents) for _ in range(self.jumps)][-1]
         return _Round(listed=listed, hooked=hooked, waiting=waiting)
@@ -240,8 +240,8 @@ class _DenseRun:
         if hooked == 0:
             return True
         self._add_hooked(hooked)
-        self.components.append(self.plan.n - self.n_hooked)
-        return self.n_hooked == self.plan.n - 1
+        self.components.append(self.workspace.n - self.n_hooked)
+        return self.n_hooked == self.workspace.n - 1
 
     def _jump_on(self, parents: DeviceArray, waiting: int) -> None:
         """Shorten the parent pointers until every vertex points to its root, and wait for it.
@@ -253,7 +253,7 @@ class _DenseRun:
             if launches >= MOST_ROUNDS:
                 rule = f"jumps at least double each time, so {launches} times are enough"
                 raise no_progress(
-                    "dense", self.plan.device, rule, round=len(self.components) - 1,
+                    "dense", self.workspace.device, rule, round=len(self.components) - 1,
                     pending=int(self.counts[waiting]),
                 )  # fmt: skip
             waiting = self._jump(parents)
@@ -266,11 +266,11 @@ class _DenseRun:
         Raises DeviceError if the sum is impossible.
         """
         self.n_hooked += hooked
-        if self.n_hooked >= self.plan.n:
+        if self.n_hooked >= self.workspace.n:
             rule = "a forest has fewer edges than vertices"
             raise no_progress(
-                "dense", self.plan.device, rule, round=len(self.components), hooked=self.n_hooked,
-                vertices=self.plan.n,
+                "dense", self.workspace.device, rule, round=len(self.components),
+                hooked=self.n_hooked, vertices=self.workspace.n,
             )  # fmt: skip
 
     def _scan(self) -> None:
@@ -278,16 +278,16 @@ class _DenseRun:
 
         A block consists of consecutive cells of one row.
         """
-        plan = self.plan
-        for panel in plan.panels:
+        work = self.workspace
+        for panel in work.panels:
             self._enqueue(
-                "dense_scan_blocks", self._groups_for_blocks(panel.n_rows * plan.n_blocks),
-                panel.cells, plan.keys, plan.columns, panel.first, panel.n_rows, plan.n,
-                plan.dimensions, plan.width, plan.n_blocks,
+                "dense_scan_blocks", self._groups_for_blocks(panel.n_rows * work.n_blocks),
+                panel.cells, work.keys, work.columns, panel.first, panel.n_rows, work.n,
+                work.dimensions, work.width, work.n_blocks,
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
-        program = self.plan.program
+        program = self.workspace.program
         lanes = dict(program.specialisation.defines)["LANES"]
         alone = program.work_group_size == 1
         tile = 64 if alone else ceil(program.work_group_size / lanes)
@@ -301,19 +301,19 @@ class _DenseRun:
         the counter of these blocks is returned. In the first round no block has to be read again,
         and the result is None.
         """
-        plan, listed = self.plan, None
-        entries = plan.keys, plan.columns, component
-        sizes = plan.n, plan.n_blocks
+        work, listed = self.workspace, None
+        entries = work.keys, work.columns, component
+        sizes = work.n, work.n_blocks
         # The number of words by which edges are ordered, and how many of them a pass compares.
-        n_words = (2 if plan.wide else 1) + (1 if self.short_ids else 2)
-        pass_words = 2 if plan.device.capabilities.int64_atomics else 1
+        n_words = (2 if work.wide else 1) + (1 if self.short_ids else 2)
+        pass_words = 2 if work.device.capabilities.int64_atomics else 1
         if not again or self.options.reread == "stale":
-            self.for_each("dense_bound_rows", *entries, plan.winners, *sizes, self.short_ids)
+            self.for_each("dense_bound_rows", *entries, work.winners, *sizes, self.short_ids)
         if again:
             listed = self._read_again(component)
         for word in range(pass_words, n_words, pass_words):
             self.for_each(
-                "dense_reserve_word", *entries, plan.winners, *sizes, self.short_ids, word
+                "dense_reserve_word", *entries, work.winners, *sizes, self.short_ids, word
             )
         return listed
 
@@ -323,25 +323,26 @@ class _DenseRun:
         Returns the index of the counter of these blocks. `component` has the component of each
         vertex.
         """
-        plan, listed, n_blocks = self.plan, self.new_count(), self.plan.n * self.plan.n_blocks
-        entries = plan.keys, plan.columns, component
+        work, listed = self.workspace, self.new_count()
+        n_blocks = work.n * work.n_blocks
+        entries = work.keys, work.columns, component
         groups = self._groups_for_blocks(n_blocks)
         if self.options.reread == "all":
             self.for_each(
-                "dense_list_all_blocks", plan.blocks, plan.counts, listed, n_blocks,
+                "dense_list_all_blocks", work.blocks, work.counts, listed, n_blocks,
                 n_items=n_blocks,
             )  # fmt: skip
         else:
             self.for_each(
-                "dense_list_blocks", *entries, plan.winners, plan.blocks, plan.counts, listed,
-                plan.n, plan.n_blocks,
+                "dense_list_blocks", *entries, work.winners, work.blocks, work.counts, listed,
+                work.n, work.n_blocks,
             )  # fmt: skip
-            groups = min(groups, plan.device.capabilities.compute_units * _FEW_GROUPS)
-        for panel in plan.panels:
+            groups = min(groups, work.device.capabilities.compute_units * _FEW_GROUPS)
+        for panel in work.panels:
             self._enqueue(
-                "dense_rescan_blocks", groups, panel.cells, *entries, plan.winners, plan.blocks,
-                plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.dimensions,
-                plan.width, plan.n_blocks, self.short_ids,
+                "dense_rescan_blocks", groups, panel.cells, *entries, work.winners, work.blocks,
+                work.counts, listed, panel.first, panel.n_rows, work.n, work.dimensions,
+                work.width, work.n_blocks, self.short_ids,
             )  # fmt: skip
         return listed
 
@@ -350,9 +351,9 @@ class _DenseRun:
 
         Returns the index of the counter of vertices that do not point to their root yet.
         """
-        plan, waiting = self.plan, self.new_count()
+        work, waiting = self.workspace, self.new_count()
         self.for_each(
-            "dense_jump_pointers", parents, plan.winners, plan.counts, waiting, plan.n,
+            "dense_jump_pointers", parents, work.winners, work.counts, waiting, work.n,
             self.short_ids,
         )  # fmt: skip
         return waiting
@@ -367,12 +368,12 @@ class _TiledRun(_DenseRun):
     """
 
     def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:
-        super().__init__(plan_of_tiles(matrix), launch, options)
-        n = self.plan.n
+        super().__init__(workspace_of_tiles(matrix), launch, options)
+        n = self.workspace.n
         self.rounds_ahead = max(ceil(log2(n) / _HALVINGS_A_ROUND), 1)
         self.jumps = max(ceil(log(n, _JUMPS)), 1)
         with launch.phase("pack points"):
-            self.pairs = LightestPairs(matrix, self.plan, launch, options.filter)
+            self.pairs = LightestPairs(matrix, self.workspace, launch, options.filter)
         self.read = np.empty(n + N_COUNTS // 2 + n * self.pairs.has_weights, np.uint64)
         self.result = DeviceArray.empty(self.read.size, np.uint64, matrix.device)
 
@@ -385,18 +386,18 @@ class _TiledRun(_DenseRun):
 
         If it is None, the host computes the weights.
         """
-        words = self.read[self.plan.n + N_COUNTS // 2 :]
+        words = self.read[self.workspace.n + N_COUNTS // 2 :]
         return words.view(np.float64) if self.pairs.has_weights else None
 
     def _read(self) -> None:
         """Read edges and weights together with the counts, and wait for them."""
         self.pairs.gather(self.result)
         self.launch.read(self.result.memory, self.read)
-        n = self.plan.n
+        n = self.workspace.n
         self.counts = self.read[n : n + N_COUNTS // 2].view(np.uint32)
 
     def _scan(self) -> None:
-        self.pairs.find(self.plan.component)
+        self.pairs.find(self.workspace.component)
 
     def _read_again(self, component: DeviceArray) -> int:
         """Enqueue the kernels that read blocks again and reserve their lightest pairs.

@@ -11,14 +11,14 @@ from math import ceil
 import numpy as np
 
 from clmst.algorithms.dense import Filter
-from clmst.algorithms.dense.plan import (
+from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
+from clmst.algorithms.dense.workspace import (
     N_COUNTS,
-    DensePlan,
+    DenseWorkspace,
     has_short_ids,
     no_edge,
     vertex_bits,
 )
-from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -34,7 +34,7 @@ NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
-def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
+def workspace_of_tiles(matrix: DeviceMatrix) -> DenseWorkspace:
     """Return the buffers and sizes for solves of points, which do not store their distances.
 
     They are made once and kept with the matrix.
@@ -42,11 +42,11 @@ def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
     key = "dense by tiles"
     if key not in matrix.plans:
         defines = {"COMPLETE": 1, **weight_defines(matrix.bits, matrix.kind, maximum=False)}
-        matrix.plans[key] = DensePlan.make(
+        matrix.plans[key] = DenseWorkspace.make(
             matrix.device, matrix.n_vertices, (), defines, unit=TILE_COLUMNS
         )
-    plan: DensePlan = matrix.plans[key]
-    return plan
+    workspace: DenseWorkspace = matrix.plans[key]
+    return workspace
 
 
 class LightestPairs:
@@ -57,20 +57,22 @@ class LightestPairs:
     stored matrices.
     """
 
-    def __init__(self, matrix: DeviceMatrix, plan: DensePlan, launch: Launcher, by: Filter) -> None:
-        self.plan, self.launch, device = plan, launch, matrix.device
+    def __init__(
+        self, matrix: DeviceMatrix, workspace: DenseWorkspace, launch: Launcher, by: Filter
+    ) -> None:
+        self.workspace, self.launch, device = workspace, launch, matrix.device
         self.packed = PackedPoints.of(matrix, launch, by=by)
         self.has_weights = self.packed.defines["WEIGHT_BITS"] == 64
         self.core = matrix.core_on_device()
         self.floors = None
         if self.core is not None:
-            self.floors = DeviceArray.empty(plan.n, np.float32, device)
+            self.floors = DeviceArray.empty(workspace.n, np.float32, device)
             launch.for_each(
-                self.packed.pack_program, "dense_pack_cores", plan.n,
-                self.core, self.packed.scaling, self.floors, plan.n, self.packed.d,
+                self.packed.pack_program, "dense_pack_cores", workspace.n,
+                self.core, self.packed.scaling, self.floors, workspace.n, self.packed.d,
             )  # fmt: skip
         self.program = device.program(LIGHTEST_SOURCE, **self.packed.defines)
-        self.counts = DeviceArray.empty(plan.n_blocks, np.uint32, device)
+        self.counts = DeviceArray.empty(workspace.n_blocks, np.uint32, device)
 
     def find(self, component: DeviceArray) -> None:
         """Enqueue the search for all entries. `component` has the component of each point."""
@@ -85,23 +87,23 @@ class LightestPairs:
         counter with the index `listed`. Each pair that is found is compared with the lightest edge
         of its component so far.
         """
-        plan = self.plan
-        self.launch.fill(self.counts.memory, 0, plan.n_blocks)
+        work = self.workspace
+        self.launch.fill(self.counts.memory, 0, work.n_blocks)
         self.launch.for_each(
-            self.program, "dense_lightest_list", plan.n, plan.keys, plan.columns, component,
-            plan.winners, plan.blocks, self.counts, plan.counts, listed, plan.n, plan.n_blocks,
+            self.program, "dense_lightest_list", work.n, work.keys, work.columns, component,
+            work.winners, work.blocks, self.counts, work.counts, listed, work.n, work.n_blocks,
             int(every),
         )  # fmt: skip
-        self._find(component, plan.blocks)
+        self._find(component, work.blocks)
 
     def _find(self, component: DeviceArray, rows: DeviceArray | None) -> None:
-        plan, packed = self.plan, self.packed
-        n_tiles = packed.tiles_of(self.program, plan.n) * plan.n_blocks
+        work, packed = self.workspace, self.packed
+        n_tiles = packed.tiles_of(self.program, work.n) * work.n_blocks
         self.launch.enqueue(
             self.program, "dense_lightest_find", min(n_tiles, packed.groups_at_once), packed.rows,
             self.core, packed.singles, packed.packs, packed.halves, self.floors, packed.scaling,
-            component, rows, self.counts, plan.keys, plan.columns, plan.winners, plan.n, packed.d,
-            packed.padded, plan.width, plan.n_blocks, int(has_short_ids(plan.n)),
+            component, rows, self.counts, work.keys, work.columns, work.winners, work.n, packed.d,
+            packed.padded, work.width, work.n_blocks, int(has_short_ids(work.n)),
         )  # fmt: skip
 
     def gather(self, result: DeviceArray) -> None:
@@ -109,11 +111,11 @@ class LightestPairs:
 
         Weights are left out if the metric rounds distances.
         """
-        plan, packed = self.plan, self.packed
+        work, packed = self.workspace, self.packed
         self.launch.for_each(
-            self.program, "dense_lightest_gather", max(plan.n, N_COUNTS), packed.rows, self.core,
-            plan.edges, plan.counts, result, plan.n, packed.d, vertex_bits(plan.n),
-            np.uint64(no_edge(plan.n)), N_COUNTS,
+            self.program, "dense_lightest_gather", max(work.n, N_COUNTS), packed.rows, self.core,
+            work.edges, work.counts, result, work.n, packed.d, vertex_bits(work.n),
+            np.uint64(no_edge(work.n)), N_COUNTS,
         )  # fmt: skip
 
 

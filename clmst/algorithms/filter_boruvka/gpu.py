@@ -186,10 +186,11 @@ class GpuRun(FilterBoruvkaRun):
 
     # ------------------------------------------------------------------ parts of steps
 
-    def _enter_candidates(self, few: Candidates) -> None:
-        starts, k = None if few.starts is None else few.starts.memory, few.n_edges
+    def _enter_candidates(self, candidates: Candidates) -> None:
+        starts = None if candidates.starts is None else candidates.starts.memory
+        k, ends = candidates.n_edges, candidates.ends.memory
         if k:
-            self._step("candidates_enter", k, few.ends.memory, few.slots.memory, starts, k)
+            self._step("candidates_enter", k, ends, candidates.slots.memory, starts, k)
 
     def _hook(self, phase: int, depth: int) -> None:
         """Link the supervertices of a depth along their lightest edges, and find their roots.
@@ -221,7 +222,7 @@ class GpuRun(FilterBoruvkaRun):
                 return
             before = pending
             self._step("follow", bound, phase, depth, 1)
-        rule = "each time ways get at least half as long, so they are followed 33 times at most"
+        rule = "each time paths become at most half as long, so they are followed 33 times at most"
         raise no_progress(
             "filter-boruvka", self.device, rule, phase=phase, depth=depth, vertices=bound,
             pending=before,

@@ -288,10 +288,10 @@ class Workspace:
     # -------------------------------------------------------------------- memory
 
     def _allocate(self, graph: DeviceGraph) -> None:
-        device, tuning, few = graph.device, graph.device.policy, self.candidates
+        device, tuning, candidates = graph.device, graph.device.policy, self.candidates
         n, n_slots = self.n_vertices, self.n_slots
-        m = graph.edge_bound if few is None else few.n_edges
-        takes_all = self.full_capacity or few is not None
+        m = graph.edge_bound if candidates is None else candidates.n_edges
+        takes_all = self.full_capacity or candidates is not None
         even, odd = self.capacities = (
             (m, m)
             if takes_all
@@ -301,7 +301,7 @@ class Workspace:
             tuning.work_group_size * self.slots_per_item,
             RESIDENT_ITEMS.under(tuning) * RESIDENT_SLOTS_PER_ITEM.under(tuning),
         )
-        self._tile_bytes = _tile_bytes(n_slots if few is None else 0, tile)
+        self._tile_bytes = _tile_bytes(n_slots if candidates is None else 0, tile)
         word = 4 * self.words
         reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0

@@ -213,8 +213,8 @@ class _Growing:
 
     def _choose_queue(self) -> str:
         n, n_slots = self.rows.n, self.rows.n_slots
-        few = n <= ARRAY_VERTICES and n_slots <= _ARRAY_PARALLEL * n * n
-        return "array" if few and self.width > 1 else "heap"
+        fits_array = n <= ARRAY_VERTICES and n_slots <= _ARRAY_PARALLEL * n * n
+        return "array" if fits_array and self.width > 1 else "heap"
 
     def _has_many_workers(self) -> bool:
         units = self.device.capabilities.compute_units

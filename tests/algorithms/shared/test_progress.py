@@ -70,7 +70,7 @@ def edges_grow(out: Array, number: int) -> None:
         out[:] = 10 + number, 11 + number
 
 
-def ways_stay(out: Array, number: int) -> None:
+def paths_stay(out: Array, number: int) -> None:
     if out.size > 2:
         out[GPU_COUNTS + 2 :: 3] = number
 
@@ -120,7 +120,7 @@ LIES: list[tuple[str, Any, Lie | None, str]] = [
     ("filter-boruvka", TWO_WINDOWS, set_words(2**31, slice(1, 2)), r"components 2147483648; a ph"),
     ("filter-boruvka", CPU, None, r"round 1, .*close no cycle"),
     ("filter-boruvka", SEPARATE, set_words(300, slice(GPU_COUNTS + 1, None, 3)), r"vertices 300"),
-    ("filter-boruvka", SEPARATE, ways_stay, r"pending \d+; each time ways"),
+    ("filter-boruvka", SEPARATE, paths_stay, r"pending \d+; each time paths"),
     ("ecl", None, EDGES_STAY, r"edges 100, vertices 300; a filter pass has \d+ rounds"),
     ("ecl", TOPOLOGY, EDGES_STAY, r"vertices 300; a filter pass has \d+ rounds"),
     ("ecl", None, edges_grow, r"edges \d+, edges left \d+; a worklist holds"),
@@ -205,7 +205,7 @@ def test_counts_that_size_a_launch_have_bounds(
 def test_bounds() -> None:
     """Of 2**32 vertices halved 32 times one is left; the round after that finds none."""
     assert progress.MOST_ROUNDS == 33
-    assert gpu.MOST_FOLLOWINGS >= 32  # ways of 2**30 vertices, followed two at a time
+    assert gpu.MOST_FOLLOWINGS >= 32  # paths of 2**30 vertices, followed two at a time
     device = clmst.get_device()
     for done in range(33):
         progress.check_rounds("x", device, done)

@@ -1,4 +1,4 @@
-"""The plan of a solve by `dense`: its buffers, and the sizes and macros of its kernels."""
+"""The workspace of a solve by `dense`: its buffers, and the sizes and macros of its kernels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ N_COUNTS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DensePlan:
+class DenseWorkspace:
     """The buffers of a solve by `dense`. They are kept with the graph for the next solve."""
 
     device: Device
@@ -73,7 +73,7 @@ class DensePlan:
         dimensions: int = 0,
         *,
         unit: int = 32,
-    ) -> DensePlan:
+    ) -> DenseWorkspace:
         """Allocate the buffers of a solve.
 
         A block consists of consecutive cells of one row of the matrix; their number is a multiple
@@ -151,7 +151,7 @@ def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, i
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}
 
 
-def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
+def workspace_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DenseWorkspace:
     """Return the buffers and sizes for solves of a complete graph.
 
     They are made once and kept with the matrix.
@@ -159,14 +159,14 @@ def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
     key = ("dense", maximum)
     if key not in matrix.plans:
         defines = matrix.defines(maximum=maximum)
-        matrix.plans[key] = DensePlan.make(
+        matrix.plans[key] = DenseWorkspace.make(
             matrix.device, matrix.n_vertices, tuple(matrix.panels), defines, matrix.dimensions
         )
-    plan: DensePlan = matrix.plans[key]
-    return plan
+    workspace: DenseWorkspace = matrix.plans[key]
+    return workspace
 
 
-def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DensePlan:
+def workspace_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DenseWorkspace:
     """Return the buffers and sizes for solves of a graph, and build its adjacency matrix.
 
     They are kept with the graph and not built again. Because of its size, only one matrix is kept:
@@ -179,9 +179,9 @@ def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Den
         with launch.phase("build"):
             panels = _build(graph, launch, maximum=maximum)
         defines = key_defines(wide=wide)
-        graph.derived[key] = DensePlan.make(graph.device, graph.n_vertices, panels, defines)
-    plan: DensePlan = graph.derived[key]
-    return plan
+        graph.derived[key] = DenseWorkspace.make(graph.device, graph.n_vertices, panels, defines)
+    workspace: DenseWorkspace = graph.derived[key]
+    return workspace
 
 
 def key_defines(*, wide: bool) -> dict[str, int]:
