@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from clmst.route import (
     StreamFacts,
     Way,
 )
+from clmst.route.limits import MEASURED
 from clmst.runtime import source
 from tests.helpers.bounds import bounds
 
@@ -244,6 +246,29 @@ def test_every_limit_has_a_corner_and_evidence() -> None:
     for one in fields(Limits):
         assert one.metadata["unit"], one.name
         assert len(one.metadata["evidence"]) > 20, one.name
+
+
+# Limits whose measurement no page has. A limit that gets a record has to leave this list.
+WITHOUT_RECORD = {
+    "small_matrix", "small_unsorted_matrix", "small_complete", "serial_compute_units",
+    "equal_weights", "host_unsorted_tree", "host_equal_tree", "hierarchy_alone", "turns",
+    "listed_neighbours", "flat_dimensions", "device_order", "host_parallel", "host_complete",
+    "filter_sparse_times", "device_sort", "vertices_per_edge", "forest_per_lost_edge",
+    "streamed_part", "dense_part", "weights_on_host", "warm_start", "warm_start_candidates",
+    "series", "series_density", "scan_one_launch", "selection_one_launch", "selection_serial",
+}  # fmt: skip
+
+
+def test_each_limit_has_a_kept_measurement_or_is_listed_as_without() -> None:
+    """The page of a kept measurement has its words, and the day and the device are known."""
+    assert {one.name for one in fields(Limits)} - set(MEASURED) == WITHOUT_RECORD
+    assert set(MEASURED) <= {one.name for one in fields(Limits)}
+    root = Path(__file__).parents[1]
+    for name, one in MEASURED.items():
+        assert date.fromisoformat(one.date), name
+        assert one.device, name
+        if (root / "docs").exists() and (root / "benchmarks").exists():
+            assert one.part in " ".join((root / one.page).read_text("utf-8").split()), name
 
 
 def test_the_page_has_the_limits() -> None:

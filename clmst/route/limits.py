@@ -249,10 +249,84 @@ class Limits:
 LIMITS = Limits()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Where the measurement behind a limit is kept.
+
+    Attributes
+    ----------
+    page : str
+        The file, as a path from the root of the repository.
+    part : str
+        Words of that file that only the measurement has: a heading, or the text of a row.
+    date : str
+        The day on which the figures were written down, as year-month-day.
+    device : str
+        Where it was measured.
+    """
+
+    page: str
+    part: str
+    date: str
+    device: str
+
+
+_TWO, _H100, _H200 = "two cores of an AMD EPYC", "NVIDIA H100", "NVIDIA H200"
+
+
+def _log(part: str, date: str, device: str) -> Measured:
+    """Return the place of a measurement in the log of the benchmarks."""
+    return Measured(page="benchmarks/log.md", part=part, date=date, device=device)
+
+
+def _page(page: str, part: str, date: str, device: str) -> Measured:
+    """Return the place of a measurement in a page of the documentation."""
+    return Measured(page=f"docs/{page}.md", part=part, date=date, device=device)
+
+
+MEASURED = {
+    "small_list": _log("Lists of edges by one work-item", "2026-11-26", _TWO),
+    "host": _page("performance", "an H100 takes 0.56 ms for 100 vertices", "2026-11-29", _H100),
+    "host_conversion": _log("COO and CSC matrices of equal weights", "2026-11-26", _TWO),
+    "prim": _log('Small and dense graphs: what "auto" goes by', "2026-11-22", _TWO),
+    "prim_once": _log('Small and dense graphs: what "auto" goes by', "2026-11-22", _TWO),
+    "points_by_prim": _log("Trees of few points by Prim's algorithm", "2026-11-26", _TWO),
+    "hierarchy": _log("Points: hierarchies or all pairs", "2026-11-24", f"{_H200}, {_H100}"),
+    "hierarchy_dimensions": _log("| 100,000 | 12 | 139 / 85.5 |", "2026-11-27", _H100),
+    "flat_neighbours": _log("Core distances of fewer than 8,000 points", "2026-11-26", _H100),
+    "one_work_group": _log("All rounds of up to 2,048 points", "2026-11-27", _H100),
+    "one_launch": _log("Above 512 points all work-groups read", "2026-11-27", _H200),
+    "device_check": _log("A device checks matrices from 16,384", "2026-11-26", _H100),
+    "networkx": _page("networkx", "| 2,000 | 609 |", "2026-11-28", _TWO),
+    "products_alone": _log("Squares by products", "2026-11-26", _TWO),
+    "products": _log("Squares by products", "2026-11-26", _H200),
+    "serial_dendrogram": _log("dendrograms of up to 5,120 points", "2026-11-26", _H200),
+    "condensed_tiles": _log("Condensing of up to 8 tiles", "2026-11-26", _TWO),
+    "stream_on_device": _page("scaling", "0.42 to 0.78", "2026-11-29", _TWO),
+    "stream_filter": _page("scaling", "took 17.8 s of processor time", "2026-11-29", _TWO),
+    "warm_start_resident": _log("Warm starts from more edges", "2026-11-23", _H200),
+    "series_candidates": _log("road_usa 0.6 with any weights", "2026-11-23", _H200),
+}
+"""The kept measurements, by the names of the limits that they are about.
+
+A limit that is not here has no kept measurement. Its evidence, if it has figures, was measured when
+the limit was chosen, and can only be measured again.
+"""
+
+
 def limits_table() -> str:
     """Return all limits as a table in Markdown, which docs/algorithms.md contains."""
     rows = [
-        f"| `{one.name}` | {one.default:,} | {one.metadata['unit']} | {one.metadata['evidence']} |"
+        f"| `{one.name}` | {one.default:,} | {one.metadata['unit']} | {one.metadata['evidence']} "
+        f"| {_place(one.name)} |"
         for one in fields(Limits)
     ]
-    return "\n".join(["| limit | value | of | evidence |", "|---|--:|---|---|", *rows])
+    return "\n".join(
+        ["| limit | value | of | evidence | kept in |", "|---|--:|---|---|---|", *rows]
+    )
+
+
+def _place(name: str) -> str:
+    """Return in words where the measurement behind a limit is kept: page, device and date."""
+    found = MEASURED.get(name)
+    return f"{found.page}, {found.device}, {found.date}" if found else "not kept"
