@@ -305,7 +305,7 @@ MEASURED = {
     "stream_on_device": _page("scaling", "0.42 to 0.78", "2026-11-29", _TWO),
     "stream_filter": _page("scaling", "took 17.8 s of processor time", "2026-11-29", _TWO),
     "warm_start_resident": _log("Warm starts from more edges", "2026-11-23", _H200),
-    "series_candidates": _log("road_usa 0.6 with any weights", "2026-11-23", _H200),
+    "series_candidates": _log("road_usa 0.6 with any weights", "2026-11-22", _H200),
 }
 """The kept measurements, by the names of the limits that they are about.
 

@@ -13,6 +13,7 @@
 //
 // The root of a component is its least vertex. The largest component often contains vertex 0, and
 // paths to its root stay short.
+#include "device/union_find.cl"
 #include "device/work_group.cl"
 
 // Indices of the words of the result: the status of the solve, and the number of edges of the
@@ -57,18 +58,6 @@ static inline uint start_of(const matrix_t *matrix, uint row) {
 
 static inline uint column_of(const matrix_t *matrix, uint slot) {
   return index_at(matrix->indices, slot, matrix->is_wide);
-}
-
-// Return the root of a vertex, with path halving by plain stores. wi_find_halving of
-// device/union_find.cl is safe if other work-items change the parents at the same time, but with it
-// a whole solve takes a fifth longer.
-static inline uint wi_find_alone(global uint *parents, uint v) {
-  for (;;) {
-    const uint parent = parents[v], above = parents[parent];
-    if (above == parent) return parent;
-    parents[v] = above;
-    v = above;
-  }
 }
 
 // Return whether all rows begin and end inside the arrays.

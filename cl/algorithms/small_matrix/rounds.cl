@@ -6,6 +6,7 @@
 // This is the filter of V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning
 // tree algorithm" (ALENEX 2009), section 3. The light edges are called a window.
 #include "algorithms/small_matrix/edge_list.cl"
+#include "device/union_find.cl"
 
 // Means "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
@@ -131,15 +132,6 @@ static inline bool wi_keys_rise(edges_t edges) {
   return edge >= edges.count;
 }
 
-// Return the root of a vertex, with path halving.
-static inline uint wi_root(global uint *parents, uint vertex) {
-  while (parents[vertex] != vertex) {
-    parents[vertex] = parents[parents[vertex]];
-    vertex = parents[vertex];
-  }
-  return vertex;
-}
-
 // Kruskal's algorithm for a list of edges whose keys ascend already: join the ends of one edge
 // after the other, until there is one tree.
 //
@@ -150,7 +142,8 @@ static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
   for (uint vertex = 0; vertex < n; ++vertex) parents[vertex] = vertex;
   uint missing = n - 1;
   for (uint edge = 0; edge < edges.count && missing > 0; ++edge) {
-    const uint u = wi_root(parents, edges.us[edge]), v = wi_root(parents, edges.vs[edge]);
+    const uint u = wi_find_alone(parents, edges.us[edge]);
+    const uint v = wi_find_alone(parents, edges.vs[edge]);
     if (u == v) continue;
     parents[max(u, v)] = min(u, v);
     chosen[edge] = 1;
