@@ -46,7 +46,10 @@ PARTS = (
     Part(
         name="choice",
         purpose="which algorithm, and whether the device is trusted with it",
-        files=("algorithms/solving.py", "algorithms/families.py", "algorithms/registry.py"),
+        files=(
+            "algorithms/direct.py", "algorithms/solving.py", "algorithms/families.py",
+            "algorithms/registry.py",
+        ),
     ),
     Part(
         name="algorithm",

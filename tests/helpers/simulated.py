@@ -59,7 +59,7 @@ from clmst.algorithms.families import (
     with_options,
 )
 from clmst.algorithms.filter_boruvka import Launches
-from clmst.algorithms.filter_boruvka import gpu_launches as filter_boruvka
+from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import workspace as filter_boruvka_workspace
 from clmst.algorithms.parts import union
 from clmst.algorithms.proof import self_test as proof_self_test

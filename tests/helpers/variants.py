@@ -30,7 +30,7 @@ from itertools import islice
 import pytest
 
 from clmst.algorithms import ecl, filter_boruvka
-from clmst.algorithms.filter_boruvka import gpu_launches, workspace
+from clmst.algorithms.filter_boruvka import gpu, workspace
 from clmst.primitives import chain, radix, shares
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
@@ -78,8 +78,8 @@ GPU_SHAPE = replace(
         workspace.FINISH_ITEMS: 64,
         workspace.DIRECT_VERTICES: 1 << 9,
         filter_boruvka.RESIDENT_SLOTS: 1 << 20,
-        gpu_launches.HALF_RESIDENT_SLOTS: 1 << 10,
-        gpu_launches.SEPARATE_ROUNDS: 1,
+        gpu.HALF_RESIDENT_SLOTS: 1 << 10,
+        gpu.SEPARATE_ROUNDS: 1,
     }
 )
 

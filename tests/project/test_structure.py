@@ -106,6 +106,15 @@ def test_the_picture_shows_the_files_that_a_solve_goes_through(traced: dict[str,
     assert drawn == way_of_a_solve.files_by_part(traced)
 
 
+def test_the_page_of_sizes_has_the_count_of_the_picture(traced: dict[str, Any]) -> None:
+    """Both its count of all files, and that without the parts that every solve has."""
+    page = way_of_a_solve.PICTURE.parents[1] / "code_size.md"
+    files = way_of_a_solve.files_by_part(traced)
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert f"| {sum(map(len, files[:6]))} on a CPU," in text
+    assert f"`core`, `runtime` and `route` {sum(map(len, files))}," in text
+
+
 def test_calls_of_a_solve_go_down_only(traced: dict[str, Any]) -> None:
     """A part that calls one above it would be a layer that is none."""
     assert len(way_of_a_solve.PARTS) <= 9

@@ -75,9 +75,9 @@ def begin(
     shape = options.shape_under(graph.device.policy)
     if shape == "cpu" or not graph.n_slots:
         return None
-    from clmst.algorithms.filter_boruvka import gpu_launches
+    from clmst.algorithms.filter_boruvka import gpu
 
-    return gpu_launches.begin(graph, launch, maximum=maximum, options=options, verdict=verdict)
+    return gpu.begin(graph, launch, maximum=maximum, options=options, verdict=verdict)
 
 
 @cache
@@ -90,6 +90,6 @@ def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
         from clmst.algorithms.filter_boruvka import cpu
 
         return cpu.CpuRun
-    from clmst.algorithms.filter_boruvka import gpu_launches
+    from clmst.algorithms.filter_boruvka import gpu
 
-    return gpu_launches.new_run
+    return gpu.new_run

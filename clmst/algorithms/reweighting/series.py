@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
+from clmst.algorithms.filter_boruvka.gpu import begin_candidates
 from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
 from clmst.algorithms.k_core.core_numbers import core_numbers
 from clmst.algorithms.shared.solution import Solution

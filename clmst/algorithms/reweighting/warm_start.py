@@ -8,8 +8,7 @@ import numpy as np
 
 from clmst import route
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.gpu import GpuRun
-from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
+from clmst.algorithms.filter_boruvka.gpu import GpuRun, begin_candidates
 from clmst.algorithms.filter_boruvka.workspace import Workspace
 from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
