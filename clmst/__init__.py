@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         minimum_spanning_forest as minimum_spanning_forest,
         to_device as to_device,
     )
+    from clmst.blocks.options import BlockOptions as BlockOptions, BlockProgress as BlockProgress
     from clmst.core.dense_graph import DenseGraph as DenseGraph
     from clmst.core.errors import (
         CacheWarning as CacheWarning,
@@ -118,6 +119,7 @@ _HOMES = {
         "minimum_spanning_forest",
         "to_device",
     ),
+    "clmst.blocks.options": ("BlockOptions", "BlockProgress"),
     "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
         "CacheWarning",

@@ -37,12 +37,13 @@ def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
     verify: bool = ..., symmetrize: bool = ..., weight: Any = ..., columns: Any = ...,
+    block_points: Any = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ..., weight: Any = ..., columns: Any = ...,
+    symmetrize: bool = ..., weight: Any = ..., columns: Any = ..., block_points: Any = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def minimum_spanning_forest(
     graph: Any,
@@ -57,6 +58,7 @@ def minimum_spanning_forest(
     symmetrize: bool = False,
     weight: Any = WEIGHT,
     columns: Any = None,
+    block_points: Any = None,
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
@@ -116,6 +118,10 @@ def minimum_spanning_forest(
         The columns of a data frame or an Arrow table that contain the source, the target and the
         weight. With two names all weights are 1. By default the columns "source", "target" and
         `weight`.
+    block_points : int or BlockOptions, optional
+        For :class:`Points`: solve them block by block, with at most so many points in a block, so
+        that a device never holds more than two blocks. Use it for points that are too many for one
+        device. With `devices` several blocks are solved at the same time. The result is the same.
 
     Returns
     -------
@@ -137,7 +143,7 @@ def minimum_spanning_forest(
         The graph does not fit into the memory of the device. If `algorithm`, `options`,
         `keep_on_device` and `profile` have their default values and the graph is on the host, the
         graph is solved in parts instead, as by :func:`stream_minimum_spanning_forest`, with a
-        :class:`StreamedWarning`.
+        :class:`StreamedWarning`. :class:`Points` are solved block by block, with the same warning.
     InvalidForestError
         `verify` is true and the forest is wrong. The message names the first edge that shows it.
 
@@ -162,7 +168,7 @@ def minimum_spanning_forest(
     return spanning_forest(
         graph, algorithm=algorithm, device=device, devices=devices, options=options,
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
-        weight=weight, columns=columns, maximum=False,
+        weight=weight, columns=columns, block_points=block_points, maximum=False,
     )  # fmt: skip
 
 
@@ -271,7 +277,7 @@ def spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
 def _spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
-    columns: Any = None,
+    columns: Any = None, block_points: Any = None,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph on the chosen device, or in parts if the device does not have enough memory."""
     if weight is not WEIGHT or columns is not None:
@@ -279,6 +285,18 @@ def _spanning_forest(
     check_named(algorithm, options)  # before the upload, so that a wrong name fails at once
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     graph = taken(graph, symmetrize=symmetrize)
+    if block_points is not None:
+        from clmst.blocks.placement import forest_by_blocks
+
+        given = {
+            "algorithm": algorithm, "options": options, "keep_on_device": keep_on_device,
+            "profile": profile, "verify": verify, "maximum": maximum,
+        }  # fmt: skip
+        usual = _DEFAULTS | {"maximum": False}
+        return forest_by_blocks(
+            graph, block_points, device=device, devices=devices, solve=_solve_block,
+            unsuitable={name: value for name, value in given.items() if value != usual[name]},
+        )  # fmt: skip
     if devices is not None or isinstance(graph, DeviceParts):
         from clmst.scale.placement import forest_by_several
 
@@ -299,11 +317,26 @@ def _spanning_forest(
 
         if algorithm != "auto" or options is not None or keep_on_device or profile:
             raise
-        listed = fallback.streamable(graph, get_device(device))
-        if listed is None:
+        by_blocks = isinstance(graph, Points) and not (maximum or verify)
+        listed = None if by_blocks else fallback.streamable(graph, get_device(device))
+        if listed is None and not by_blocks:
             raise
         reason = str(error)  # a text: the error's traceback would keep buffers on the device
+    if by_blocks:
+        from clmst.blocks.placement import forest_in_small_blocks
+
+        return forest_in_small_blocks(graph, device, solve=_solve_block, reason=reason)
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
+
+
+def _solve_block(points: Points, device: Any) -> Forest:
+    """Compute the minimum spanning tree of a block of points."""
+    found = _solve_whole(
+        points, algorithm="auto", device=device, options=None, maximum=False,
+        keep_on_device=False, profile=False, verify=False,
+    )  # fmt: skip
+    assert isinstance(found, Forest), "it is not kept on a device"
+    return found
 
 
 def _solve_whole(

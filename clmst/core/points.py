@@ -237,6 +237,18 @@ class Points:
             check_divided_core(core, self.exponent, self.coordinates)
         return core
 
+    def subset(self, numbers: Array) -> Points:
+        """Return the points with the given numbers, in this order, with their core distances.
+
+        Distances have the same bits as among all points. Nothing is checked again.
+        """
+        found = copy(self)
+        vars(found).pop("planes", None)
+        object.__setattr__(found, "coordinates", self.coordinates[numbers])
+        if self.core_distances is not None:
+            object.__setattr__(found, "core_distances", self.core_distances[numbers])
+        return found
+
     def at_exponent(self, exponent: int) -> Points:
         """Return the same points with another exponent. Nothing is checked again."""
         if exponent == self.exponent:
@@ -307,6 +319,10 @@ class Points:
             sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)
         if self.metric == "cosine":
             return np.maximum(1.0 - sums, 0.0)
+        return self._of_sums(sums)
+
+    def _of_sums(self, sums: Array) -> Array:
+        """Return the distances that belong to sums over all planes, except cosine distances."""
         if self.metric in ("manhattan", "chebyshev"):
             return sums
         if self.metric == "great-circle":
@@ -316,6 +332,38 @@ class Points:
             return self.multiplied(distances)
         rounded = (distances + 0.5).astype(np.int64)
         return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
+
+    def least_distances(self, gaps: npt.NDArray[np.float64]) -> Array:
+        """Return a lower bound of the distance of points that are apart by `gaps` in each plane.
+
+        Parameters
+        ----------
+        gaps : array of float64, shape (dimensions, ...)
+            Lower bounds of the absolute differences in each row of :attr:`planes`.
+
+        Returns
+        -------
+        array of float64
+            The bounds. No computed distance of two such points is less. Core distances are not
+            included.
+
+        Notes
+        -----
+        Each operation on the differences is rounded, and rounding keeps the order of numbers. So
+        the operations of a distance, applied to lower bounds of its differences, give a lower
+        bound. A cosine distance is half the square of a straight line between unit vectors, except
+        for rounding, for which the bound is reduced.
+        """
+        with np.errstate(over="ignore"):
+            if self.metric == "cosine":
+                rounding = (len(gaps) + 8) * float(np.finfo(np.float64).eps)
+                halves: Array = np.square(gaps).sum(axis=0) / 2
+                return np.maximum(halves * (1 - rounding) - rounding, 0.0)
+            if self.metric in ("manhattan", "chebyshev"):
+                sums = reduce(np.maximum if self.metric == "chebyshev" else np.add, gaps)
+            else:
+                sums = reduce(np.add, (gap * gap for gap in gaps))
+        return np.asarray(self._of_sums(sums), np.float64)
 
     def _term(self, a: Any, b: Array) -> Any:
         """Return the term of one dimension in the sum of a distance, and overwrite `a`."""

@@ -57,6 +57,7 @@ from clmst.route.primitives import (
     selected_in_one_launch,
 )
 from clmst.route.records import (
+    BLOCKS,
     BOXES,
     DEVICES,
     EQUAL,

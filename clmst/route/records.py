@@ -8,6 +8,7 @@ TURNS = "turns"
 DEVICES = "devices"
 REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
 PARTITIONS = "partitions"
+BLOCKS = "points-by-blocks"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -35,6 +36,8 @@ RECORDS = {
     "short (algorithms/edge_stream/passes.py)",
     PARTITIONS: "partitions of a table: a stream on each worker of Dask or Ray, and the union of "
     "their forests (scale/partitions.py)",
+    BLOCKS: "points that are solved block by block: trees of blocks, edges between blocks, and the "
+    "tree of both as a stream (blocks)",
 }
 
 

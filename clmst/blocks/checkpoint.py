@@ -1,0 +1,101 @@
+"""The results of tasks in a folder, so that a solve by blocks can continue after a kill."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from clmst.core.atomic_file import make_folder, replacing, write_text
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+
+VERSION = 1
+_HEADER = "points.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStore:
+    """Results of tasks, each in a file of its own. Without a folder nothing is stored.
+
+    `prefix` is the beginning of the names of the files. It tells apart the tasks of different steps
+    and of different core distances.
+    """
+
+    folder: Path | None
+    prefix: str = ""
+
+    @classmethod
+    def opened(cls, folder: Path | None, points: Points, n_points: int) -> Self:
+        """Open the folder of a checkpoint, which is created if it does not exist.
+
+        Raises InvalidArgumentError if the folder belongs to other points or to blocks of another
+        size, or cannot be created; FileFormatError if its header is damaged.
+        """
+        if folder is None:
+            return cls(None)
+        wanted = {
+            "version": VERSION,
+            "shape": list(points.coordinates.shape),
+            "metric": points.metric,
+            "checksum": checksum(points.coordinates),
+            "block_points": n_points,
+        }
+        header = folder / _HEADER
+        if not header.exists():
+            make_folder(folder)
+            write_text(header, json.dumps(wanted))
+        try:
+            found = json.loads(header.read_text())
+        except (OSError, ValueError) as error:
+            raise FileFormatError(f"{header} is not the header of a checkpoint") from error
+        if found != wanted:
+            differs = [key for key in wanted if found.get(key) != wanted[key]]
+            raise InvalidArgumentError(
+                f"the checkpoint {folder} is of another solve ({', '.join(differs)} differ); "
+                "give an empty folder, or the same points and the same block_points"
+            )
+        return cls(folder)
+
+    def of_step(self, prefix: str) -> TaskStore:
+        """Return the store of the tasks of a step."""
+        return TaskStore(self.folder, prefix)
+
+    def read(self, task: str) -> dict[str, Array] | None:
+        """Return the arrays that a task has stored, or None if it has stored none.
+
+        Raises FileFormatError if the file is damaged.
+        """
+        if self.folder is None:
+            return None
+        path = self._path(task)
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return {name: arrays[name] for name in arrays.files}
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise FileFormatError(
+                f"{path} is damaged; remove it, and its task is done again"
+            ) from error
+
+    def write(self, task: str, **arrays: Any) -> None:
+        """Store the arrays of a task. Either the whole file is written, or none."""
+        if self.folder is not None:
+            with replacing(self._path(task)) as stream:
+                np.savez(stream, **arrays)
+
+    def _path(self, task: str) -> Path:
+        assert self.folder is not None, "there is a folder"
+        return self.folder / f"{self.prefix}-{task}.npz"
+
+
+def checksum(array: Array) -> int:
+    """Return the CRC-32 of the bytes of an array."""
+    return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).reshape(-1))

@@ -1,0 +1,158 @@
+"""Core distances of points that are divided into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clmst.blocks.checkpoint import TaskStore
+from clmst.blocks.partition import Block
+from clmst.blocks.regions import Boxes, Doubles, Numbers, near_a_box, near_to_points
+from clmst.blocks.tasks import Step
+from clmst.core.points import Points
+
+# Returns the core distances of points, given `min_samples`.
+CoreOf = Callable[[Points, int], Doubles]
+
+_FEW = 64  # groups of so few points are not divided further
+
+
+def core_by_blocks(
+    points: Points, min_samples: int, blocks: Sequence[Block], core_of: CoreOf, store: TaskStore,
+    step: Step,
+) -> Doubles:  # fmt: skip
+    """Compute the core distances of points, of at most two blocks at once if possible.
+
+    More points are only given to `core_of` if they all lie around a single point, within the bound
+    that other points near to it have given.
+
+    Parameters
+    ----------
+    points : Points
+        All points.
+    min_samples : int
+        The number of points within a core distance, at most the size of the least block.
+    blocks : sequence of Block
+        The blocks.
+    core_of : callable
+        Computes the core distances of some points.
+    store : TaskStore
+        The core distances of blocks that an earlier process has computed.
+    step : Step
+        Counts two tasks for each block.
+
+    Returns
+    -------
+    array of float64, shape (n,)
+        The same core distances, to the last bit, as those of all points at once.
+
+    Notes
+    -----
+    Among the points of a block, each point gets an upper bound of its core distance. Only points
+    nearer than the bound can lower it. Where such points may lie in other blocks, core distances
+    are computed once more, of the points concerned together with all points near to them. If those
+    are too many, the points concerned are divided into groups.
+    """
+    core = np.empty(points.n_vertices)
+    for which, block in enumerate(blocks):
+        numbers = np.sort(block.numbers)
+        kept = store.read(f"bound-{which}")
+        if kept is None:
+            kept = {"core": core_of(points.subset(numbers), min_samples)}
+            store.write(f"bound-{which}", **kept)
+        core[numbers] = kept["core"]
+        step.count()
+    boxes = Boxes.joined([block.cloud.box for block in blocks])
+    most = 2 * max(block.numbers.size for block in blocks)
+    for which, block in enumerate(blocks):
+        kept = store.read(f"block-{which}")
+        if kept is None:
+            least = points.least_distances(boxes.gaps_to(block.cloud.box))
+            least[which] = np.inf
+            greatest = core[block.numbers].max()
+            others = [blocks[at] for at in np.argsort(least, kind="stable") if least[at] < greatest]
+            if others:
+                _BlockCore(points, min_samples, core, block, others, core_of, most).lower()
+            store.write(f"block-{which}", core=core[block.numbers])
+        else:
+            core[block.numbers] = kept["core"]
+        step.count()
+    return core
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _BlockCore:
+    """The bounds of the core distances of a block's points.
+
+    `others` are the blocks that may have points within these bounds, the nearest first. `core` are
+    the bounds of all points; those of this block are lowered.
+    """
+
+    points: Points
+    min_samples: int
+    core: Doubles
+    block: Block
+    others: list[Block]
+    core_of: CoreOf
+    most: int
+
+    def lower(self) -> None:
+        """Lower the bounds until they are exact."""
+        groups = [np.arange(self.block.numbers.size)]
+        is_first = True
+        while groups:
+            own, near = self._near(groups.pop())
+            if not own.size:
+                continue
+            around = self._around(own)
+            size = around.size + sum(map(len, near))
+            if size <= self.most:
+                self._compute(own, around, near)
+                continue
+            if is_first or own.size <= _FEW:
+                # The nearest of the other points lower the bounds, within which are then fewer.
+                sizes = around.size + np.cumsum([one.size for one in near])
+                n_taken = max(int(np.searchsorted(sizes, self.most, side="right")), 1)
+                self._compute(own, around, near[:n_taken])
+                if n_taken == len(near):
+                    continue
+            if is_first or own.size == 1:
+                groups.append(own)
+            else:
+                groups += [own[: own.size // 2], own[own.size // 2 :]]
+            is_first = False
+
+    def _near(self, group: Numbers) -> tuple[Numbers, list[Numbers]]:
+        """Find the points of a group that are near to other blocks, and the points near to them.
+
+        Returns the points of the group, as positions in the block in rising order; and for each
+        other block the numbers of its points that lie within a bound of one of them.
+        """
+        cloud, bounds = self.block.cloud, self.core[self.block.numbers]
+        only = np.full(bounds.size, -np.inf)
+        only[group] = bounds[group]
+        is_own, near = np.zeros(bounds.size, bool), []
+        for other in self.others:
+            at = near_a_box(self.points, cloud, only, other.cloud.box, below=True)
+            found = near_to_points(self.points, cloud, at, bounds[at], other.cloud, below=True)
+            if found.size:
+                is_own[at] = True
+                near.append(other.numbers[found])
+        return np.flatnonzero(is_own), near
+
+    def _around(self, own: Numbers) -> Numbers:
+        """Return the numbers of the block's points within the bounds of `own`, those included."""
+        bounds = self.core[self.block.numbers[own]]
+        found = near_to_points(self.points, self.block.cloud, own, bounds, self.block.cloud)
+        return self.block.numbers[found]
+
+    def _compute(self, own: Numbers, around: Numbers, near: list[Numbers]) -> None:
+        """Compute core distances among some points, and lower the bounds of `own` to them."""
+        numbers = np.sort(np.concatenate([around, *near]))
+        if numbers.size < self.min_samples:
+            return  # only so many nearer points could lower a bound
+        found = self.core_of(self.points.subset(numbers), self.min_samples)
+        mine = self.block.numbers[own]
+        self.core[mine] = np.minimum(self.core[mine], found[np.searchsorted(numbers, mine)])

@@ -1,0 +1,152 @@
+"""Pieces of blocks, and bounds on the heaviest edge between their points.
+
+A point has a *climb*: the weight of the heaviest edge on the path between it and the root of its
+piece, in the tree of its block. An edge between two points of different pieces can only be in the
+spanning tree of all points if it is not heavier than some path between its ends. One such path
+leads from one end to the root of its piece, on to the root of the other piece, and to the other
+end. So its weight is at most the greatest of both climbs and of the heaviest edge between the
+roots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from clmst.blocks.regions import Doubles, Numbers
+from clmst.core.paths import components
+
+_HEAVY = 3.0  # how many times heavier an edge between two pieces is than most edges of a block
+_MOST_EDGES = 0.95  # the share of the edges that are "most"
+_LEAST_SHARE = 1 / 64  # of the points of a block that a piece has
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The pieces of a block.
+
+    Attributes
+    ----------
+    n_pieces : int
+        The number of pieces, at least 1.
+    labels : array of int, shape (n,)
+        The piece of each point of the block.
+    climbs : array of float64, shape (n,)
+        The weight of the heaviest edge between each point and the root of its piece.
+    links : array of int, shape (k, 2)
+        The edges of the block's tree between different pieces, which connect all pieces.
+    link_weights : array of float64, shape (k,)
+        Their weights.
+    """
+
+    n_pieces: int
+    labels: npt.NDArray[np.int32]
+    climbs: Doubles
+    links: Numbers
+    link_weights: Doubles
+
+
+def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
+    """Divide the tree of a block into pieces, where few edges are much heavier than the others.
+
+    `edges` has shape (n - 1, 2) and contains positions of points in the block. A block that lies
+    across two clusters has a piece for each, so that the heavy edge between the clusters counts
+    only for paths between the pieces. O(n log n).
+    """
+    if n == 1:
+        none = np.zeros((0, 2), np.int64)
+        return Pieces(1, np.zeros(1, np.int32), np.zeros(1), none, np.zeros(0))
+    u, v = edges[:, 0], edges[:, 1]
+    usual = np.quantile(weights, _MOST_EDGES)
+    is_light = weights <= _HEAVY * usual
+    _, parts = components(n, u[is_light], v[is_light])
+    sizes = np.bincount(parts)
+    large = np.flatnonzero(sizes >= max(sizes.max() * _LEAST_SHARE, 2))
+    roots = _central_points(n, edges, weights, parts, large)
+    is_link = _heaviest_between(n, edges, weights, roots)
+    return _rooted(n, edges, weights, is_link, roots)
+
+
+def _central_points(
+    n: int, edges: Numbers, weights: Doubles, parts: Numbers, large: Numbers
+) -> Numbers:
+    """Choose a root in each of the parts `large`: a point that light edges connect to many others.
+
+    That is a point of the greatest component of the part without its heaviest twentieth of edges.
+    """
+    inside = parts[edges[:, 0]] == parts[edges[:, 1]]
+    order = np.lexsort((weights, parts[edges[:, 0]]))
+    order = order[inside[order]]
+    part_of = parts[edges[order, 0]]
+    starts = np.searchsorted(part_of, np.arange(parts.max() + 2))
+    counts = np.diff(starts)
+    rank = np.arange(order.size) - starts[part_of]
+    kept = order[rank <= _MOST_EDGES * (counts[part_of] - 1)]
+    _, cores = components(n, edges[kept, 0], edges[kept, 1])
+    sizes = np.bincount(cores)
+    by_size = np.lexsort((-sizes[cores], parts))
+    firsts = np.searchsorted(parts[by_size], large)
+    return np.asarray(by_size[firsts], np.int64)
+
+
+def _heaviest_between(
+    n: int, edges: Numbers, weights: Doubles, roots: Numbers
+) -> npt.NDArray[np.bool_]:
+    """Find the edges without which each tree of the block has one root, the heaviest ones.
+
+    An additional vertex, joined to all roots by edges lighter than all others, makes cycles. The
+    heaviest edge of each cycle is not in the least spanning tree.
+    """
+    if roots.size == 1:
+        return np.zeros(len(edges), bool)
+    from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
+
+    ranks = np.empty(len(edges))
+    ranks[np.argsort(weights, kind="stable")] = np.arange(2, len(edges) + 2)
+    u = np.concatenate([edges[:, 0], np.full(roots.size, n)])
+    v = np.concatenate([edges[:, 1], roots])
+    values = np.concatenate([ranks, np.ones(roots.size)])
+    kept = minimum_spanning_tree(sparse.coo_array((values, (u, v)), shape=(n + 1, n + 1)).tocsr())
+    is_kept = np.zeros(len(edges) + 2, bool)
+    is_kept[kept.data.astype(np.int64)] = True
+    return np.asarray(~is_kept[ranks.astype(np.int64)])
+
+
+def _rooted(
+    n: int, edges: Numbers, weights: Doubles, is_link: npt.NDArray[np.bool_], roots: Numbers
+) -> Pieces:
+    """Give each point its piece and its climb."""
+    from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
+
+    own = edges[~is_link]
+    # An additional vertex n, joined to all roots, makes the pieces one tree for a single search.
+    u = np.concatenate([own[:, 0], np.full(roots.size, n)])
+    v = np.concatenate([own[:, 1], roots])
+    # The values are the positions of edges plus one, since 0 is no entry.
+    places = np.arange(1, u.size + 1)
+    tree = sparse.coo_array((places, (u, v)), shape=(n + 1, n + 1)).tocsr()
+    tree = (tree + tree.T).tocsr()
+    _, parents = breadth_first_order(tree, n, directed=True)
+    above = parents[:n].astype(np.int64)
+    # The edge to the parent: of the two ends of an edge, the parent is the other one.
+    climbs = np.zeros(n)
+    is_child = above[own[:, 0]] == own[:, 1]
+    children = np.where(is_child, own[:, 0], own[:, 1])
+    climbs[children] = weights[~is_link]
+    labels = np.full(n, -1, np.int32)
+    labels[roots] = np.arange(roots.size)
+    above[roots] = roots
+    # In each step every pointer leads twice as far, until all lead to roots.
+    while True:
+        higher = above[above]
+        climbs = np.maximum(climbs, climbs[above])
+        if np.array_equal(higher, above):
+            break
+        above = higher
+    return Pieces(
+        n_pieces=roots.size, labels=labels[above], climbs=climbs, links=edges[is_link],
+        link_weights=weights[is_link],
+    )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Solves by blocks on the devices that a caller names, or on a device that is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from clmst.blocks.options import FEWEST, BlockOptions
+from clmst.blocks.solve import tree_by_blocks
+from clmst.core.arguments import shown
+from clmst.core.errors import (
+    InvalidArgumentError,
+    OutOfDeviceMemoryError,
+    StreamedWarning,
+    warn_of_fallback,
+)
+from clmst.core.forest import Forest
+from clmst.core.points import Points
+from clmst.runtime.device import Device
+from clmst.runtime.device_parts import check_one_of, named_devices
+from clmst.runtime.device_threads import named_failures, together
+from clmst.runtime.discovery import get_device
+
+# Computes something from points on a device. Its second argument is None for the default device.
+OnDevice = Callable[[Points, Any], Any]
+
+# A device that cannot hold n points gets blocks of n / 8, so that two of them are a quarter.
+_SHARE = 8
+
+
+def forest_by_blocks(
+    graph: Any, block_points: Any, *, device: Any, devices: Any, solve: OnDevice,
+    unsuitable: Mapping[str, Any],
+) -> Forest:  # fmt: skip
+    """Compute the minimum spanning tree of points block by block.
+
+    `block_points`, `device` and `devices` are arguments of :func:`clmst.minimum_spanning_forest`.
+    `solve` computes the tree of a block on a device. `unsuitable` has those other arguments of the
+    call that differ from their defaults and contradict a solve by blocks. InvalidArgumentError is
+    raised for the first of them, and if `graph` is not Points of the host.
+    """
+    check_one_of(device, devices)
+    options = BlockOptions.of(block_points)
+    check_points(graph)
+    for name, value in unsuitable.items():
+        raise InvalidArgumentError(
+            f"{name} is {shown(value)}, and block_points is given; a solve by blocks finds the "
+            "minimum spanning tree on the host, by the algorithm that is the fastest for a block"
+        )
+    found: list[Any] = [device] if devices is None else list(named_devices(devices))
+    return _tree(graph, options, found, solve)
+
+
+def check_points(graph: Any) -> None:
+    """Raise InvalidArgumentError if blocks are asked for anything but Points on the host."""
+    if not isinstance(graph, Points):
+        raise InvalidArgumentError(
+            f"block_points is given for a {type(graph).__name__}; only Points of the host are "
+            "divided into blocks (stream_minimum_spanning_forest takes edges that do not fit)"
+        )
+
+
+def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reason: str) -> Forest:
+    """Compute the minimum spanning tree of points for which a device has too little memory.
+
+    Blocks are made smaller until they fit. `reason` says why the points do not fit. Gives a
+    StreamedWarning for each size of blocks.
+    """
+    n_points = points.n_vertices
+    while True:
+        n_points = max(n_points // _SHARE, FEWEST)
+        get_device(device).release_memory()
+        warn_of_fallback(
+            f"the points are solved in blocks of {n_points}, since they do not fit: {reason}",
+            StreamedWarning,
+        )
+        try:
+            return _tree(points, BlockOptions(n_points=n_points), [device], solve)
+        except OutOfDeviceMemoryError as error:
+            if n_points == FEWEST:
+                raise
+            reason = str(error)
+
+
+def _tree(
+    points: Points, options: BlockOptions, devices: Sequence[Device | None], solve: OnDevice
+) -> Forest:
+    """Compute the tree of points by blocks, at most one tree for each device at the same time."""
+
+    def trees_of(blocks: Sequence[Points]) -> Sequence[Forest]:
+        if len(blocks) < 2:
+            return [solve(block, devices[0]) for block in blocks]
+        named: list[Any] = list(devices[: len(blocks)])
+        with named_failures(named):
+            return together(named, lambda k: solve(blocks[k], named[k]))
+
+    return tree_by_blocks(points, options, trees_of, at_once=len(devices), device=devices[0])

@@ -1,0 +1,214 @@
+"""Points in the order of a k-d tree, and searches for the points that are near to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.points import Points
+
+Doubles = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+_LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
+# So many boxes are put around points when the points near to them are looked for.
+_MOST_BOXES = 64
+_FEWEST_IN_A_BOX = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Boxes in the coordinates from which distances are computed.
+
+    `low` and `high` have shape (dimensions, n): the least and the greatest coordinates in each of
+    the n boxes.
+    """
+
+    low: Doubles
+    high: Doubles
+
+    @classmethod
+    def around(cls, planes: Doubles, starts: Numbers | None = None) -> Self:
+        """Return boxes around runs of points.
+
+        `planes` has shape (dimensions, m), and `starts` are the positions at which runs begin, by
+        default one run. There is a point in each run.
+        """
+        at = np.zeros(1, np.int64) if starts is None else starts
+        return cls(np.minimum.reduceat(planes, at, axis=1), np.maximum.reduceat(planes, at, axis=1))
+
+    @classmethod
+    def joined(cls, boxes: list[Boxes]) -> Self:
+        """Return all boxes of a list as one object."""
+        return cls(
+            np.concatenate([one.low for one in boxes], axis=1),
+            np.concatenate([one.high for one in boxes], axis=1),
+        )
+
+    def __getitem__(self, at: Numbers | slice) -> Boxes:
+        """Return some of the boxes."""
+        return Boxes(self.low[:, at], self.high[:, at])
+
+    def gaps_to(self, other: Boxes) -> Doubles:
+        """Return how far these boxes lie from others in each dimension, 0 where ranges overlap.
+
+        The numbers of boxes must be equal, or 1 on one of both sides. Points are boxes whose `low`
+        and `high` are the same.
+        """
+        gaps = np.maximum(self.low - other.high, other.low - self.high)
+        return np.maximum(gaps, 0.0, out=gaps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Points in the order of the leaves of a k-d tree.
+
+    Attributes
+    ----------
+    planes : array of float64, shape (dimensions, n)
+        The points, as rows of :attr:`Points.planes`.
+    starts : array of int, shape (k + 1,)
+        Leaf i has the points from ``starts[i]`` to below ``starts[i + 1]``.
+    leaves : Boxes
+        The box around the points of each leaf.
+    box : Boxes
+        The one box around all points.
+    """
+
+    planes: Doubles
+    starts: Numbers
+    leaves: Boxes
+    box: Boxes
+
+    @classmethod
+    def of(cls, planes: Doubles) -> tuple[Self, Numbers]:
+        """Put points into the order of a k-d tree. Returns the cloud, and the order as positions.
+
+        `planes` has shape (dimensions, n), n > 0. O(n log(n / leaf size)).
+        """
+        leaves, parts = [], [np.arange(planes.shape[1])]
+        while parts:
+            part = parts.pop()
+            if part.size <= _LEAF:
+                leaves.append(part)
+                continue
+            own = planes[:, part]
+            widest = int(np.argmax(own.max(axis=1) - own.min(axis=1)))
+            order = np.argpartition(own[widest], part.size // 2)
+            parts += [part[order[: part.size // 2]], part[order[part.size // 2 :]]]
+        order = np.concatenate(leaves)
+        starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
+        ordered = np.ascontiguousarray(planes[:, order])
+        boxes = Boxes.around(ordered, starts[:-1])
+        return cls(ordered, starts, boxes, Boxes.around(ordered)), order
+
+    def points_at(self, at: Numbers) -> Boxes:
+        """Return points as boxes of the size 0."""
+        planes = self.planes[:, at]
+        return Boxes(planes, planes)
+
+    def of_leaves(self, leaves: Numbers) -> Numbers:
+        """Return the positions of all points of some leaves, in rising order."""
+        sizes = self.starts[leaves + 1] - self.starts[leaves]
+        ends = np.cumsum(sizes)
+        first = np.repeat(self.starts[leaves] - (ends - sizes), sizes)
+        return first + np.arange(int(ends[-1]) if sizes.size else 0)
+
+    def greatest_of_leaves(self, values: Doubles) -> Doubles:
+        """Return the greatest of the values of each leaf's points. `values` has shape (n,)."""
+        return np.asarray(np.maximum.reduceat(values, self.starts[:-1]))
+
+
+def near_a_box(
+    points: Points, cloud: Cloud, reaches: Doubles, box: Boxes, *, below: bool = False
+) -> Numbers:
+    """Find the points of a cloud from which a box is within reach.
+
+    Parameters
+    ----------
+    points : Points
+        Any points with the metric and the scale of the cloud's.
+    cloud : Cloud
+        The points to look through.
+    reaches : array of float64, shape (n,)
+        The reach of each point, a distance.
+    box : Boxes
+        One box.
+    below : bool
+        Whether only distances below the reach count, and not those equal to it.
+
+    Returns
+    -------
+    array of int
+        The positions of the points, in rising order.
+    """
+
+    def within(least: Doubles, reach: Doubles) -> npt.NDArray[np.bool_]:
+        return least < reach if below else least <= reach
+
+    least = points.least_distances(cloud.leaves.gaps_to(box))
+    at = cloud.of_leaves(np.flatnonzero(within(least, cloud.greatest_of_leaves(reaches))))
+    least = points.least_distances(cloud.points_at(at).gaps_to(box))
+    return at[within(least, reaches[at])]
+
+
+def near_to_points(
+    points: Points, cloud: Cloud, at: Numbers, reaches: Doubles, others: Cloud, *,
+    below: bool = False,
+) -> Numbers:  # fmt: skip
+    """Find the points of another cloud that may be within reach of some points of a cloud.
+
+    Parameters
+    ----------
+    points : Points
+        Any points with the metric and the scale of the clouds'.
+    cloud, at : Cloud, array of int, shape (q,)
+        The points from which is searched, as positions in rising order.
+    reaches : array of float64, shape (q,)
+        The reach of each of them, a distance.
+    others : Cloud
+        The points among which those within reach are looked for.
+    below : bool
+        Whether only distances below the reach count, and not those equal to it.
+
+    Returns
+    -------
+    array of int
+        Positions in `others`, in rising order. Points that are not within reach may be included,
+        because the points `at` are put into some boxes, and the distance to a box is a lower bound
+        of the distances to its points.
+    """
+    is_found = np.zeros(others.planes.shape[1], bool)
+    for boxes, greatest in _boxes_around(cloud, at, reaches):
+        gaps = Boxes(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
+            Boxes(others.leaves.low[:, None], others.leaves.high[:, None])
+        )
+        least = points.least_distances(gaps)
+        near = least < greatest[:, None] if below else least <= greatest[:, None]
+        for which in np.flatnonzero(near.any(axis=1)):
+            some = others.of_leaves(np.flatnonzero(near[which]))
+            some = some[~is_found[some]]
+            own = points.least_distances(others.points_at(some).gaps_to(boxes[which : which + 1]))
+            within = own < greatest[which] if below else own <= greatest[which]
+            is_found[some[within]] = True
+    return np.flatnonzero(is_found)
+
+
+def _boxes_around(cloud: Cloud, at: Numbers, reaches: Doubles) -> Iterator[tuple[Boxes, Doubles]]:
+    """Yield boxes around near points with similar reaches, and the greatest reach in each box.
+
+    Points whose reach is more than twice the median get boxes of their own, so that few points do
+    not widen the reach of all others.
+    """
+    if not at.size:
+        return
+    is_far = reaches > 2 * np.median(reaches)
+    for group in (np.flatnonzero(~is_far), np.flatnonzero(is_far)):
+        if group.size:
+            starts = np.arange(0, group.size, max(_FEWEST_IN_A_BOX, -(-group.size // _MOST_BOXES)))
+            boxes = Boxes.around(cloud.planes[:, at[group]], starts)
+            yield boxes, np.maximum.reduceat(reaches[group], starts)

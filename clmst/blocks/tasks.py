@@ -1,0 +1,127 @@
+"""Tasks of a solve by blocks: each computes the tree of some of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.blocks.checkpoint import TaskStore
+from clmst.blocks.options import BlockProgress
+from clmst.blocks.regions import Doubles, Numbers
+from clmst.core.forest import Forest
+from clmst.core.points import Points
+
+# Returns the spanning trees of some sets of points. It may compute them at the same time.
+TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Edges between points: `ends` of shape (k, 2), the lesser first, and `weights`."""
+
+    ends: Numbers
+    weights: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """The computation of the tree of some points.
+
+    `numbers` are the numbers of the points, in rising order. If `is_of_one` is given, it tells for
+    each point on which of two sides it is, and only the edges between both sides are wanted.
+    """
+
+    name: str
+    numbers: Numbers
+    is_of_one: npt.NDArray[np.bool_] | None = None
+
+    def edges_of(self, tree: Forest) -> Edges:
+        """Return the edges of the tree of the points that are wanted."""
+        ends, weights = tree.edges, tree.weights
+        if self.is_of_one is not None:
+            crosses = self.is_of_one[ends[:, 0]] != self.is_of_one[ends[:, 1]]
+            ends, weights = ends[crosses], weights[crosses]
+        return Edges(self.numbers[ends], weights)
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One step of a solve by blocks: the same work for each of several tasks.
+
+    Attributes
+    ----------
+    name : str
+        The name of the step, for progress.
+    n_tasks, n_dropped : int
+        The number of tasks, and of tasks that are not needed.
+    note : callable
+        Called with a :class:`BlockProgress` after each task.
+    """
+
+    name: str
+    n_tasks: int
+    note: Callable[[BlockProgress], object]
+    n_dropped: int = 0
+    done: int = 0
+    _began: float = field(default_factory=perf_counter)
+
+    def count(self) -> None:
+        """Count a task that is done."""
+        self.done += 1
+        seconds = perf_counter() - self._began
+        self.note(
+            BlockProgress(
+                step=self.name,
+                done=self.done,
+                n_tasks=self.n_tasks,
+                n_dropped=self.n_dropped,
+                seconds=seconds,
+            )  # fmt: skip
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solver:
+    """Computes the trees of tasks, several at the same time, and stores their edges.
+
+    Attributes
+    ----------
+    points : Points
+        All points.
+    trees_of : callable
+        Computes trees of some of the points.
+    at_once : int
+        The maximum number of trees that are given to `trees_of` together.
+    store : TaskStore
+        The results of tasks of an earlier process, and of this one.
+    note : callable
+        Called with a :class:`BlockProgress` after each task.
+    """
+
+    points: Points
+    trees_of: TreesOf
+    at_once: int
+    store: TaskStore
+    note: Callable[[BlockProgress], object]
+
+    def solved(self, tasks: Iterable[Task], step: Step) -> Iterator[tuple[Task, Edges]]:
+        """Yield each task with the edges that it finds, in the order of the tasks."""
+        remaining = iter(tasks)
+        while batch := list(islice(remaining, self.at_once)):
+            kept = [self.store.read(task.name) for task in batch]
+            missing = [task for task, found in zip(batch, kept, strict=True) if found is None]
+            trees = iter(self.trees_of([self.points.subset(task.numbers) for task in missing]))
+            for task, found in zip(batch, kept, strict=True):
+                if found is None:
+                    edges = task.edges_of(next(trees))
+                    self.store.write(task.name, ends=edges.ends, weights=edges.weights)
+                else:
+                    edges = Edges(found["ends"], found["weights"])
+                step.count()
+                yield task, edges

@@ -1,0 +1,255 @@
+"""The spanning tree of points that are divided into blocks.
+
+An edge of the tree between two blocks is in the tree of any set of points that contains both of its
+ends (the cycle property). So the tree of all points is the tree of these edges together: the trees
+of all blocks, and for each two pieces of blocks the edges between them in the tree of the points
+that may matter (:mod:`clmst.blocks.pieces` defines pieces and climbs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clmst.blocks.partition import Block
+from clmst.blocks.pieces import Pieces, divide_tree
+from clmst.blocks.regions import Boxes, Cloud, Doubles, Numbers, near_a_box, near_to_points
+from clmst.blocks.tasks import Edges, Solver, Step, Task
+from clmst.core.paths import Hierarchy
+from clmst.core.points import Points
+
+# The first edge between two pieces is looked for among so many points of each.
+_PROBED = 128
+_PROBED_LEAVES = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A piece of a block.
+
+    `numbers` are the numbers of its points among all points, and `climbs` their climbs, both in the
+    order of `cloud`. `nearest` is the least core distance of a point, or 0 without core distances.
+    """
+
+    block: int
+    numbers: Numbers
+    climbs: Doubles
+    cloud: Cloud
+    nearest: float
+
+
+@dataclass(slots=True, eq=False)
+class Bounds:
+    """Upper bounds of the heaviest edge on the path between the roots of each two pieces.
+
+    They come from edges that are known between pieces: `u`, `v` are the pieces, and `weights` the
+    greatest of the edge's weight and the climbs of its ends.
+    """
+
+    u: list[Numbers] = field(default_factory=list)
+    v: list[Numbers] = field(default_factory=list)
+    weights: list[Doubles] = field(default_factory=list)
+
+    def add(self, u: Numbers, v: Numbers, weights: Doubles) -> None:
+        """Add edges between pieces."""
+        self.u.append(u)
+        self.v.append(v)
+        self.weights.append(weights)
+
+    def between(self, n_pieces: int, a: Numbers, b: Numbers) -> Doubles:
+        """Return the bound for each pair of different pieces, infinite if no path is known.
+
+        O(k log k) for k known edges, and O(log n) for each pair.
+        """
+        u, v, weights = (np.concatenate(part) for part in (self.u, self.v, self.weights))
+        order = np.argsort(weights, kind="stable")
+        u, v, weights = u[order], v[order], weights[order]
+        kept = _kruskal(n_pieces, u, v)
+        self.u, self.v, self.weights = [u[kept]], [v[kept]], [weights[kept]]
+        hierarchy = Hierarchy(n_pieces, u[kept], v[kept])
+        trees = hierarchy.trees()
+        bounds = np.full(a.size, np.inf)
+        joined = np.flatnonzero(trees[a] == trees[b])
+        bounds[joined] = weights[kept][hierarchy.last_ranks(a[joined], b[joined])]
+        return bounds
+
+
+def _kruskal(n: int, u: Numbers, v: Numbers) -> Numbers:
+    """Return the positions of the edges that Kruskal's algorithm takes, given in rising order."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
+
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    # Of parallel edges the first is the lightest.
+    _, first = np.unique(low * n + high, return_index=True)
+    matrix = sparse.coo_array((first + 1.0, (low[first], high[first])), shape=(n, n)).tocsr()
+    return np.sort(minimum_spanning_tree(matrix).data.astype(np.int64)) - 1
+
+
+def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[Edges]:
+    """Yield edges between points, among which are all edges of the spanning tree of the points.
+
+    No edge is yielded twice. The solver gets at most two blocks at once, in the order of the
+    numbers of their points, so that equal weights are ordered as among all points.
+    """
+    pieces: list[Piece] = []
+    bounds = Bounds()
+    tasks = (Task(f"block-{k}", np.sort(block.numbers)) for k, block in enumerate(blocks))
+    step = Step("trees of blocks", len(blocks), solver.note)
+    for block, (task, edges) in zip(blocks, solver.solved(tasks, step), strict=True):
+        yield edges
+        places = np.empty(task.numbers.size, np.int64)  # the position in the cloud of each point
+        places[np.searchsorted(task.numbers, block.numbers)] = np.arange(places.size)
+        ends = places[np.searchsorted(task.numbers, edges.ends)]
+        found = divide_tree(places.size, ends, edges.weights.astype(np.float64))
+        bounds.add(*_links(found, len(pieces)))
+        pieces += _pieces(solver.points, step.done - 1, block, found)
+    if len(blocks) > 1:
+        yield from _between_blocks(pieces, bounds, solver)
+
+
+def _links(found: Pieces, first: int) -> tuple[Numbers, Numbers, Doubles]:
+    """Return the edges between the pieces of a block, for :meth:`Bounds.add`."""
+    u, v = found.links.T
+    weights = np.maximum(found.link_weights, np.maximum(found.climbs[u], found.climbs[v]))
+    return first + found.labels[u].astype(np.int64), first + found.labels[v], weights
+
+
+def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Piece]:
+    """Return the pieces of a block."""
+    core, pieces = points.core_distances, []
+    for label in range(found.n_pieces):
+        own, cloud = np.flatnonzero(found.labels == label), block.cloud
+        if found.n_pieces > 1:
+            cloud, order = Cloud.of(cloud.planes[:, own])
+            own = own[order]
+        numbers = block.numbers[own]
+        nearest = 0.0 if core is None else float(core[numbers].min())
+        pieces.append(Piece(which, numbers, found.climbs[own], cloud, nearest))
+    return pieces
+
+
+def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iterator[Edges]:
+    """Yield the edges between pieces of different blocks that may be in the tree of all points."""
+    points = solver.points
+    a, b, least = _pairs(points, pieces)
+    is_probed = np.zeros(a.size, bool)
+    while True:
+        between = bounds.between(len(pieces), a, b)
+        wanted = np.flatnonzero((least <= between) & ~is_probed)
+        if not wanted.size:
+            break
+        chosen = wanted[_first_of_each(len(pieces), a[wanted], b[wanted])]
+        is_probed[chosen] = True
+        for at in chosen.tolist():
+            bounds.add(*_probe(points, pieces, int(a[at]), int(b[at])))
+    climbs = np.array([piece.climbs.max() for piece in pieces])
+    needed = np.flatnonzero(least <= np.maximum(between, np.maximum(climbs[a], climbs[b])))
+    step = Step("edges between blocks", needed.size, solver.note, n_dropped=a.size - needed.size)
+
+    def tasks() -> Iterator[Task]:
+        for at in needed.tolist():
+            one, other = pieces[a[at]], pieces[b[at]]
+            near = _near_parts(points, one, other, float(least[at]), float(between[at]))
+            if all(part.size for part in near):
+                yield _task(f"pair-{a[at]}-{b[at]}", one, other, *near)
+            else:
+                step.count()
+
+    for _, edges in solver.solved(tasks(), step):
+        yield edges
+
+
+def _pairs(points: Points, pieces: list[Piece]) -> tuple[Numbers, Numbers, Doubles]:
+    """Return all pairs of pieces of different blocks, the pairs with the least bounds first.
+
+    The third array has a lower bound of the weights of the edges between the pieces of each pair.
+    O(p**2 log p) for p pieces.
+    """
+    boxes = Boxes.joined([piece.cloud.box for piece in pieces])
+    block = np.array([piece.block for piece in pieces])
+    nearest = np.array([piece.nearest for piece in pieces])
+    found: list[tuple[Numbers, Numbers, Doubles]] = []
+    for which, piece in enumerate(pieces):
+        others = which + 1 + np.flatnonzero(block[which + 1 :] != piece.block)
+        least = points.least_distances(boxes[others].gaps_to(piece.cloud.box))
+        least = np.maximum(np.maximum(least, nearest[others]), piece.nearest)
+        found.append((np.full(others.size, which), others, least))
+    a, b, least = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.argsort(least, kind="stable")
+    return a[order], b[order], least[order]
+
+
+def _first_of_each(n_pieces: int, a: Numbers, b: Numbers) -> Numbers:
+    """Return the positions of the pairs that are the first pair of one of their pieces."""
+    first = np.full(n_pieces, a.size)
+    np.minimum.at(first, a, np.arange(a.size))
+    np.minimum.at(first, b, np.arange(b.size))
+    return np.unique(first[first < a.size])
+
+
+def _probe(points: Points, pieces: list[Piece], a: int, b: int) -> tuple[Numbers, Numbers, Doubles]:
+    """Find an edge between two pieces that bounds the path between their roots, as a known edge.
+
+    It is the best edge between some points of each piece: those for which the distance to the box
+    of the other piece, the climb and the core distance are small.
+    """
+    one, other = pieces[a], pieces[b]
+    u, v = _likely_ends(points, one, other), _likely_ends(points, other, one)
+    weights = points.weights_of(one.numbers[u][:, None], other.numbers[v]).astype(np.float64)
+    weights = np.maximum(weights, np.maximum(one.climbs[u][:, None], other.climbs[v]))
+    return np.array([a]), np.array([b]), np.array([weights.min()])
+
+
+def _likely_ends(points: Points, piece: Piece, other: Piece) -> Numbers:
+    """Return up to `_PROBED` points of a piece that light edges may join to another piece.
+
+    They are in the leaves that are the nearest to the other piece.
+    """
+    cloud, box = piece.cloud, other.cloud.box
+    by_leaf = points.least_distances(cloud.leaves.gaps_to(box))
+    at = cloud.of_leaves(np.argsort(by_leaf, kind="stable")[:_PROBED_LEAVES])
+    cost = np.maximum(points.least_distances(cloud.points_at(at).gaps_to(box)), piece.climbs[at])
+    if points.core_distances is not None:
+        np.maximum(cost, points.core_distances[piece.numbers[at]], out=cost)
+    return at[np.argpartition(cost, _PROBED)[:_PROBED]] if at.size > _PROBED else at
+
+
+def _near_parts(
+    points: Points, one: Piece, other: Piece, least: float, between: float
+) -> tuple[Numbers, Numbers]:
+    """Find the points of two pieces between which an edge may be in the tree of all points.
+
+    `least` is a lower bound of the weights of edges between the pieces, and `between` an upper
+    bound of the heaviest edge on the path between their roots. Returns positions in both pieces.
+    """
+    u, reach_of_u = _near_points(points, one, other, least, between)
+    v, reach_of_v = _near_points(points, other, one, least, between)
+    of_other = near_to_points(points, one.cloud, u, reach_of_u, other.cloud)
+    of_one = near_to_points(points, other.cloud, v, reach_of_v, one.cloud)
+    return np.union1d(u, of_one), np.union1d(v, of_other)
+
+
+def _task(name: str, one: Piece, other: Piece, u: Numbers, v: Numbers) -> Task:
+    """Return the task of finding the edges between some points of two pieces."""
+    numbers = np.concatenate([one.numbers[u], other.numbers[v]])
+    order = np.argsort(numbers)
+    return Task(name, numbers[order], is_of_one=order < u.size)
+
+
+def _near_points(
+    points: Points, piece: Piece, other: Piece, least: float, between: float
+) -> tuple[Numbers, Doubles]:
+    """Find the points of a piece whose reach may contain points of another piece.
+
+    The reach of a point is the greater of its climb and `between`. Returns their positions in the
+    piece, and their reaches.
+    """
+    reaches = np.maximum(piece.climbs, between)
+    allowed = np.where(reaches >= least, reaches, -np.inf)
+    if points.core_distances is not None:
+        allowed[points.core_distances[piece.numbers] > reaches] = -np.inf
+    at = near_a_box(points, piece.cloud, allowed, other.cloud.box)
+    return at, reaches[at]
