@@ -317,15 +317,15 @@ def _spanning_forest(
 
         if algorithm != "auto" or options is not None or keep_on_device or profile:
             raise
-        by_blocks = isinstance(graph, Points) and not (maximum or verify)
-        listed = None if by_blocks else fallback.streamable(graph, get_device(device))
-        if listed is None and not by_blocks:
+        in_blocks = graph if isinstance(graph, Points) and not (maximum or verify) else None
+        listed = fallback.streamable(graph, get_device(device))
+        if listed is None and in_blocks is None:
             raise
         reason = str(error)  # a text: the error's traceback would keep buffers on the device
-    if by_blocks:
+    if listed is None:
         from clmst.blocks.placement import forest_in_small_blocks
 
-        return forest_in_small_blocks(graph, device, solve=_solve_block, reason=reason)
+        return forest_in_small_blocks(in_blocks, device, solve=_solve_block, reason=reason)
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
 
 

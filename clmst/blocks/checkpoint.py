@@ -98,4 +98,4 @@ class TaskStore:
 
 def checksum(array: Array) -> int:
     """Return the CRC-32 of the bytes of an array."""
-    return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).reshape(-1))
+    return zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B"))

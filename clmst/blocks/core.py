@@ -19,34 +19,25 @@ CoreOf = Callable[[Points, int], Doubles]
 _FEW = 64  # groups of so few points are not divided further
 
 
-def core_by_blocks(
-    points: Points, min_samples: int, blocks: Sequence[Block], core_of: CoreOf, store: TaskStore,
-    step: Step,
-) -> Doubles:  # fmt: skip
-    """Compute the core distances of points, of at most two blocks at once if possible.
+@dataclass(frozen=True, slots=True, eq=False)
+class CoreSolver:
+    """Computes the core distances of points, of at most two blocks at once if possible.
 
     More points are only given to `core_of` if they all lie around a single point, within the bound
     that other points near to it have given.
 
-    Parameters
+    Attributes
     ----------
     points : Points
         All points.
     min_samples : int
         The number of points within a core distance, at most the size of the least block.
-    blocks : sequence of Block
-        The blocks.
     core_of : callable
         Computes the core distances of some points.
     store : TaskStore
         The core distances of blocks that an earlier process has computed.
     step : Step
         Counts two tasks for each block.
-
-    Returns
-    -------
-    array of float64, shape (n,)
-        The same core distances, to the last bit, as those of all points at once.
 
     Notes
     -----
@@ -55,31 +46,44 @@ def core_by_blocks(
     are computed once more, of the points concerned together with all points near to them. If those
     are too many, the points concerned are divided into groups.
     """
-    core = np.empty(points.n_vertices)
-    for which, block in enumerate(blocks):
-        numbers = np.sort(block.numbers)
-        kept = store.read(f"bound-{which}")
-        if kept is None:
-            kept = {"core": core_of(points.subset(numbers), min_samples)}
-            store.write(f"bound-{which}", **kept)
-        core[numbers] = kept["core"]
-        step.count()
-    boxes = Boxes.joined([block.cloud.box for block in blocks])
-    most = 2 * max(block.numbers.size for block in blocks)
-    for which, block in enumerate(blocks):
-        kept = store.read(f"block-{which}")
-        if kept is None:
-            least = points.least_distances(boxes.gaps_to(block.cloud.box))
+
+    points: Points
+    min_samples: int
+    core_of: CoreOf
+    store: TaskStore
+    step: Step
+
+    def solve(self, blocks: Sequence[Block]) -> Doubles:
+        """Return the core distances of all points, which are divided into blocks.
+
+        They are the same, to the last bit, as those of all points at once.
+        """
+        core = np.empty(self.points.n_vertices)
+        for which, block in enumerate(blocks):
+            numbers = np.sort(block.numbers)
+            core[numbers] = self._kept(
+                f"bound-{which}",
+                lambda some=numbers: self.core_of(self.points.subset(some), self.min_samples),
+            )
+        boxes = Boxes.joined([block.cloud.box for block in blocks])
+        most = 2 * max(block.numbers.size for block in blocks)
+        for which, block in enumerate(blocks):
+            least = self.points.least_distances(boxes.gaps_to(block.cloud.box))
             least[which] = np.inf
             greatest = core[block.numbers].max()
             others = [blocks[at] for at in np.argsort(least, kind="stable") if least[at] < greatest]
-            if others:
-                _BlockCore(points, min_samples, core, block, others, core_of, most).lower()
-            store.write(f"block-{which}", core=core[block.numbers])
-        else:
-            core[block.numbers] = kept["core"]
-        step.count()
-    return core
+            lowered = _BlockCore(self, core, block, others, most).lowered
+            core[block.numbers] = self._kept(f"block-{which}", lowered)
+        return core
+
+    def _kept(self, task: str, compute: Callable[[], Doubles]) -> Doubles:
+        """Return the core distances of a task, which are computed unless they are stored."""
+        kept = self.store.read(task)
+        if kept is None:
+            kept = {"core": compute()}
+            self.store.write(task, **kept)
+        self.step.count()
+        return kept["core"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,16 +94,14 @@ class _BlockCore:
     the bounds of all points; those of this block are lowered.
     """
 
-    points: Points
-    min_samples: int
+    solver: CoreSolver
     core: Doubles
     block: Block
     others: list[Block]
-    core_of: CoreOf
     most: int
 
-    def lower(self) -> None:
-        """Lower the bounds until they are exact."""
+    def lowered(self) -> Doubles:
+        """Lower the bounds until they are exact, and return those of the block."""
         groups = [np.arange(self.block.numbers.size)]
         is_first = True
         while groups:
@@ -123,6 +125,7 @@ class _BlockCore:
             else:
                 groups += [own[: own.size // 2], own[own.size // 2 :]]
             is_first = False
+        return np.asarray(self.core[self.block.numbers])
 
     def _near(self, group: Numbers) -> tuple[Numbers, list[Numbers]]:
         """Find the points of a group that are near to other blocks, and the points near to them.
@@ -135,8 +138,10 @@ class _BlockCore:
         only[group] = bounds[group]
         is_own, near = np.zeros(bounds.size, bool), []
         for other in self.others:
-            at = near_a_box(self.points, cloud, only, other.cloud.box, below=True)
-            found = near_to_points(self.points, cloud, at, bounds[at], other.cloud, below=True)
+            at = near_a_box(self.solver.points, cloud, only, other.cloud.box, below=True)
+            found = near_to_points(
+                self.solver.points, cloud, at, bounds[at], other.cloud, below=True
+            )
             if found.size:
                 is_own[at] = True
                 near.append(other.numbers[found])
@@ -145,14 +150,14 @@ class _BlockCore:
     def _around(self, own: Numbers) -> Numbers:
         """Return the numbers of the block's points within the bounds of `own`, those included."""
         bounds = self.core[self.block.numbers[own]]
-        found = near_to_points(self.points, self.block.cloud, own, bounds, self.block.cloud)
+        found = near_to_points(self.solver.points, self.block.cloud, own, bounds, self.block.cloud)
         return self.block.numbers[found]
 
     def _compute(self, own: Numbers, around: Numbers, near: list[Numbers]) -> None:
         """Compute core distances among some points, and lower the bounds of `own` to them."""
         numbers = np.sort(np.concatenate([around, *near]))
-        if numbers.size < self.min_samples:
+        if numbers.size < self.solver.min_samples:
             return  # only so many nearer points could lower a bound
-        found = self.core_of(self.points.subset(numbers), self.min_samples)
+        found = self.solver.core_of(self.solver.points.subset(numbers), self.solver.min_samples)
         mine = self.block.numbers[own]
         self.core[mine] = np.minimum(self.core[mine], found[np.searchsorted(numbers, mine)])

@@ -62,7 +62,7 @@ def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
     u, v = edges[:, 0], edges[:, 1]
     usual = np.quantile(weights, _MOST_EDGES)
     is_light = weights <= _HEAVY * usual
-    _, parts = components(n, u[is_light], v[is_light])
+    parts = components(n, u[is_light], v[is_light])[1].astype(np.int64)
     sizes = np.bincount(parts)
     large = np.flatnonzero(sizes >= max(sizes.max() * _LEAST_SHARE, 2))
     roots = _central_points(n, edges, weights, parts, large)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clmst.blocks.options import FEWEST, BlockOptions
-from clmst.blocks.solve import tree_by_blocks
+from clmst.blocks.solve import check_points, tree_by_blocks
 from clmst.core.arguments import shown
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -49,15 +49,6 @@ def forest_by_blocks(
         )
     found: list[Any] = [device] if devices is None else list(named_devices(devices))
     return _tree(graph, options, found, solve)
-
-
-def check_points(graph: Any) -> None:
-    """Raise InvalidArgumentError if blocks are asked for anything but Points on the host."""
-    if not isinstance(graph, Points):
-        raise InvalidArgumentError(
-            f"block_points is given for a {type(graph).__name__}; only Points of the host are "
-            "divided into blocks (stream_minimum_spanning_forest takes edges that do not fit)"
-        )
 
 
 def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reason: str) -> Forest:

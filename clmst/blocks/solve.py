@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clmst.blocks.checkpoint import TaskStore, checksum
-from clmst.blocks.core import CoreOf, core_by_blocks
+from clmst.blocks.core import CoreOf, CoreSolver
 from clmst.blocks.options import BlockOptions, BlockProgress
 from clmst.blocks.partition import divide
 from clmst.blocks.regions import Doubles
@@ -23,6 +23,15 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.route import BLOCKS, Way
 from clmst.scale.stream import stream_minimum_spanning_forest
+
+
+def check_points(graph: Any) -> None:
+    """Raise InvalidArgumentError if blocks are asked for anything but Points on the host."""
+    if not isinstance(graph, Points):
+        raise InvalidArgumentError(
+            f"block_points is given for a {type(graph).__name__}; only Points of the host are "
+            "divided into blocks (stream_minimum_spanning_forest takes edges that do not fit)"
+        )
 
 
 def tree_by_blocks(
@@ -56,6 +65,8 @@ def tree_by_blocks(
     nearly all points matter for each pair, so it takes up to b times as long as a solve at once.
     """
     n, latest = points.n_vertices, list[BlockProgress]()
+    if n <= options.n_points:
+        return trees_of([points])[0]
     core = points.core_distances
     with _announced("computing a spanning tree by blocks", options, latest) as note:
         store = TaskStore.opened(options.folder, points, options.n_points)
@@ -90,7 +101,9 @@ def core_distances_by_blocks(
     They are the same, to the last bit, as those of all points at once. Raises InvalidArgumentError
     if blocks may have fewer than `min_samples` points.
     """
-    if points.n_vertices > options.n_points < 2 * min_samples:
+    if points.n_vertices <= options.n_points:
+        return core_of(points, min_samples)
+    if options.n_points < 2 * min_samples:
         raise InvalidArgumentError(
             f"block_points is {options.n_points} and min_samples is {min_samples}; a block must "
             "have at least twice as many points as min_samples"
@@ -99,9 +112,10 @@ def core_distances_by_blocks(
         store = TaskStore.opened(options.folder, points, options.n_points)
         blocks = divide(points, options.n_points)
         step = Step("core distances", 2 * len(blocks), note)
-        return core_by_blocks(
-            points, min_samples, blocks, core_of, store.of_step(f"core-{min_samples}"), step
+        solver = CoreSolver(
+            points, min_samples, core_of, store.of_step(f"core-{min_samples}"), step
         )
+        return solver.solve(blocks)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from clmst.blocks.checkpoint import TaskStore
 from clmst.blocks.options import BlockProgress
-from clmst.blocks.regions import Doubles, Numbers
+from clmst.blocks.regions import Numbers
 from clmst.core.forest import Forest
 from clmst.core.points import Points
 
@@ -75,15 +75,11 @@ class Step:
         """Count a task that is done."""
         self.done += 1
         seconds = perf_counter() - self._began
-        self.note(
-            BlockProgress(
-                step=self.name,
-                done=self.done,
-                n_tasks=self.n_tasks,
-                n_dropped=self.n_dropped,
-                seconds=seconds,
-            )  # fmt: skip
-        )
+        found = BlockProgress(
+            step=self.name, done=self.done, n_tasks=self.n_tasks, n_dropped=self.n_dropped,
+            seconds=seconds,
+        )  # fmt: skip
+        self.note(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,7 +63,8 @@ class Bounds:
 
         O(k log k) for k known edges, and O(log n) for each pair.
         """
-        u, v, weights = (np.concatenate(part) for part in (self.u, self.v, self.weights))
+        u, v = np.concatenate(self.u), np.concatenate(self.v)
+        weights = np.concatenate(self.weights)
         order = np.argsort(weights, kind="stable")
         u, v, weights = u[order], v[order], weights[order]
         kept = _kruskal(n_pieces, u, v)

@@ -32,7 +32,9 @@ _CELLS_AT_ONCE = 1 << 22
 
 
 @lasting("computing core distances")
-def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
+def core_distances(
+    points: Any, min_samples: int, *, device: Any = None, block_points: Any = None
+) -> npt.NDArray[np.float64]:
     """Compute the core distance of each point: the distance to its `min_samples`-th nearest point.
 
     HDBSCAN uses the core distance as a measure of density: it is small where points are dense [1]_.
@@ -51,6 +53,9 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
         greater value gives greater and smoother core distances. With 1 all core distances are 0.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
+    block_points : int or BlockOptions, optional
+        Compute them block by block, with at most so many points in a block, at least twice
+        `min_samples`. Use it for points that are too many for the device. The result is the same.
 
     Returns
     -------
@@ -99,11 +104,31 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     n = points.n_vertices
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     found = get_device(device)
+    if block_points is not None:
+        return by_blocks(points, min_samples, block_points, found)
     if isinstance(points, DenseGraph):
         return core_of_matrix(checked_graph(points).weights, min_samples)
     if isinstance(points, Graph):
         return core_of_edges(checked_graph(points).symmetrised(), min_samples)
     return _of_points(points.with_core_distances(None), min_samples, found)
+
+
+def by_blocks(
+    points: Any, min_samples: int, block_points: Any, device: Device
+) -> npt.NDArray[np.float64]:
+    """Compute the core distances of points block by block.
+
+    `block_points` is the argument of :func:`core_distances`. Raises InvalidArgumentError if the
+    points are not Points.
+    """
+    from clmst.blocks.options import BlockOptions
+    from clmst.blocks.solve import check_points, core_distances_by_blocks
+
+    check_points(points)
+    return core_distances_by_blocks(
+        points.with_core_distances(None), min_samples, BlockOptions.of(block_points),
+        lambda block, k: _of_points(block, k, device),
+    )  # fmt: skip
 
 
 def _of_points(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:

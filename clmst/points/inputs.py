@@ -41,11 +41,14 @@ INFINITE, MISSING = -2, -3  # labels of points with an infinite coordinate, and 
 _UNITS = 16  # units in the last place by which rounding may bring a distance below 0
 
 
-def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
+def forest_of(
+    X: Any, metric: Any, metric_params: Any, device: Any, block_points: Any = None
+) -> Forest:
     """Compute the minimum spanning forest of an input, or return the input if it is a Forest."""
     if isinstance(X, Forest):
         return X
-    return minimum_spanning_forest(graph_of(X, metric, metric_params), device=device)
+    graph = graph_of(X, metric, metric_params)
+    return minimum_spanning_forest(graph, device=device, block_points=block_points)
 
 
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:

@@ -30,6 +30,7 @@ def single_linkage(
     join: Literal["connected", "exact"] = "connected",
     join_components: bool = False,
     device: Any = None,
+    block_points: Any = None,
 ) -> npt.NDArray[np.float64]:
     """Compute the single-linkage dendrogram of points, distances or a graph.
 
@@ -69,6 +70,10 @@ def single_linkage(
         Without it such a graph raises InvalidForestError.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
+    block_points : int or BlockOptions, optional
+        Compute the tree of the points block by block, with at most so many points in a block. Use
+        it for points that are too many for the device. The result is the same. `neighbours` must be
+        None.
 
     Returns
     -------
@@ -107,7 +112,12 @@ def single_linkage(
     """
     check_bool("join_components", join_components)
     if neighbours is None:
-        forest = forest_of(X, metric, metric_params, device)
+        forest = forest_of(X, metric, metric_params, device, block_points)
+    elif block_points is not None:
+        raise InvalidArgumentError(
+            "neighbours and block_points are given; give one of the two, since a tree that begins "
+            "with a graph of neighbours is not divided into blocks"
+        )
     else:
         forest = neighbour_forest(
             X, neighbours, join=join, metric=metric, metric_params=metric_params, device=device

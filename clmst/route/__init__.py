@@ -108,6 +108,7 @@ from clmst.route.streams import (
 )
 
 __all__ = [
+    "BLOCKS",
     "BOXES",
     "DEVICES",
     "EQUAL",
