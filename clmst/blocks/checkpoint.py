@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import zipfile
 import zlib
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from clmst.core.atomic_file import make_folder, replacing, write_text
+from clmst.core.atomic_file import make_folder, write_bytes, write_text
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 
 VERSION = 1
 _HEADER = "points.json"
+_CHECK = 4  # bytes of the CRC-32 at the end of each file
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +77,22 @@ class TaskStore:
             return None
         path = self._path(task)
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in arrays.files}
+            content = path.read_bytes()
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise FileFormatError(
-                f"{path} is damaged; remove it, and its task is done again"
-            ) from error
+        arrays, check = content[:-_CHECK], content[-_CHECK:]
+        if zlib.crc32(arrays).to_bytes(_CHECK, "little") != check:
+            raise FileFormatError(f"{path} is damaged; remove it, and its task is done again")
+        with np.load(BytesIO(arrays), allow_pickle=False) as found:
+            return dict(found)
 
     def write(self, task: str, **arrays: Any) -> None:
         """Store the arrays of a task. Either the whole file is written, or none."""
         if self.folder is not None:
-            with replacing(self._path(task)) as stream:
-                np.savez(stream, **arrays)
+            content = BytesIO()
+            np.savez(content, **arrays)
+            check = zlib.crc32(content.getbuffer()).to_bytes(_CHECK, "little")
+            write_bytes(self._path(task), content.getvalue() + check)
 
     def _path(self, task: str) -> Path:
         assert self.folder is not None, "there is a folder"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from clmst.core.points import Points
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
+_FAN = 8  # children of a node of the k-d tree
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
 # So many boxes are put around points when the points near to them are looked for.
 _MOST_BOXES = 64
@@ -97,9 +99,10 @@ class Cloud:
                 leaves.append(part)
                 continue
             own = planes[:, part]
-            widest = int(np.argmax(own.max(axis=1) - own.min(axis=1)))
-            order = np.argpartition(own[widest], part.size // 2)
-            parts += [part[order[: part.size // 2]], part[order[part.size // 2 :]]]
+            widest = own[np.argmax(own.max(axis=1) - own.min(axis=1))]
+            ends = np.linspace(0, part.size, min(_FAN, -(-part.size // _LEAF)) + 1).astype(np.int64)
+            order = part[np.argpartition(widest, ends[1:-1])]
+            parts += [order[low:high] for low, high in pairwise(ends)]
         order = np.concatenate(leaves)
         starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
         ordered = np.ascontiguousarray(planes[:, order])

@@ -1,0 +1,1 @@
+"""Points that are solved block by block."""
