@@ -9,14 +9,14 @@ import numpy as np
 
 from clmst.blocks.checkpoint import TaskStore
 from clmst.blocks.partition import Block
-from clmst.blocks.regions import Boxes, Doubles, Numbers, near_a_box, near_to_points
+from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to_points
 from clmst.blocks.tasks import Step
 from clmst.core.points import Points
 
 # Returns the core distances of points, given `min_samples`.
 CoreOf = Callable[[Points, int], Doubles]
 
-_FEW = 64  # groups of so few points are not divided further
+_UNDIVIDED = 64  # groups of so few points are not divided further
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class CoreSolver:
                 f"bound-{which}",
                 lambda some=numbers: self.core_of(self.points.subset(some), self.min_samples),
             )
-        boxes = Boxes.joined([block.cloud.box for block in blocks])
+        boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
         for which, block in enumerate(blocks):
             least = self.points.least_distances(boxes.gaps_to(block.cloud.box))
@@ -113,7 +113,7 @@ class _BlockCore:
             if size <= self.most:
                 self._compute(own, around, near)
                 continue
-            if is_first or own.size <= _FEW:
+            if is_first or own.size <= _UNDIVIDED:
                 # The nearest of the other points lower the bounds, within which are then fewer.
                 sizes = around.size + np.cumsum([one.size for one in near])
                 n_taken = max(int(np.searchsorted(sizes, self.most, side="right")), 1)

@@ -23,8 +23,8 @@ _FEWEST_IN_A_BOX = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
-    """Boxes in the coordinates from which distances are computed.
+class BoxArray:
+    """BoxArray in the coordinates from which distances are computed.
 
     `low` and `high` have shape (dimensions, n): the least and the greatest coordinates in each of
     the n boxes.
@@ -44,18 +44,18 @@ class Boxes:
         return cls(np.minimum.reduceat(planes, at, axis=1), np.maximum.reduceat(planes, at, axis=1))
 
     @classmethod
-    def joined(cls, boxes: list[Boxes]) -> Self:
+    def joined(cls, boxes: list[BoxArray]) -> Self:
         """Return all boxes of a list as one object."""
         return cls(
             np.concatenate([one.low for one in boxes], axis=1),
             np.concatenate([one.high for one in boxes], axis=1),
         )
 
-    def __getitem__(self, at: Numbers | slice) -> Boxes:
+    def __getitem__(self, at: Numbers | slice) -> BoxArray:
         """Return some of the boxes."""
-        return Boxes(self.low[:, at], self.high[:, at])
+        return BoxArray(self.low[:, at], self.high[:, at])
 
-    def gaps_to(self, other: Boxes) -> Doubles:
+    def gaps_to(self, other: BoxArray) -> Doubles:
         """Return how far these boxes lie from others in each dimension, 0 where ranges overlap.
 
         The numbers of boxes must be equal, or 1 on one of both sides. Points are boxes whose `low`
@@ -75,16 +75,16 @@ class Cloud:
         The points, as rows of :attr:`Points.planes`.
     starts : array of int, shape (k + 1,)
         Leaf i has the points from ``starts[i]`` to below ``starts[i + 1]``.
-    leaves : Boxes
+    leaves : BoxArray
         The box around the points of each leaf.
-    box : Boxes
+    box : BoxArray
         The one box around all points.
     """
 
     planes: Doubles
     starts: Numbers
-    leaves: Boxes
-    box: Boxes
+    leaves: BoxArray
+    box: BoxArray
 
     @classmethod
     def of(cls, planes: Doubles) -> tuple[Self, Numbers]:
@@ -106,13 +106,13 @@ class Cloud:
         order = np.concatenate(leaves)
         starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
         ordered = np.ascontiguousarray(planes[:, order])
-        boxes = Boxes.around(ordered, starts[:-1])
-        return cls(ordered, starts, boxes, Boxes.around(ordered)), order
+        boxes = BoxArray.around(ordered, starts[:-1])
+        return cls(ordered, starts, boxes, BoxArray.around(ordered)), order
 
-    def points_at(self, at: Numbers) -> Boxes:
+    def points_at(self, at: Numbers) -> BoxArray:
         """Return points as boxes of the size 0."""
         planes = self.planes[:, at]
-        return Boxes(planes, planes)
+        return BoxArray(planes, planes)
 
     def of_leaves(self, leaves: Numbers) -> Numbers:
         """Return the positions of all points of some leaves, in rising order."""
@@ -127,7 +127,7 @@ class Cloud:
 
 
 def near_a_box(
-    points: Points, cloud: Cloud, reaches: Doubles, box: Boxes, *, below: bool = False
+    points: Points, cloud: Cloud, reaches: Doubles, box: BoxArray, *, below: bool = False
 ) -> Numbers:
     """Find the points of a cloud from which a box is within reach.
 
@@ -139,7 +139,7 @@ def near_a_box(
         The points to look through.
     reaches : array of float64, shape (n,)
         The reach of each point, a distance.
-    box : Boxes
+    box : BoxArray
         One box.
     below : bool
         Whether only distances below the reach count, and not those equal to it.
@@ -187,8 +187,8 @@ def near_to_points(
     """
     is_found = np.zeros(others.planes.shape[1], bool)
     for boxes, greatest in _boxes_around(cloud, at, reaches):
-        gaps = Boxes(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
-            Boxes(others.leaves.low[:, None], others.leaves.high[:, None])
+        gaps = BoxArray(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
+            BoxArray(others.leaves.low[:, None], others.leaves.high[:, None])
         )
         least = points.least_distances(gaps)
         near = least < greatest[:, None] if below else least <= greatest[:, None]
@@ -201,7 +201,9 @@ def near_to_points(
     return np.flatnonzero(is_found)
 
 
-def _boxes_around(cloud: Cloud, at: Numbers, reaches: Doubles) -> Iterator[tuple[Boxes, Doubles]]:
+def _boxes_around(
+    cloud: Cloud, at: Numbers, reaches: Doubles
+) -> Iterator[tuple[BoxArray, Doubles]]:
     """Yield boxes around near points with similar reaches, and the greatest reach in each box.
 
     Points whose reach is more than twice the median get boxes of their own, so that few points do
@@ -213,5 +215,5 @@ def _boxes_around(cloud: Cloud, at: Numbers, reaches: Doubles) -> Iterator[tuple
     for group in (np.flatnonzero(~is_far), np.flatnonzero(is_far)):
         if group.size:
             starts = np.arange(0, group.size, max(_FEWEST_IN_A_BOX, -(-group.size // _MOST_BOXES)))
-            boxes = Boxes.around(cloud.planes[:, at[group]], starts)
+            boxes = BoxArray.around(cloud.planes[:, at[group]], starts)
             yield boxes, np.maximum.reduceat(reaches[group], starts)

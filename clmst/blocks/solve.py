@@ -13,7 +13,7 @@ from clmst.blocks.core import CoreOf, CoreSolver
 from clmst.blocks.options import BlockOptions, BlockProgress
 from clmst.blocks.partition import divide
 from clmst.blocks.regions import Doubles
-from clmst.blocks.tasks import Edges, Solver, Step, TreesOf
+from clmst.blocks.tasks import FoundEdges, Solver, Step, TreesOf
 from clmst.blocks.tree import edges_by_blocks
 from clmst.core import pairs
 from clmst.core.errors import InvalidArgumentError
@@ -85,7 +85,7 @@ def tree_by_blocks(
     return routed(forest, Way(BLOCKS, because))
 
 
-def _chunk(n: int, edges: Edges) -> tuple[Array, Array, Array, Array]:
+def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
     """Return edges as a chunk of a stream, with their positions among all pairs of n points."""
     u, v = edges.ends.T
     ids = pairs.position(n, u, v)

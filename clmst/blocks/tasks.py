@@ -22,8 +22,8 @@ TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edges:
-    """Edges between points: `ends` of shape (k, 2), the lesser first, and `weights`."""
+class FoundEdges:
+    """FoundEdges between points: `ends` of shape (k, 2), the lesser first, and `weights`."""
 
     ends: Numbers
     weights: npt.NDArray[Any]
@@ -41,13 +41,13 @@ class Task:
     numbers: Numbers
     is_of_one: npt.NDArray[np.bool_] | None = None
 
-    def edges_of(self, tree: Forest) -> Edges:
+    def edges_of(self, tree: Forest) -> FoundEdges:
         """Return the edges of the tree of the points that are wanted."""
         ends, weights = tree.edges, tree.weights
         if self.is_of_one is not None:
             crosses = self.is_of_one[ends[:, 0]] != self.is_of_one[ends[:, 1]]
             ends, weights = ends[crosses], weights[crosses]
-        return Edges(self.numbers[ends], weights)
+        return FoundEdges(self.numbers[ends], weights)
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +106,7 @@ class Solver:
     store: TaskStore
     note: Callable[[BlockProgress], object]
 
-    def solved(self, tasks: Iterable[Task], step: Step) -> Iterator[tuple[Task, Edges]]:
+    def solved(self, tasks: Iterable[Task], step: Step) -> Iterator[tuple[Task, FoundEdges]]:
         """Yield each task with the edges that it finds, in the order of the tasks."""
         remaining = iter(tasks)
         while batch := list(islice(remaining, self.at_once)):
@@ -118,6 +118,6 @@ class Solver:
                     edges = task.edges_of(next(trees))
                     self.store.write(task.name, ends=edges.ends, weights=edges.weights)
                 else:
-                    edges = Edges(found["ends"], found["weights"])
+                    edges = FoundEdges(found["ends"], found["weights"])
                 step.count()
                 yield task, edges

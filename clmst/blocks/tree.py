@@ -15,8 +15,8 @@ import numpy as np
 
 from clmst.blocks.partition import Block
 from clmst.blocks.pieces import Pieces, divide_tree
-from clmst.blocks.regions import Boxes, Cloud, Doubles, Numbers, near_a_box, near_to_points
-from clmst.blocks.tasks import Edges, Solver, Step, Task
+from clmst.blocks.regions import BoxArray, Cloud, Doubles, Numbers, near_a_box, near_to_points
+from clmst.blocks.tasks import FoundEdges, Solver, Step, Task
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
 
@@ -89,7 +89,7 @@ def _kruskal(n: int, u: Numbers, v: Numbers) -> Numbers:
     return np.sort(minimum_spanning_tree(matrix).data.astype(np.int64)) - 1
 
 
-def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[Edges]:
+def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEdges]:
     """Yield edges between points, among which are all edges of the spanning tree of the points.
 
     No edge is yielded twice. The solver gets at most two blocks at once, in the order of the
@@ -132,7 +132,7 @@ def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Pie
     return pieces
 
 
-def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iterator[Edges]:
+def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iterator[FoundEdges]:
     """Yield the edges between pieces of different blocks that may be in the tree of all points."""
     points = solver.points
     a, b, least = _pairs(points, pieces)
@@ -169,7 +169,7 @@ def _pairs(points: Points, pieces: list[Piece]) -> tuple[Numbers, Numbers, Doubl
     The third array has a lower bound of the weights of the edges between the pieces of each pair.
     O(p**2 log p) for p pieces.
     """
-    boxes = Boxes.joined([piece.cloud.box for piece in pieces])
+    boxes = BoxArray.joined([piece.cloud.box for piece in pieces])
     block = np.array([piece.block for piece in pieces])
     nearest = np.array([piece.nearest for piece in pieces])
     found: list[tuple[Numbers, Numbers, Doubles]] = []

@@ -30,7 +30,7 @@ BASE = {"core", "route"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
-API = ALGORITHMS | {"inputs", "scale", "api", "peeling", "repeated"}
+API = ALGORITHMS | {"inputs", "scale", "blocks", "api", "peeling", "repeated"}
 MAY_IMPORT = {
     "core": {"route"},
     "route": set[str](),
@@ -39,8 +39,9 @@ MAY_IMPORT = {
     "algorithms": PRIMITIVES,
     "inputs": ALGORITHMS,
     "scale": ALGORITHMS | {"io"},
+    "blocks": BASE | {"runtime", "scale"},
     "on_host": BASE | {"runtime", "scale"},
-    "api": ALGORITHMS | {"inputs", "scale", "on_host"},
+    "api": ALGORITHMS | {"inputs", "scale", "blocks", "on_host"},
     "explanation": ALGORITHMS | {"scale"},
     "peeling": ALGORITHMS | {"inputs"},
     "csgraph": API,
