@@ -322,10 +322,11 @@ def _spanning_forest(
         if listed is None and in_blocks is None:
             raise
         reason = str(error)  # a text: the error's traceback would keep buffers on the device
-    if listed is None:
+    if in_blocks is not None:
         from clmst.blocks.placement import forest_in_small_blocks
 
         return forest_in_small_blocks(in_blocks, device, solve=_solve_block, reason=reason)
+    assert listed is not None, "it was raised otherwise"
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
 
 

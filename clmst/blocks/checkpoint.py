@@ -101,4 +101,4 @@ class TaskStore:
 
 def checksum(array: Array) -> int:
     """Return the CRC-32 of the bytes of an array."""
-    return zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B"))
+    return zlib.crc32(np.ascontiguousarray(array).tobytes())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -61,10 +62,8 @@ class CoreSolver:
         core = np.empty(self.points.n_vertices)
         for which, block in enumerate(blocks):
             numbers = np.sort(block.numbers)
-            core[numbers] = self._kept(
-                f"bound-{which}",
-                lambda some=numbers: self.core_of(self.points.subset(some), self.min_samples),
-            )
+            compute = partial(self.core_of, self.points.subset(numbers), self.min_samples)
+            core[numbers] = self._kept(f"bound-{which}", compute)
         boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
         for which, block in enumerate(blocks):

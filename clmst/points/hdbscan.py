@@ -121,6 +121,11 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         says what to do.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
+    block_points : int or BlockOptions, optional
+        Compute core distances and the tree of the points block by block, with at most so many
+        points in a block, at least twice `min_samples`. Use it for points that are too many for the
+        device. The clusters are the same. The metric must be "euclidean", "manhattan", "chebyshev"
+        or "cosine", and `fit` must get no `sample_weight`.
 
     Attributes
     ----------
@@ -242,6 +247,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         branch_detection_data: bool = False,
         match_reference_implementation: bool = False,
         device: Any = None,
+        block_points: Any = None,
     ) -> None:
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
@@ -269,6 +275,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self.branch_detection_data = branch_detection_data
         self.match_reference_implementation = match_reference_implementation
         self.device = device
+        self.block_points = block_points
 
     @lasting("clustering by HDBSCAN")
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

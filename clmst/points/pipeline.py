@@ -23,14 +23,14 @@ from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import choose_clusters, condensed_tree, label_points
-from clmst.points.core_distances import core_by_the_host, reachability_graph
+from clmst.points.core_distances import by_blocks, core_by_the_host, reachability_graph
 from clmst.points.estimator import warn_of_components
 from clmst.points.simplified import without_brief_clusters
 from clmst.points.weights import core_by_weights
 from clmst.runtime.array import DeviceArray, array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import on_trusted_device
+from clmst.runtime.discovery import get_device, on_trusted_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
@@ -74,7 +74,9 @@ def cluster_by_density(graph: Any, model: HDBSCAN, weights: Nodes | None = None)
             "unless it is given"
         )
     core = None if weights is None else core_by_weights(graph, min_samples, weights)
-    if isinstance(graph, Points) and graph.metric in UNROUNDED:
+    if model.block_points is not None:
+        forest = tree_by_blocks(graph, min_samples, model, alpha, is_weighted=core is not None)
+    elif isinstance(graph, Points) and graph.metric in UNROUNDED:
         forest = tree_of_points(graph, min_samples, model.device, alpha=alpha, core=core)
     else:
         mutual = reachability_graph(graph, min_samples, alpha=alpha, core=core)
@@ -122,6 +124,29 @@ def tree_of_points(
         return minimum_spanning_forest(points.with_core_distances(core * alpha), device=device)
     plain = points.with_core_distances(None)
     return on_trusted_device(device, lambda found: _tree_on(found, plain, min_samples, alpha))
+
+
+def tree_by_blocks(
+    graph: Any, min_samples: int, model: HDBSCAN, alpha: float, *, is_weighted: bool
+) -> Forest:
+    """Compute the tree of points by mutual reachability, times `alpha`, block by block.
+
+    Raises InvalidArgumentError if `graph` is not Points with a metric for core distances, or if the
+    points have weights.
+    """
+    if is_weighted:
+        raise InvalidArgumentError(
+            "sample_weight and block_points are given; give one of the two, since points that "
+            "stand for several are not divided into blocks"
+        )
+    if isinstance(graph, Points) and graph.metric not in UNROUNDED:
+        raise InvalidArgumentError(
+            f"block_points is given, and metric is {graph.metric!r}; points in blocks must have "
+            f"one of the metrics {', '.join(UNROUNDED)}"
+        )
+    core = by_blocks(graph, min_samples, model.block_points, get_device(model.device))
+    mutual = graph.with_core_distances(core * alpha)
+    return minimum_spanning_forest(mutual, device=model.device, block_points=model.block_points)
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:

@@ -16,7 +16,7 @@ import pytest
 
 import clmst
 from clmst import BlockOptions, BlockProgress, Device, InvalidArgumentError
-from clmst.cluster import single_linkage
+from clmst.cluster import HDBSCAN, single_linkage
 from clmst.core.errors import FileFormatError, StreamedWarning
 from tests.helpers.capabilities import with_capabilities
 
@@ -131,6 +131,31 @@ def test_few_points(n: int, block_points: int) -> None:
 def test_single_linkage() -> None:
     array = np.random.default_rng(4).integers(0, 50, (700, 2)).astype(float)
     np.testing.assert_array_equal(single_linkage(array, block_points=100), single_linkage(array))
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1.3])
+@pytest.mark.parametrize("ties", ["sequential", "simultaneous"])
+def test_clusters(alpha: float, ties: Any) -> None:
+    rng = np.random.default_rng(14)
+    array = np.concatenate([rng.normal(k, 0.3, (200, 2)) for k in range(4)]).round(2)
+    given: dict[str, Any] = {"min_cluster_size": 12, "alpha": alpha, "ties": ties}
+    at_once = HDBSCAN(**given).fit(array)
+    by_blocks = HDBSCAN(**given, block_points=90).fit(array)
+    np.testing.assert_array_equal(by_blocks.labels_, at_once.labels_)
+    np.testing.assert_array_equal(by_blocks.probabilities_, at_once.probabilities_)
+    assert by_blocks.labels_.max() > 0
+
+
+def test_clusters_that_have_no_blocks() -> None:
+    array = np.random.default_rng(15).random((100, 2))
+    for model, given, message in (
+        (HDBSCAN(block_points=50, metric="haversine"), {}, "metric is 'haversine'"),
+        (HDBSCAN(block_points=50), {"sample_weight": np.ones(100, int)}, "sample_weight and"),
+        (HDBSCAN(block_points=9), {}, "a block must have at least twice"),
+        (HDBSCAN(block_points=50, metric="canberra"), {}, "given for a DenseGraph"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            model.fit(array, **given)
 
 
 def test_pairs_that_are_far_apart_are_dropped() -> None:
