@@ -198,6 +198,12 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         lambda m: yes(route.streams_instead(m, 1000 * LIMITS.streamed_part)), 999, "no", "yes",
     ),
     "dense_part": (lambda n: yes(is_dense_part(n)), LIMITS.dense_part - 1, "no", "yes"),
+    "serial_round": (
+        lambda m: yes(route.solves_round_alone(2, m, CPU)), LIMITS.serial_round, "yes", "no",
+    ),
+    "edges_per_change": (
+        lambda m: yes(route.most_changes(m) == 0), LIMITS.edges_per_change - 1, "yes", "no",
+    ),
     "weights_on_host": (
         lambda m: yes(route.checks_on_host(m)), LIMITS.weights_on_host - 1, "yes", "no",
     ),

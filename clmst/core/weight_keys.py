@@ -108,7 +108,11 @@ def first_nan(weights: Array) -> int | None:
         with np.errstate(invalid="ignore"):
             return weights[part].min()  # the minimum is NaN if any element is
 
-    if not np.isnan(in_threads(least, slices(weights.size, _CHUNK))).any():
+    if weights.size <= _CHUNK:
+        found: Any = least(slice(None))
+    else:
+        found = in_threads(least, slices(weights.size, _CHUNK))
+    if not np.isnan(found).any():
         return None
     return int(np.flatnonzero(np.isnan(weights))[0])
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from clmst.algorithms.families import with_options
+from clmst.algorithms.families import SMALL_MATRIX, with_options
 from clmst.algorithms.shared.self_test_cases import DIRECTED
+from clmst.core.weight_keys import Encoding
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case, KernelFamily, case_of
 
@@ -21,7 +23,12 @@ WARM_START = KernelFamily(
     name="warm-start", test=f"{_SELF_TEST}:warm_starts", cases=DIRECTED,
     what="rounds that begin with what earlier ones settled; else each begins anew",
 )  # fmt: skip
-FAMILIES = (ROUNDS, SERIES, WARM_START)
+SERIAL = KernelFamily(
+    name="serial-rounds", test=f"{_SELF_TEST}:serial", cases=DIRECTED,
+    what="rounds by one work-item on CPUs; where it is refused, they are solved step by step",
+    suits=SMALL_MATRIX.suits,
+)  # fmt: skip
+FAMILIES = (ROUNDS, SERIES, WARM_START, SERIAL)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
@@ -40,3 +47,8 @@ def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bo
     """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum)
     return graph.device.trust.refusal(family, case) is None
+
+
+def is_serial_trusted(device: Device, encoding: Encoding, *, maximum: bool) -> bool:
+    """Return whether the device passes the self-test of rounds by one work-item."""
+    return device.trust.refusal(SERIAL, case_of(encoding.stored, maximum=maximum)) is None

@@ -114,13 +114,15 @@ class PointsOnDevice(OneDevice):
 
     # ---------------------------------------------------------------------------- rounds
 
-    def solve_staged(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
+    def solve_staged(
+        self, staged: StagedPoints, options: RoundOptions, *, began: float
+    ) -> DeviceForest:
         """Compute the spanning tree of points at these coordinates.
 
         The tree stays on the device. `began` is the host's time at the start of the round.
         """
         with self.device.lock, self.guard(self.device):
-            launch = self._launcher(profile=profile)
+            launch = self._launcher(profile=options.profile)
             matrix = DeviceMatrix.upload(staged.points, self.device)
             uploaded = self._now(launch)
             try:

@@ -17,17 +17,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms import solving
 from clmst.algorithms.proof.prove import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
+from clmst.algorithms.reweighting.serial import SerialRounds
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
+from clmst.algorithms.shared.solution import Solution, forest_of
 from clmst.core import partition
 from clmst.core.arguments import check_bools
 from clmst.core.errors import DeviceError, InvalidArgumentError
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
 from clmst.core.threads import TaskThread, all_of
@@ -74,6 +76,8 @@ class _Failure:
     error: Exception
     is_refusal: bool
 
+
+_USUAL = RoundOptions()
 
 # The next weights of a source, or an error, or None at the end of the source.
 _Next: TypeAlias = StagedWeights | _Failure | None
@@ -135,11 +139,13 @@ class Rounds(ABC):
         """Free the memory of staged weights that will not be used."""
 
     @abstractmethod
-    def solve_staged(self, staged: Any, *, began: float, profile: bool) -> DeviceForest:
+    def solve_staged(
+        self, staged: Any, options: RoundOptions, *, began: float
+    ) -> DeviceForest | Forest:
         """Solve with staged weights, which become the current weights.
 
-        `began` is the host's time, in seconds, at the start of the round. If `profile` is True, the
-        time of each kernel is measured.
+        `began` is the host's time, in seconds, at the start of the round. The forest may be on the
+        host already if no option needs it on the device.
         """
 
     @abstractmethod
@@ -175,20 +181,24 @@ class Rounds(ABC):
             forest = self._staged_round(staged, options, began=began)
         return self._handed_over(forest, options)
 
-    def _handed_over(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest | Forest:
+    def _handed_over(
+        self, forest: DeviceForest | Forest, options: RoundOptions
+    ) -> DeviceForest | Forest:
         """Return the forest on the device or on the host, as the options request."""
-        return forest if options.keep_on_device else forest.to_host()
+        if options.keep_on_device or isinstance(forest, Forest):
+            return forest
+        return forest.to_host()
 
     @lasting("solving a round")
     def _staged_round(
         self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
-    ) -> DeviceForest:
+    ) -> DeviceForest | Forest:
         """Solve with staged weights, and free the memory of the staged form.
 
         If the solve fails, the current weights are dropped as well.
         """
         try:
-            forest = self.solve_staged(staged, began=began, profile=options.profile)
+            forest = self.solve_staged(staged, options, began=began)
             forest = self._finished(forest, options)
         except BaseException:
             self.release(staged)
@@ -197,8 +207,12 @@ class Rounds(ABC):
         self.release(staged)
         return forest
 
-    def _finished(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest:
+    def _finished(
+        self, forest: DeviceForest | Forest, options: RoundOptions
+    ) -> DeviceForest | Forest:
         """Prove the forest if `verify` is set, add times if `profile` is set, and return it."""
+        if isinstance(forest, Forest):
+            return forest
         if options.verify:
             forest = self.prove(forest)
         if options.profile:
@@ -422,7 +436,9 @@ class GraphRounds(Rounds):
         """
 
     @abstractmethod
-    def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+    def solve_changed(
+        self, changes: Changes, options: RoundOptions, *, began: float
+    ) -> DeviceForest | Forest:
         """Change some of the current weights, and solve."""
 
     @lasting("solving a round")
@@ -440,7 +456,7 @@ class GraphRounds(Rounds):
             if (encoding := self.encoding) is None:
                 raise InvalidArgumentError("there are no weights to change; solve() gives them")
             changes = self.changes(edge_ids, weights, encoding.dtype)
-            forest = self.solve_changed(changes, began=began, profile=options.profile)
+            forest = self.solve_changed(changes, options, began=began)
             forest = self._finished(forest, options)
         return self._handed_over(forest, options)
 
@@ -451,6 +467,15 @@ def lost_error(device: Device) -> DeviceError:
         f"{device.description} has failed since this solver was made, and lost what was in its "
         "memory; make another one to solve again"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _NewWeights:
+    """New weights of a round: their encoding, and the two ways of giving them to the graph."""
+
+    encoding: Encoding
+    solve_alone: Callable[..., Forest | None]  # by one work-item, which solves the round as well
+    set: Callable[[], DeviceGraph]  # by all work-items
 
 
 class SingleDevice(OneDevice, GraphRounds):
@@ -476,10 +501,18 @@ class SingleDevice(OneDevice, GraphRounds):
         self._algorithm, self._options = algorithm, options
         self.warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
+        self.serial: SerialRounds | None = None
         with device.lock, self.guard(device):
             self.parts: list[ReweightedGraph] = [ReweightedGraph(partition.whole(edges), device)]
             device.queue.finish()
         self._times_renewed = device.times_renewed
+        self._starts_warm = warm_start
+        self._learns = warm_start and route.has_warm_starts(edges.n_slots, one_launch=False)
+        self._is_alone = False
+        usual = algorithm == "auto" and options is None and edges.n_slots > 0
+        if usual and route.takes_rounds_alone(device.facts):
+            self.serial = SerialRounds(self.parts[0], maximum=maximum)
+            self._is_alone = route.solves_round_alone(edges.n_vertices, edges.n_slots, device.facts)
 
     @property
     def graph(self) -> ReweightedGraph:
@@ -502,7 +535,7 @@ class SingleDevice(OneDevice, GraphRounds):
 
     def free(self) -> None:
         """Free all memory of the prepared graph."""
-        self.parts, self.warm = [], None
+        self.parts, self.warm, self.serial = [], None, None
         self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
@@ -519,7 +552,10 @@ class SingleDevice(OneDevice, GraphRounds):
         """
         with self.guard(self.device, queues=queues or ()):
             graph = self.graph
-            staged = stage(weights, self.edges, [self.device], keeps=queues is not None)
+            staged = stage(
+                weights, self.edges, [self.device], keeps=queues is not None,
+                as_given=self._is_alone,
+            )  # fmt: skip
             if queues is not None:
                 bring(staged, [graph], queues[0])
                 queues[0].finish()
@@ -532,21 +568,31 @@ class SingleDevice(OneDevice, GraphRounds):
 
     # ---------------------------------------------------------------------------- rounds
 
-    def solve_staged(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+    def solve_staged(
+        self, staged: StagedWeights, options: RoundOptions, *, began: float
+    ) -> DeviceForest | Forest:
         """Solve with staged weights, which become the current weights.
 
         Raise InvalidGraphError if the kernels find a weight that is NaN.
         """
         with self.device.lock, self.guard(self.device):
-            graph, launch = self.graph, self._launcher(profile=profile)
+            graph, launch = self.graph, self._launcher(profile=options.profile)
             bring(staged, [graph], launch.queue)
-            uploaded = self._now(launch)
-            forest = self._solve(graph, lambda: graph.take(staged.parts[0], launch), launch)
-            if (nan := graph.first_nan(launch)) is not None:
+            uploaded, given = self._now(launch), staged.parts[0]
+            new = _NewWeights(
+                given.encoding,
+                lambda serial, **limits: serial.solve(given, launch, **limits),
+                lambda: graph.take(given, launch),
+            )
+            forest, (nan, _) = self._solve(new, options, launch)
+            nan = graph.first_nan(launch) if nan is None else nan
+            if nan is not None:
                 raise nan_error(nan, self.edges)
-        return self._timed(forest, launch, began, uploaded)
+        return self._ended(forest, launch, began, uploaded)
 
-    def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+    def solve_changed(
+        self, changes: Changes, options: RoundOptions, *, began: float
+    ) -> DeviceForest | Forest:
         """Change some of the current weights, and solve.
 
         If a change is invalid, raise InvalidArgumentError or InvalidGraphError. All weights are
@@ -554,12 +600,19 @@ class SingleDevice(OneDevice, GraphRounds):
         which of them have changed.
         """
         with self.device.lock, self.guard(self.device):
-            graph, launch = self.graph, self._launcher(profile=profile)
+            graph, launch = self.graph, self._launcher(profile=options.profile)
             ids, words = changes.upload(graph, launch)
-            uploaded = self._now(launch)
+            uploaded, present = self._now(launch), graph.present
+            assert present is not None
+            new = _NewWeights(
+                present.encoding,
+                lambda serial, **limits: serial.update(ids, words, launch, **limits),
+                lambda: graph.change(ids, words, launch),
+            )
             try:
-                forest = self._solve(graph, lambda: graph.change(ids, words, launch), launch)
-                nan, unknown = (None, None) if changes.is_checked else graph.read_faults(launch)
+                forest, (nan, unknown) = self._solve(new, options, launch)
+                if forest is not None and not changes.is_checked:
+                    nan, unknown = graph.read_faults(launch)
             except BaseException:
                 graph.forget()
                 raise
@@ -568,24 +621,87 @@ class SingleDevice(OneDevice, GraphRounds):
                 raise unknown_error(edge, unknown, self.edges.n_input)
             if nan is not None:
                 raise nan_error(changes.edge_at(nan), self.edges)
+        return self._ended(forest, launch, began, uploaded)
+
+    def _ended(
+        self, forest: DeviceForest | Forest | None, launch: Launcher, began: float, uploaded: float
+    ) -> DeviceForest | Forest:
+        """Return the forest of a round in which no fault was found, with times if requested."""
+        assert forest is not None, "a round ends with a forest or a fault"
+        if isinstance(forest, Forest):
+            return forest
         return self._timed(forest, launch, began, uploaded)
 
     def _solve(
-        self, graph: ReweightedGraph, reweight: Callable[[], DeviceGraph], launch: Launcher
-    ) -> DeviceForest:
-        """Let `reweight` set the weights of the graph, and solve it.
+        self, new: _NewWeights, options: RoundOptions, launch: Launcher
+    ) -> tuple[DeviceForest | Forest | None, tuple[int | None, int | None]]:
+        """Set the new weights of the graph, and solve it.
 
-        After a failure, everything that was kept for later rounds is dropped.
+        Return the forest, or None if one work-item has found a fault in the weights; and the
+        faults that it has found. After a failure, everything that was kept for later rounds is
+        dropped.
         """
+        graph = self.graph
         try:
-            return self._forest(reweight(), launch)
+            serial, forest, taken = self._serial_for(new.encoding), None, False
+            if serial is not None and options == _USUAL:
+                forest, taken = self._alone(serial, new, launch)
+                if forest is not None or serial.faults != (None, None):
+                    return forest, serial.faults
+            elif serial is not None:
+                serial.forget()
+            on_device = self._forest(graph.graph(launch) if taken else new.set(), launch)
+            if serial is not None and self._starts_warm:
+                serial.adopt(on_device, launch)
         except BaseException:
             has_finished(launch.queue)  # kernels must end before their memory is reused
             graph.drop_plans()
             self.series.forget()
-            if self.warm is not None:
-                self.warm.forget()
+            for kept in (self.warm, self.serial):
+                if kept is not None:
+                    kept.forget()
             raise
+        return on_device, (None, None)
+
+    def _serial_for(self, encoding: Encoding) -> SerialRounds | None:
+        """Return the rounds by one work-item if the device can and may do them, else None."""
+        serial = self.serial
+        if serial is None or families.is_serial_trusted(
+            self.device, encoding, maximum=self.maximum
+        ):
+            return serial
+        return None
+
+    def _alone(
+        self, serial: SerialRounds, new: _NewWeights, launch: Launcher
+    ) -> tuple[Forest | None, bool]:
+        """Let one work-item solve a round, if the router decides so.
+
+        Return the forest, or None without one, and whether the graph has the new weights.
+        """
+        n_edges, warm = self.edges.n_slots, self.warm
+        anew = self._is_alone and not (warm is not None and warm.is_ready)
+        if not self._starts_warm:
+            serial.forget()
+        known = serial.knows(new.encoding)
+        serial.faults = None, None
+        if not (anew or known):
+            serial.forget()
+            return None, False
+        forest = new.solve_alone(serial, most=route.most_changes(n_edges), anew=anew)
+        if forest is None:
+            return None, True
+        way = route.way_of_round(serial.n_open, n_edges, known=known)
+        if self._learns and warm is not None and way.variant == route.ANEW:
+            graph = self.graph.graph(launch)
+            warm.learn(graph, Solution(graph=graph, in_forest=serial.marks), launch)
+        return routed(forest, way), True
+
+    def forget(self) -> None:
+        """Drop the current weights, and the forest from which the next round would start."""
+        super().forget()
+        if self.serial is not None:
+            self.serial.forget()
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
         """Solve as a warm start if possible, else by series contraction, else from scratch."""

@@ -14,6 +14,7 @@ from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.self_test import SIZES
 from clmst.core import topology
+from clmst.core.forest import Forest
 from clmst.core.known_graphs import KnownGraph, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
@@ -23,6 +24,7 @@ from clmst.runtime.kernel_family import Answer, Case
 
 _CHANGED = 300  # number of edges that an update changes
 _SEED = 9
+_ON_DEVICE = RoundOptions(keep_on_device=True)
 
 
 def _answers(
@@ -30,13 +32,15 @@ def _answers(
     case: Case,
     solver: SingleDevice,
     rounds: Iterable[tuple[Array, Array | None]],
+    *,
+    options: RoundOptions = _ON_DEVICE,
 ) -> Iterator[Answer]:
     """Solve rounds of a known graph, and yield each forest beside the forest of the oracle.
 
     A round is a pair. The first element is the weight of each slot. The second is None for a solve,
     or the slots whose weights an update changes.
     """
-    ids, options = known.ranks.edge_ids, RoundOptions(keep_on_device=True)
+    ids = known.ranks.edge_ids
     for by_slot, changed in rounds:
         if changed is None:
             weights = np.zeros(known.ranks.n_input, by_slot.dtype)  # 0 for edges without a slot
@@ -46,7 +50,8 @@ def _answers(
             edges = changed if ids is None else ids[changed]
             found = solver.update(edges, by_slot[changed], options=options)
         graph = known.ranks.replace_unchecked(weights=by_slot)
-        expected, host = kruskal(graph, maximum=bool(case.maximum)), found.to_host()
+        expected = kruskal(graph, maximum=bool(case.maximum))
+        host = found if isinstance(found, Forest) else found.to_host()
         yield f"edges of a round of {known.name!r}", host.edge_ids, expected.edge_ids
         yield f"ends of edges of a round of {known.name!r}", host.edges, expected.edges
 
@@ -87,6 +92,22 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
             after = weights.copy()
             after[changed] = rng.permutation(weights[changed])
             yield from _answers(known, case, solver, [(weights, None), (after, changed)])
+
+
+def serial(device: Device, case: Case) -> Iterator[Answer]:
+    """Test the family "serial-rounds": rounds by one work-item, anew and after few changes."""
+    rng = np.random.default_rng(_SEED)
+    for size in SIZES[:2]:
+        known = known_graph(size)
+        with closing(_on_device(known, device, case, warm_start=True)) as solver:
+            weights = _weights(known, case)
+            rounds: list[tuple[Array, Array | None]] = [(weights, None)]
+            for number in range(4):
+                few = rng.choice(weights.size, 1 + weights.size // 50, replace=False)
+                weights = weights.copy()
+                weights[few] = rng.permutation(weights)[few]
+                rounds.append((weights, few if number % 2 else None))
+            yield from _answers(known, case, solver, rounds, options=RoundOptions())
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:

@@ -24,7 +24,7 @@ from clmst.core.threads import TaskThread
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.repeated import families
 from clmst.repeated.assignments import Assignment, DevicePlan
-from clmst.repeated.rounds import GraphRounds, lost_error
+from clmst.repeated.rounds import GraphRounds, RoundOptions, lost_error
 from clmst.repeated.weights import Changes, StagedWeights, bring, closed_error, nan_error, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -302,7 +302,9 @@ class SeveralDevices(GraphRounds):
     # --------------------------------------------------------------------- rounds
 
     @_named
-    def solve_staged(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+    def solve_staged(
+        self, staged: StagedWeights, options: RoundOptions, *, began: float
+    ) -> DeviceForest:
         """Solve with staged weights, which become the current weights."""
         self.forget()
 
@@ -310,10 +312,12 @@ class SeveralDevices(GraphRounds):
             bring(staged, parts, launch.queue)
             return [part.take(staged.parts[part.number], launch) for part in parts]
 
-        return self._round(take, staged.encoding, profile=profile)
+        return self._round(take, staged.encoding, profile=options.profile)
 
     @_named
-    def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+    def solve_changed(
+        self, changes: Changes, options: RoundOptions, *, began: float
+    ) -> DeviceForest:
         """Change some of the current weights, and solve.
 
         After an error the current weights are dropped.
@@ -327,7 +331,7 @@ class SeveralDevices(GraphRounds):
             return [part.change_among(ids, words, launch) for part in parts]
 
         try:
-            return self._round(change, encoding, profile=profile)
+            return self._round(change, encoding, profile=options.profile)
         except BaseException:
             self.forget()
             raise

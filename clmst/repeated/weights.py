@@ -78,22 +78,26 @@ def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue
         parts[one.number] = found[one.span]
 
 
-def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool) -> StagedWeights:
+def stage(
+    weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool, as_given: bool = False
+) -> StagedWeights:
     """Check the weights for one solve, one per edge, and encode them if they are on the host.
 
     `keeps` is True if the caller may change a host array before the solve has ended. The array is
-    then copied, unless every device copies it anyway.
+    then copied, unless every device copies it anyway. With `as_given`, weights of 64 bits keep
+    their width, and kernels check all weights for NaN.
 
     Raise InvalidArgumentError if there is not one weight per edge, or if an array is on another
     OpenCL context. Raise InvalidGraphError if the dtype is not supported, or if a weight is known
     to be NaN. Many weights of 32 bits or less are checked for NaN only by kernels.
     """
-    array = device_array(weights, devices)
+    is_plain = type(weights) is np.ndarray  # and so not on a device, for which others are asked
+    array = None if is_plain else device_array(weights, devices)
     if array is not None:
         encoding, nothing = _of_device(array.dtype)
         _check_count((array.size,), edges.n_input)
         return StagedWeights(encoding=encoding, words=nothing, is_checked=False, array=array)
-    if has(weights, "tocsr"):
+    if not is_plain and has(weights, "tocsr"):
         raise InvalidArgumentError(
             "weights are a sparse matrix; they must be an array, which solver.weights_of(matrix) "
             "makes"
@@ -101,16 +105,20 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
     values = as_weights(weights)
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
-    # Weights of 64 bits are checked in any case, because `encode` cannot narrow a NaN to 32 bits.
-    is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
-    if is_checked and (nan := first_nan(values)) is not None:
-        raise nan_error(nan, edges)
-    encoded = encode(values)
-    words = encoded.bits
+    if as_given:
+        encoding, is_checked = Encoding(dtype=values.dtype, stored=values.dtype), False
+        words = np.ascontiguousarray(values).view(encoding.word)
+    else:
+        # Weights of 64 bits are checked in any case, because `encode` cannot narrow a NaN.
+        is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
+        if is_checked and (nan := first_nan(values)) is not None:
+            raise nan_error(nan, edges)
+        encoded = encode(values)
+        words, encoding = encoded.bits, encoded.encoding
     is_callers = bool(np.may_share_memory(words, values))
     if is_callers and keeps and any(d.capabilities.host_arrays != "copied" for d in devices):
         words = words.copy()
-    return StagedWeights(encoding=encoded.encoding, words=words, is_checked=is_checked)
+    return StagedWeights(encoding=encoding, words=words, is_checked=is_checked)
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
@@ -275,11 +283,17 @@ class Changes:
         assert rounds.present is not None
         ids, widen = self.ids, partial(rounds.widen, launch)
         if isinstance(ids, np.ndarray):
-            ids = DeviceArray.from_host(ids.astype(np.uint32), rounds.device)
+            ids = _in_place(ids.astype(np.uint32, copy=False), rounds.device)
         if not isinstance(self.values, np.ndarray):
             return ids, self.values.view(widen().word)
         words, _ = self.encoded(rounds.present.encoding, widen)
-        return ids, DeviceArray.from_host(words, rounds.device)
+        return ids, _in_place(words, rounds.device)
+
+
+def _in_place(array: Array, device: Device) -> DeviceArray:
+    """Return an array that kernels can read: the host's own, if the device works in its memory."""
+    array = np.ascontiguousarray(array)
+    return DeviceArray.unchecked(array.size, array.dtype, device, device.upload(array))
 
 
 def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:

@@ -76,11 +76,16 @@ from clmst.route.records import (
     records_table,
 )
 from clmst.route.repeated import (
+    ANEW,
     checks_on_host,
     has_warm_starts,
     looks_for_series,
+    most_changes,
     series_pays,
+    solves_round_alone,
+    takes_rounds_alone,
     warm_start_pays,
+    way_of_round,
 )
 from clmst.route.sparse import (
     converts_on_host,
@@ -108,6 +113,7 @@ from clmst.route.streams import (
 )
 
 __all__ = [
+    "ANEW",
     "BLOCKS",
     "BOXES",
     "DEVICES",
@@ -152,6 +158,7 @@ __all__ = [
     "limits_table",
     "long_enough_for_products",
     "looks_for_series",
+    "most_changes",
     "one_merges",
     "passed_over",
     "passed_over_complete",
@@ -164,10 +171,13 @@ __all__ = [
     "selected_in_one_launch",
     "series_pays",
     "shape_of_rounds",
+    "solves_round_alone",
     "streams_instead",
+    "takes_rounds_alone",
     "warm_start_pays",
     "way_of_complete",
     "way_of_core_distances",
+    "way_of_round",
     "way_of_sparse",
     "way_of_steps",
     "way_of_stream",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from clmst.route.facts import DeviceFacts
+
 
 def _limit(value: int, unit: str, evidence: str) -> Any:
     """Return a field of :class:`Limits` with a default value, its unit, and the evidence for it."""
@@ -203,6 +205,16 @@ class Limits:
         "Beyond it the kernel that takes the weights checks them, too; not in "
         "benchmarks/log.md",
     )  # fmt: skip
+    serial_round: int = _limit(
+        1 << 20, "edges of a graph whose rounds one work-item solves",
+        f"{_TWO_CORES}, all weights new, to a one-shot solve: 0.69 to 0.87 with 10,000 edges, 0.76 "
+        "to 1.1 with 300,000; by steps 2.4 to 3.8 and 0.7 to 1.5; more edges were not measured",
+    )  # fmt: skip
+    edges_per_change: int = _limit(
+        16, "edges for each change of a weight that may change the forest",
+        f"{_TWO_CORES}, 1 % of the weights changed, from the forest before: 0.30 to 0.84 of a "
+        "one-shot solve; other shares were not measured",
+    )  # fmt: skip
     warm_start: int = _limit(
         1 << 16, "edges of a graph whose rounds may be warm starts",
         "Smaller graphs are solved in the time that checking their weights takes",
@@ -247,6 +259,11 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+def for_units(limit: int, device: DeviceFacts) -> int:
+    """Convert a limit for two compute units to the limit for the compute units of `device`."""
+    return 2 * limit // min(max(device.compute_units, 2), LIMITS.serial_compute_units)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +322,8 @@ MEASURED = {
     "stream_on_device": _page("scaling", "0.42 to 0.78", "2026-11-29", _TWO),
     "stream_filter": _page("scaling", "took 17.8 s of processor time", "2026-11-29", _TWO),
     "warm_start_resident": _log("Warm starts from more edges", "2026-11-23", _H200),
+    "serial_round": _log("Rounds by one work-item", "2026-11-29", _TWO),
+    "edges_per_change": _log("processor time of 1 % changed", "2026-11-29", _TWO),
     "series_candidates": _log("road_usa 0.6 with any weights", "2026-11-22", _H200),
 }
 """The kept measurements, by the names of the limits that they are about.

@@ -6,6 +6,7 @@ HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
 PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
 TURNS = "turns"
 DEVICES = "devices"
+ROUND = "round"
 REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
 PARTITIONS = "partitions"
 BLOCKS = "points-by-blocks"
@@ -18,6 +19,9 @@ RECORDS = {
     "(algorithms/small_matrix)",
     STEPS: "put on the device, then the first algorithm by rank that the device is trusted with "
     "(algorithms/solving.py)",
+    ROUND: "a round of a graph under new weights on a CPU: weights, solve and list of edges in one "
+    "launch, from the forest of the round before if few weights have changed "
+    "(algorithms/reweighting/serial.py)",
     PRIM_POINTS: "few points on a CPU: Prim's algorithm by one work-item "
     "(algorithms/bvh_boruvka/prim.py)",
     BOXES: "points: Borůvka's algorithm by a hierarchy of boxes (algorithms/bvh_boruvka)",

@@ -2,7 +2,47 @@
 
 from __future__ import annotations
 
-from clmst.route.limits import LIMITS
+from clmst.route.facts import DeviceFacts, Way
+from clmst.route.limits import LIMITS, for_units
+from clmst.route.records import ROUND
+
+ANEW, CHANGES = "anew", "changes"  # variants of a round by one work-item
+
+
+def takes_rounds_alone(device: DeviceFacts) -> bool:
+    """Return whether one work-item of the device may take the weights of a round and solve it."""
+    return device.serial
+
+
+def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bool:
+    """Return whether one work-item solves a round of all new weights sooner than all do.
+
+    Then the host neither checks the weights before nor narrows them.
+    """
+    return max(n_vertices, n_edges) <= for_units(LIMITS.serial_round, device)
+
+
+def most_changes(n_edges: int) -> int:
+    """Return how many changes a round may have that is solved from the forest of the one before.
+
+    Only changes that may change the forest count: edges of the forest that became heavier, and
+    edges outside that became lighter.
+    """
+    return n_edges // LIMITS.edges_per_change
+
+
+def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
+    """Return the way of a round by one work-item, and why it was solved from the one before or not.
+
+    `n_open` changes may change the forest; if there are too many, they are counted up to one more
+    than allowed. `known` says whether the forest of the round before was kept.
+    """
+    if not known:
+        return Way(ROUND, f"{n_edges:,} edges; no round before is kept", ANEW)
+    most = most_changes(n_edges)
+    if n_open > most:
+        return Way(ROUND, f"more than {most:,} of {n_edges:,} weights change the forest", ANEW)
+    return Way(ROUND, f"{n_open:,} of {n_edges:,} weights may change the forest", CHANGES)
 
 
 def checks_on_host(n_weights: int) -> bool:

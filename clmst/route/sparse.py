@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clmst.route.facts import DeviceFacts, Passed, Rule, SparseFacts, Way, ask, first_answer
 from clmst.route.facts import passed_over as _passed_over
-from clmst.route.limits import LIMITS
+from clmst.route.limits import LIMITS, for_units
 from clmst.route.records import EQUAL, HOST, SMALL, STEPS
 
 
@@ -53,7 +53,7 @@ def _one_launch(facts: SparseFacts) -> Way | Passed:
     if facts.n_entries == 0:
         return ("there are no edges",)
     name, limit = _serial_limit(facts)
-    most = _for_units(limit, device)
+    most = for_units(limit, device)
     if size > most:
         return ("{:,} > {:,} ({}, {} compute units)", size, most, name, device.compute_units)
     return Way(SMALL, f"{size:,} of at most {most:,} for one work-item", facts.form)
@@ -64,7 +64,7 @@ def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial or facts.form != "matrix" or facts.n_entries == 0:
         return ("it is for SciPy matrices, on a device that works in the host's memory",)
-    most, units = _for_units(LIMITS.small_unsorted_matrix, device), device.compute_units
+    most, units = for_units(LIMITS.small_unsorted_matrix, device), device.compute_units
     if size > most:
         return ("{:,} > {:,} (small_unsorted_matrix, {} compute units)", size, most, units)
     if facts.canonical is None:
@@ -81,11 +81,6 @@ def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
     if facts.form == "complete":
         return "small_complete", LIMITS.small_complete
     return "small_matrix", LIMITS.small_matrix
-
-
-def _for_units(limit: int, device: DeviceFacts) -> int:
-    """Convert a limit for two compute units to the limit for the compute units of `device`."""
-    return 2 * limit // min(max(device.compute_units, 2), LIMITS.serial_compute_units)
 
 
 def _small_on_host(facts: SparseFacts) -> Way | Passed:
@@ -160,7 +155,7 @@ def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> boo
     if equal and device.alone and device.host_arrays == "shared":
         return n_entries <= LIMITS.equal_weights
     if device.serial:
-        return n_entries <= _for_units(LIMITS.small_unsorted_matrix, device)
+        return n_entries <= for_units(LIMITS.small_unsorted_matrix, device)
     return n_entries <= LIMITS.host_conversion
 
 

@@ -17,7 +17,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
-from clmst.runtime.handles import Buffer, Memory, Queue
+from clmst.runtime.handles import Memory, Queue
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -107,7 +107,7 @@ class DeviceArray:
 
     @classmethod
     def unchecked(
-        cls, size: int, dtype: np.dtype[Any], device: Device, memory: Buffer | None = None
+        cls, size: int, dtype: np.dtype[Any], device: Device, memory: Memory | None = None
     ) -> DeviceArray:
         """Create an array without checking the arguments, in `memory` or else in a new buffer."""
         if memory is None:

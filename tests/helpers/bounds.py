@@ -47,6 +47,7 @@ BOUNDS = {
     "prim_vertices": "route.LIMITS.prim",
     "one_pass": "primitives.chain.is_taken",
     "range_step": "core.partition.RANGE_STEP",
+    "round_alone": "route.LIMITS.serial_round",
     "ranking_lanes": "primitives.radix.RANKING_LANES",
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "serial_tile": "primitives.radix._SERIAL_TILE",

@@ -11,6 +11,9 @@
 // Means "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
+// Both words of a choice of no edge; the key is the greatest.
+#define CHOICE_NONE ULONG_MAX
+
 // WINDOW_FROM is the minimum number of edges for each vertex with which light edges come first.
 // WINDOW_HALVES is twice the number of light edges that are wanted for each vertex. WINDOW_SAMPLE
 // is the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot in the sample,
@@ -20,13 +23,25 @@
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of each component in a round. `best` is its lightest edge, and `lightest` the key of
-// that edge. `parents` is the component to which it is hooked. For a root, `labels` is the number
-// of its tree.
+// The state of each component in a round. `choices` has the key of its lightest edge, and that edge.
+// Both are read for every edge, so they are side by side: in one ulong, the key in the upper half,
+// or in two ulongs if keys have 64 bits. `parents` is the component to which it is hooked. For a
+// root, `labels` is the number of its tree. `numbers` is the number of each component's tree.
 typedef struct {
-  global uint *best, *parents, *labels;
-  global weight_t *lightest;
+  global ulong *choices;
+  global uint *parents, *labels, *numbers;
 } components_t;
+
+#if WEIGHT_BITS == 64
+#define CHOICE_ULONGS 2
+#else
+#define CHOICE_ULONGS 1
+#endif
+
+// Return the lightest edge of a component so far, or SMALL_NONE.
+static inline uint wi_choice(components_t parts, uint part) {
+  return (uint)parts.choices[CHOICE_ULONGS * (size_t)part + CHOICE_ULONGS - 1];
+}
 
 // Return whether an edge comes before another edge in canonical order. The list may have any order.
 static inline bool wi_precedes(edges_t all, uint one, uint other) {
@@ -39,20 +54,29 @@ static inline bool wi_precedes(edges_t all, uint one, uint other) {
 // of equal weight are compared by canonical order.
 static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint part, uint edge,
                             weight_t key) {
-  const uint best = parts.best[part];
-  const weight_t lightest = parts.lightest[part];
-  bool wins = (best == SMALL_NONE) | (key < lightest);
-  if (key == lightest && !all.in_order && !wins)
-    wins = wi_precedes(all, edges.ids[edge], edges.ids[best]);
-  parts.best[part] = wins ? edge : best;
-  parts.lightest[part] = wins ? key : lightest;
+#if WEIGHT_BITS == 64
+  const ulong2 best = vload2(part, parts.choices), choice = (ulong2)(key, edge);
+  bool wins = (key < best.x) | (best.y == CHOICE_NONE);
+  const bool is_tied = key == best.x && !wins;
+#else
+  const ulong best = parts.choices[part], choice = (ulong)key << 32 | edge;
+  bool wins = choice < best;  // edges come in rising order
+  const bool is_tied = key == best >> 32 && (uint)best != SMALL_NONE;
+#endif
+  if (!all.in_order && is_tied)
+    wins = wi_precedes(all, edges.ids[edge], edges.ids[wi_choice(parts, part)]);
+#if WEIGHT_BITS == 64
+  vstore2(wins ? choice : best, part, parts.choices);
+#else
+  parts.choices[part] = wins ? choice : best;
+#endif
 }
 
 // Find the lightest edge of each of n components.
 //
 // Scope    one work-item.
 static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t all, uint n) {
-  for (uint part = 0; part < n; ++part) parts.best[part] = SMALL_NONE;
+  for (size_t k = 0; k < CHOICE_ULONGS * (size_t)n; ++k) parts.choices[k] = CHOICE_NONE;
   for (uint edge = 0; edge < edges.count; ++edge) {
     const weight_t key = edges.keys[edge];
     wi_offer(parts, edges, all, edges.us[edge], edge, key);
@@ -68,13 +92,13 @@ static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t al
 // Scope    one work-item.
 static inline void wi_hook(components_t parts, edges_t edges, uint n, global uchar *chosen) {
   for (uint part = 0; part < n; ++part) {
-    const uint edge = parts.best[part];
+    const uint edge = wi_choice(parts, part);
     if (edge == SMALL_NONE) {  // no edge leaves the component, so it is complete
       parts.parents[part] = part;
       continue;
     }
     const uint other = edges.us[edge] ^ edges.vs[edge] ^ part;
-    const bool is_root = (parts.best[other] == edge) & (part < other);
+    const bool is_root = (wi_choice(parts, other) == edge) & (part < other);
     parts.parents[part] = is_root ? part : other;
     chosen[edges.ids[edge]] = 1;  // for a root, too: the other component chose the same edge
   }
@@ -85,7 +109,7 @@ static inline void wi_hook(components_t parts, edges_t edges, uint n, global uch
 // This uses pointer jumping, in which each pass at least halves the paths. A search for each root
 // would end at a branch that a processor cannot predict.
 //
-// Out      parts.best: the number of each component's tree.
+// Out      parts.numbers: the number of each component's tree.
 // Scope    one work-item. O(n log n) at most.
 static inline uint wi_number_trees(components_t parts, uint n) {
   uint count = 0;
@@ -101,19 +125,19 @@ static inline uint wi_number_trees(components_t parts, uint n) {
       moved |= parent ^ next;
     }
   }
-  for (uint part = 0; part < n; ++part) parts.best[part] = parts.labels[parts.parents[part]];
+  for (uint part = 0; part < n; ++part) parts.numbers[part] = parts.labels[parts.parents[part]];
   return count;
 }
 
 // Copy the edges whose ends are in different trees, in their order, and replace their ends by the
 // numbers of the trees.
 //
-// In       parts.best: the number of each component's tree.
+// In       parts.numbers: the number of each component's tree.
 // Scope    one work-item. `to` may be the list itself.
 static inline void wi_contract(components_t parts, edges_t edges, edges_t *to) {
   uint kept = 0;
   for (uint edge = 0; edge < edges.count; ++edge) {
-    const uint u = parts.best[edges.us[edge]], v = parts.best[edges.vs[edge]];
+    const uint u = parts.numbers[edges.us[edge]], v = parts.numbers[edges.vs[edge]];
     to->us[kept] = u;
     to->vs[kept] = v;
     to->ids[kept] = edges.ids[edge];
@@ -151,19 +175,35 @@ static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
   }
 }
 
-// Choose the pivot, which is the key up to which edges are light, and return it.
+// Return the key of a given rank in a sample, where rank 0 is the least key.
 //
+// The key is found bit by bit, the highest bit first. A sort would have branches that a processor
+// cannot predict.
+//
+// Scope    one work-item.
+static inline weight_t wi_key_of_rank(const global weight_t *sample, uint size, uint rank) {
+  weight_t found = 0;
+  for (uint bit = WEIGHT_BITS; bit-- > 0;) {
+    const weight_t above = found | (weight_t)((weight_t)1 << bit);
+    uint below = 0;
+    for (uint k = 0; k < size; ++k) below += sample[k] < above;
+    found = below <= rank ? above : found;
+  }
+  return found;
+}
+
+// Choose the pivot: the key up to which edges are light.
+//
+// Out      least: the least key of the sample.
 // Temp     sample[WINDOW_SAMPLE].
 // Scope    one work-item.
-static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample) {
+static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample, weight_t *least) {
   const uint stride = all.count / WINDOW_SAMPLE;
-  for (uint k = 0; k < WINDOW_SAMPLE; ++k) {  // insertion sort, because the sample is small
-    const weight_t key = all.keys[k * stride + k % stride];
-    uint place = k;
-    for (; place > 0 && sample[place - 1] > key; --place) sample[place] = sample[place - 1];
-    sample[place] = key;
-  }
-  return sample[(ulong)WINDOW_SAMPLE * WINDOW_HALVES * n / (2 * (ulong)all.count) + WINDOW_MORE];
+  for (uint k = 0; k < WINDOW_SAMPLE; ++k) sample[k] = all.keys[k * stride + k % stride];
+  *least = sample[0];
+  for (uint k = 1; k < WINDOW_SAMPLE; ++k) *least = min(*least, sample[k]);
+  const ulong wanted = (ulong)WINDOW_SAMPLE * WINDOW_HALVES * n / (2 * (ulong)all.count);
+  return wi_key_of_rank(sample, WINDOW_SAMPLE, wanted + WINDOW_MORE);
 }
 
 // Return whether a list has so many edges for each vertex that light edges come first.
@@ -220,7 +260,7 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
     wi_hook(parts, edges, *components, chosen);
     *components = wi_number_trees(parts, *components);
     wi_contract(parts, edges, &fewer);
-    for (uint vertex = 0; vertex < n; ++vertex) trees[vertex] = parts.best[trees[vertex]];
+    for (uint vertex = 0; vertex < n; ++vertex) trees[vertex] = parts.numbers[trees[vertex]];
   }
   return rounds;
 }
@@ -240,7 +280,6 @@ static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts
     wi_join_in_order(parts.parents, all, n, chosen);
     return 1;
   }
-  for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // initialised before it is read
   uint components = n;
   if (!wi_has_window(all, n))
     return wi_rounds(parts, all, all, fewer, trees, 0, &components, chosen);

@@ -36,17 +36,17 @@ typedef struct {
 
 // Divide the memory of a solve among its arrays.
 //
-// Temp     keys[2 * n_slots + n], followed by WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2
-//          words.
-static inline work_t wi_lay_out(global weight_t *keys, uint n, uint n_slots) {
-  const size_t m = n_slots, key_bytes = (2 * m + n) * sizeof(weight_t);
+// Temp     choices[CHOICE_ULONGS * n], behind them 2 * n_slots keys, and behind these WORDS_A_SLOT *
+//          n_slots + WORDS_A_VERTEX * n + 2 words.
+static inline work_t wi_lay_out(global ulong *choices, uint n, uint n_slots) {
+  const size_t m = n_slots, key_bytes = 2 * m * sizeof(weight_t);
+  global weight_t *keys = (global weight_t *)(choices + CHOICE_ULONGS * (size_t)n);
   global uint *words = (global uint *)keys + (key_bytes + 3) / 4, *of_vertices = words + 7 * m;
   work_t work;
   work.all = (edges_t){words, words + m, words + 2 * m, keys, 0, 1};
   work.fewer = (edges_t){words + 3 * m, words + 4 * m, words + 5 * m, keys + m, 0, 1};
   work.slots = words + 6 * m;
-  work.parts =
-      (components_t){of_vertices, of_vertices + n, of_vertices + 2 * (size_t)n, keys + 2 * m};
+  work.parts = (components_t){choices, of_vertices, of_vertices + n, of_vertices + 2 * (size_t)n};
   work.counts = of_vertices + 3 * (size_t)n;
   work.starts = of_vertices + 4 * (size_t)n;
   work.columns = work.starts + n + 1;
@@ -99,11 +99,11 @@ static inline void wi_arrange(work_t *work, uint n) {
 //          order.
 // Scope    one work-item.
 static inline void wi_solve(work_t work, uint n, global uint *result) {
-  weight_t pivot = 0;
+  weight_t pivot = 0, least = 0;
   if (wi_has_window(work.all, n)) {
-    pivot = wi_pivot(work.all, n, work.fewer.keys);
+    pivot = wi_pivot(work.all, n, work.fewer.keys, &least);
     // If the light edges are all equal, sorting the list takes less time than comparing their ends.
-    if (!work.all.in_order && pivot == work.fewer.keys[0]) wi_arrange(&work, n);
+    if (!work.all.in_order && pivot == least) wi_arrange(&work, n);
   }
   const edges_t all = work.all;
   const uint rounds =
@@ -131,23 +131,22 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 
 // Solve a small matrix.
 //
-// In       indptr[n + 1], indices[n_slots]: one word per element, or, if `wide`, two words, the
-//          lower first; weights[n_slots]. They may have any values, and are checked. `by_slot`:
-//          whether equal weights are ordered by their slots instead of their ends.
-// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above.
-// Temp     keys: the memory that wi_lay_out divides.
+// In       indptr[n + 1], indices[n_slots]: of one word each, or of two, the lower one first, if
+//          `wide`; weights[n_slots]. Nothing is known of their values. `by_slot`: whether equal
+//          weights are in the order of their slots, and not of their ends.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: see above.
+// Temp     choices: as of wi_lay_out.
 // Launch   one work-item. O(n_slots log n).
-// Needs    n > 0, n_slots > 0; keys begin at a multiple of 8 bytes.
-// Ensures  if the matrix is valid, STATUS_SOLVED, and the forest's edges in canonical order, or
-//          with `by_slot` in the order of slots. If it is invalid, STATUS_UNSOUND. The status is
-//          also STATUS_UNSOUND for a maximum forest, without `by_slot`, of a matrix that is not
-//          canonical.
+// Needs    n > 0, n_slots > 0.
+// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in the order of slots, if
+//          the matrix is valid; else STATUS_UNSOUND. So, too, without `by_slot`, for a
+//          maximum forest of a matrix that is not canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
-                               global weight_t *keys, uint n, uint n_slots, uint wide,
+                               global ulong *choices, uint n, uint n_slots, uint wide,
                                uint by_slot) {
   if (get_global_id(0) > 0) return;
-  work_t work = wi_lay_out(keys, n, n_slots);
+  work_t work = wi_lay_out(choices, n, n_slots);
   result[RESULT_STATUS] = STATUS_UNSOUND;
   if (wide) {
     if (!wi_narrow(indptr, n + 1, work.starts)) return;
@@ -156,7 +155,7 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
     indices = work.columns;
   }
   if (!wi_list_edges(indptr, indices, weights, n, n_slots, work.slots, &work.all, work.counts)) {
-    global uint *lesser = work.parts.best;
+    global uint *lesser = work.parts.numbers;
     if (!wi_count_ends(indptr, indices, weights, n, n_slots, lesser, work.counts)) return;
     // The form of a matrix decides which of its parallel entries are edges of a maximum forest.
     if (WEIGHT_DESCENDING && !by_slot) return;
@@ -172,19 +171,19 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
 
 // Solve a small list of edges.
 //
-// In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
-//          first; weights[n_given]. They may have any values, and are checked.
-// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above; slots are indices in the list.
-// Temp     keys: the memory that wi_lay_out divides.
+// In       us[n_given], vs[n_given]: of one word each, or of two, the lower one first, if `wide`;
+//          weights[n_given]. Nothing is known of their values.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: see above; places in the list are slots.
+// Temp     choices: as of wi_lay_out.
 // Launch   one work-item. O(n_given log n).
-// Needs    n > 0, n_given > 0; keys begin at a multiple of 8 bytes.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, by which equal weights are
-//          compared; or STATUS_UNSOUND if an end is not a vertex or a weight is NaN.
+// Needs    n > 0, n_given > 0.
+// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, where equal weights are in that
+//          order; STATUS_UNSOUND if an end is not a vertex, or a weight is NaN.
 kernel void small_matrix_solve_list(const global uint *us, const global uint *vs,
                                     const global weight_t *weights, global uint *result,
-                                    global weight_t *keys, uint n, uint n_given, uint wide) {
+                                    global ulong *choices, uint n, uint n_given, uint wide) {
   if (get_global_id(0) > 0) return;
-  work_t work = wi_lay_out(keys, n, n_given);
+  work_t work = wi_lay_out(choices, n, n_given);
   result[RESULT_STATUS] = STATUS_UNSOUND;
   work.all.in_order = 0;
   if (wi_list_given(us, vs, weights, n, n_given, wide, work.slots, &work.all))

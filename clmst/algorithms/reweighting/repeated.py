@@ -121,8 +121,8 @@ class ReweightedGraph:
         self._ids = None if edges.edge_ids is None else as_uint32(edges.edge_ids)
         uploaded = [edges.indptr, edges.indices, edges.rows]
         uploaded += [] if self._ids is None else [self._ids]
-        self._indptr, self._indices, self._rows, *order = device.upload_all(*uploaded)
-        self._order = order[0] if order else None
+        self._indptr, self.indices, self.rows, *order = device.upload_all(*uploaded)
+        self.order = order[0] if order else None  # the edge of each slot; None if slots are edges
         self.slots = None if part.slots is None else device.upload(part.slots)
         self._faults = device.allocate(4 * _FAULT_WORDS)
         self.clear_faults(Launcher(device, device.queue))
@@ -163,12 +163,12 @@ class ReweightedGraph:
             self.clear_faults(launch)
         n, program = self.edges.n_slots, self._program(given.encoding)
         by_slot = given
-        if self._order is not None or given.is_lent:
-            own = self._own_buffer(given.encoding)
+        if self.order is not None or given.is_lent:
+            own = self.own_buffer(given.encoding)
             by_slot = replace(given, memory=own, stage=None, is_lent=False)
-        if self._order is not None:
+        if self.order is not None:
             launch.for_each(
-                program, "repeated_order_weights", n, given.memory, self._order, own,
+                program, "repeated_order_weights", n, given.memory, self.order, own,
                 self._faults, n,
             )  # fmt: skip
         elif given.is_lent:
@@ -194,10 +194,10 @@ class ReweightedGraph:
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
-            indices=self._indices,
+            indices=self.indices,
             weights=memory,
             encoded=words_on_device(memory, encoding, self.edges.n_slots, launch),
-            rows=self._rows,
+            rows=self.rows,
             plans=self._plans,
         )
 
@@ -247,9 +247,9 @@ class ReweightedGraph:
             self.clear_faults(launch)
         n_edges, program = self.edges.n_input, self._program(self.present.encoding)
         count = edges.size
-        weights = self._own_weights(program, launch)
+        weights = self.own_weights(launch)
         base = self._claim(count, launch)
-        slots = self._slots_of_edges()
+        slots = self.slots_of_edges()
         launch.for_each(
             program, "repeated_claim_edges", count, edges, words, self._claims,
             self._faults, base, count, n_edges,
@@ -309,13 +309,13 @@ class ReweightedGraph:
         if narrow != wide:
             weights = narrow.decode(self.graph(launch).encoded.words())
             self.forget()
-            own = self._own_buffer(wide)
+            own = self.own_buffer(wide)
             if weights.size:
                 launch.write(own, weights.view(wide.word))
             self.present = replace(given, memory=own, encoding=wide, stage=None)
         return wide
 
-    def _own_weights(self, program: Program, launch: Launcher) -> Memory:
+    def own_weights(self, launch: Launcher) -> Memory:
         """Return a buffer with the current weights that kernels may change.
 
         If the current buffer belongs to the caller, a copy of it is enqueued.
@@ -323,7 +323,8 @@ class ReweightedGraph:
         assert self.present is not None
         given = self.present
         if given.stage is None and given.memory is not self._own:
-            own, n = self._own_buffer(given.encoding), self.edges.n_slots
+            own, n = self.own_buffer(given.encoding), self.edges.n_slots
+            program = self._program(given.encoding)
             launch.for_each(program, "repeated_copy_weights", n, given.memory, own, self._faults, n)
             self.present = replace(given, memory=own)
         return self.present.memory
@@ -347,7 +348,7 @@ class ReweightedGraph:
         self._next_claim += count
         return first
 
-    def _slots_of_edges(self) -> Memory | None:
+    def slots_of_edges(self) -> Memory | None:
         """Return a buffer with the slot (CSR entry) of each edge, or None if slots are edge ids."""
         if self._ids is not None and self._slots is None:
             self._slots_on_host = np.full(self.edges.n_input, _NONE, np.uint32)
@@ -361,7 +362,8 @@ class ReweightedGraph:
         defines = weight_defines(8 * encoding.word.itemsize, encoding.kind, maximum=False)
         return self.device.program(SOURCE, **defines)
 
-    def _own_buffer(self, encoding: Encoding) -> Buffer:
+    def own_buffer(self, encoding: Encoding) -> Buffer:
+        """Return the buffer for weights by slot that no caller has access to."""
         n_bytes = self.edges.n_slots * encoding.word.itemsize
         if self._own is None or self._own.size < n_bytes:
             self._own = self.device.allocate(n_bytes)

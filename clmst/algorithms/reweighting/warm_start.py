@@ -59,6 +59,11 @@ class WarmStart:
         self._pause = 0  # number of coming rounds in which weights are not compared
         self._next_pause = 1
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the edges have been classified, so that the next round may be a warm start."""
+        return self._workspace is not None
+
     def begin(self, graph: DeviceGraph, launch: Launcher) -> GpuRun | None:
         """Start a solve of the candidate edges, without waiting.
 

@@ -33,6 +33,7 @@ SOURCE = "algorithms/small_matrix/small_matrix.cl"
 # These constants equal macros of cl/algorithms/small_matrix/small_matrix.cl.
 _SOLVED = 1
 _RESULT_WORDS = 3
+_CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 
 
@@ -76,7 +77,7 @@ def solve_matrix(
 
     Notes
     -----
-    It takes O(n_slots log n) time by one work-item, and at most 52 bytes for each slot and 28 for
+    It takes O(n_slots log n) time by one work-item, and at most 52 bytes for each slot and 36 for
     each vertex.
     """
     if not works_on(device):
@@ -145,7 +146,8 @@ def _launched(
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
-    n_bytes = case.bits // 8 * (2 * m + n) + 4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n + 2)
+    n_bytes = case.bits // 8 * 2 * m + _CHOICE_BYTES[case.bits == 64] * n
+    n_bytes += 4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n + 2)
     with device.lock, Guard(device):
         written = result_in_place(device, result)
         found = device.allocate(result.nbytes) if written is None else written

@@ -1,0 +1,254 @@
+// The minimum spanning forest after a few weights have changed, from the forest before, by a single
+// work-item.
+//
+// Only two changes matter: an edge of the forest that became heavier (raised), and an edge outside that
+// became lighter (lowered). All other edges of the forest stay in it as long as lowered edges do not
+// count, because each remains the first edge across a cut. They join the vertices to pieces. First, the
+// edges between pieces, without lowered ones, are solved: that gives the forest without lowered edges.
+// Second, this forest and the lowered edges are solved together. Of a piece, only the paths between ends
+// of other edges matter there, and of each such path only the last edge in the order of edges: all others
+// are in the forest.
+#include "algorithms/small_matrix/anew.cl"
+
+// How many edges for each piece come first.
+#define PIECE_EDGES 3
+#define KEY_GREATEST ((weight_t) ~(weight_t)0)
+
+// Order the vertices of pieces, children first. Return the number of vertices that have a parent.
+//
+// A vertex with one edge left is a leaf, and the exclusive or of its edges is that edge. Leaves wait in
+// the order itself until it is their turn: in a row of them, none waits for the memory of another.
+//
+// Out      order.
+// Temp     incident.
+// Scope    one work-item. O(n).
+static inline uint wi_order_vertices(round_t round) {
+  global uint *incident = round.incident, *order = round.order;
+  for (uint vertex = 0; vertex < round.n; ++vertex) vstore4((uint4)(0), vertex, incident);
+  const uint n_forest = round.forest[0];
+  for (uint k = 0; k < n_forest; ++k) {
+    const uint slot = round.forest[k + 1];
+    if (round.marks[slot] != MARK_INSIDE) continue;
+    const uint u = round.us[slot], v = round.vs[slot];
+    const uint4 of_u = vload4(u, incident), of_v = vload4(v, incident);
+    vstore4((uint4)(of_u.x + 1, of_u.y ^ v, of_u.z ^ slot, 0), u, incident);
+    vstore4((uint4)(of_v.x + 1, of_v.y ^ u, of_v.z ^ slot, 0), v, incident);
+  }
+  uint count = 0;
+  for (uint vertex = 0; vertex < round.n; ++vertex) {
+    order[3 * count] = vertex;
+    count += incident[4 * vertex] == 1;
+  }
+  uint done = 0;
+  for (uint k = 0; k < count; ++k) {
+    const uint vertex = order[3 * k];
+    const uint4 one = vload4(vertex, incident);
+    if (one.x != 1) continue;  // of two leaves with one edge, the other one was first
+    vstore3((uint3)(vertex, one.y, one.z), done++, order);
+    const uint4 other = vload4(one.y, incident);
+    incident[4 * vertex] = 0;
+    vstore4((uint4)(other.x - 1, other.y ^ vertex, other.z ^ one.z, 0), one.y, incident);
+    order[3 * count] = one.y;
+    count += other.x == 2;
+  }
+  return done;
+}
+
+// Number the pieces. Return their number.
+//
+// Out      pieces.
+// Scope    one work-item. O(n).
+static inline uint wi_number_pieces(round_t round, uint n_ordered) {
+  for (uint vertex = 0; vertex < round.n; ++vertex) round.pieces[vertex] = SMALL_NONE;
+  for (uint k = 0; k < n_ordered; ++k) round.pieces[round.order[3 * k]] = 0;
+  uint count = 0;
+  for (uint vertex = 0; vertex < round.n; ++vertex) {
+    if (round.pieces[vertex] == SMALL_NONE) round.pieces[vertex] = count++;
+  }
+  for (uint k = n_ordered; k-- > 0;) {
+    const uint3 one = vload3(k, round.order);
+    round.pieces[one.x] = round.pieces[one.y];
+  }
+  return count;
+}
+
+// Choose the key up to which edges between pieces come first, or the greatest one if all come at once.
+//
+// Temp     fewer.
+// Scope    one work-item.
+static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
+  global weight_t *sample = round.fewer.keys;
+  const uint stride = round.n_slots / WINDOW_SAMPLE;
+  uint size = 0;
+  for (uint k = 0; k < WINDOW_SAMPLE && stride > 0; ++k) {
+    const uint slot = k * stride + k % stride;
+    sample[size] = weight_key(round.weights[slot]);
+    size += round.pieces[round.us[slot]] != round.pieces[round.vs[slot]];
+  }
+  // The share of light edges in the sample is their share of all edges between pieces.
+  const ulong rank = (ulong)PIECE_EDGES * n_pieces / (stride + 1) + WINDOW_MORE;
+  return 2 * rank < size ? wi_key_of_rank(sample, size, rank) : KEY_GREATEST;
+}
+
+// List edges between two components, except lowered ones, in the order of slots, from `at` on.
+//
+// In       pieces: the component of each vertex. Edges are listed whose keys are at most `pivot`, or, if
+//          `above`, greater.
+// Out      slots, edges: from index `at` on; ids are indices. Returns the index behind the last one.
+// Scope    one work-item.
+static inline uint wi_list_between(round_t round, weight_t pivot, bool above, edges_t *edges,
+                                   uint at) {
+  uint count = at;
+  for (uint slot = 0; slot < round.n_slots; ++slot) {
+    const weight_t key = weight_key(round.weights[slot]);
+    // Edges of pieces and lowered edges have odd marks.
+    const uint is_out = ((key > pivot) != above) | (round.marks[slot] & 1);
+    if (!above && is_out) continue;  // nearly always; of heavy edges, most are within components
+    const uint u = round.pieces[round.us[slot]], v = round.pieces[round.vs[slot]];
+    if (is_out | (u == v)) continue;
+    round.slots[count] = slot;
+    edges->us[count] = u;
+    edges->vs[count] = v;
+    edges->ids[count] = count;
+    edges->keys[count] = key;
+    round.chosen[count++] = 0;
+  }
+  return count;
+}
+
+// Solve the edges between pieces, except lowered ones. Light edges come first: they join most pieces, so
+// that few other edges have to be listed.
+//
+// In       n_left: the number of components of the graph.
+// In-out   marks: INSIDE for edges that the forest needs; OUTSIDE for raised ones that it does not need.
+//          pieces: the piece of each vertex; afterwards not meaningful.
+// Out      slots[count]: of edges that the forest needs, beside those of pieces. Returns count.
+// Scope    one work-item.
+static inline uint wi_join_pieces(round_t round, uint n_pieces, uint n_left, uint *rounds) {
+  edges_t edges = round.all;
+  weight_t pivot = wi_pivot_between(round, n_pieces);
+  uint components = n_pieces, first = 0, count = wi_list_between(round, pivot, false, &edges, 0);
+  while (true) {
+    const edges_t listed = {edges.us + first,   edges.vs + first, edges.ids + first,
+                            edges.keys + first, count - first,    1};
+    for (uint piece = 0; piece < n_pieces; ++piece) round.trees[piece] = piece;
+    *rounds += wi_rounds(round.parts, listed, listed, round.fewer, round.trees, n_pieces,
+                         &components, round.chosen);
+    if (pivot == KEY_GREATEST || components == n_left) break;
+    for (uint vertex = 0; vertex < round.n; ++vertex)
+      round.pieces[vertex] = round.trees[round.pieces[vertex]];
+    n_pieces = components;
+    first = count;
+    count = wi_list_between(round, pivot, true, &edges, first);
+    pivot = KEY_GREATEST;
+  }
+  const uint n_raised = round.opened - round.n_lowered;
+  for (uint k = 1; k <= n_raised; ++k) round.marks[round.changed[round.n_slots - k]] = MARK_OUTSIDE;
+  uint needed = 0;
+  for (uint k = 0; k < count; ++k) {
+    const uint slot = round.slots[k];
+    if (!round.chosen[k]) continue;
+    round.marks[slot] = MARK_INSIDE;
+    round.slots[needed++] = slot;
+  }
+  return needed;
+}
+
+// Append an edge to a list whose order is that of `slots`.
+static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint slot,
+                             weight_t key) {
+  const uint k = list->count++;
+  list->us[k] = u;
+  list->vs[k] = v;
+  list->ids[k] = k;
+  list->keys[k] = key;
+  round.slots[k] = slot;
+}
+
+// List the paths of pieces between vertices that are ends of other edges, or at which paths meet: of each
+// path, the last edge in the order of edges.
+//
+// In-out   reps[n]: a vertex itself if it is an end of other edges, else NONE. Then, if paths meet at a
+//          vertex, the vertex; if one path from below reaches it, that path's first vertex; else NONE.
+// Temp     last, last_keys: the last edge of the path from there.
+// Scope    one work-item. O(n).
+static inline void wi_list_paths(round_t round, uint n_ordered, edges_t *list) {
+  for (uint k = 0; k < n_ordered; ++k) {
+    const uint3 one = vload3(k, round.order);
+    const uint vertex = one.x, parent = one.y, from = round.reps[vertex], to = round.reps[parent];
+    if (from == SMALL_NONE) continue;
+    uint slot = one.z;
+    weight_t key = weight_key(round.weights[slot]);
+    if (from != vertex) {
+      const weight_t other = round.last_keys[vertex];
+      if (other > key || (other == key && round.last[vertex] > slot)) {
+        key = other;
+        slot = round.last[vertex];
+      }
+    }
+    if (to == SMALL_NONE) {
+      round.reps[parent] = from;
+      round.last[parent] = slot;
+      round.last_keys[parent] = key;
+      continue;
+    }
+    if (to != parent) {
+      wi_append(round, list, to, parent, round.last[parent], round.last_keys[parent]);
+      round.reps[parent] = parent;
+    }
+    wi_append(round, list, from, parent, slot, key);
+  }
+}
+
+// Solve the forest without lowered edges together with these.
+//
+// In       slots[needed]: its edges between pieces.
+// In-out   marks: INSIDE or OUTSIDE, except of lowered edges. Afterwards of all.
+// Scope    one work-item.
+static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
+  edges_t list = round.all;
+  list.count = 0;
+  for (uint vertex = 0; vertex < round.n; ++vertex) round.reps[vertex] = SMALL_NONE;
+  for (uint k = 0; k < needed + round.n_lowered; ++k) {
+    const uint slot = k < needed ? round.slots[k] : round.changed[k - needed];
+    const uint u = round.us[slot], v = round.vs[slot];
+    round.reps[u] = u;
+    round.reps[v] = v;
+    wi_append(round, &list, u, v, slot, weight_key(round.weights[slot]));
+  }
+  wi_list_paths(round, n_ordered, &list);
+  global uint *numbers = round.pieces;
+  uint count = 0;
+  for (uint vertex = 0; vertex < round.n; ++vertex) {
+    numbers[vertex] = count;
+    count += round.reps[vertex] == vertex;
+  }
+  for (uint k = 0; k < list.count; ++k) {
+    list.us[k] = numbers[list.us[k]];
+    list.vs[k] = numbers[list.vs[k]];
+    round.chosen[k] = 0;
+  }
+  // Equal weights are in the order of slots, which the list is not.
+  const edges_t ordered = {round.slots, round.slots, list.ids, list.keys, list.count, 0};
+  const uint rounds =
+      wi_rounds(round.parts, list, ordered, round.fewer, round.trees, 0, &count, round.chosen);
+  for (uint k = 0; k < list.count; ++k)
+    round.marks[round.slots[k]] = round.chosen[k] ? MARK_INSIDE : MARK_OUTSIDE;
+  return rounds;
+}
+
+// Find the forest from the forest before. Return the number of rounds.
+//
+// In-out   marks: of the forest before, and of what has changed since. Afterwards INSIDE or OUTSIDE.
+// Scope    one work-item. O(n + n_slots), and the solves of edges between pieces and of paths.
+static inline uint wi_solve_changes(round_t round) {
+  if (round.opened == 0) return 0;
+  uint rounds = 0, needed = 0;
+  const uint n_ordered = wi_order_vertices(round);
+  if (round.opened > round.n_lowered) {
+    const uint n_pieces = wi_number_pieces(round, n_ordered);
+    needed = wi_join_pieces(round, n_pieces, round.n - round.forest[0], &rounds);
+  }
+  if (round.n_lowered > 0) rounds += wi_add_lowered(round, n_ordered, needed);
+  return rounds;
+}

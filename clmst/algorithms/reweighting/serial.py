@@ -1,0 +1,211 @@
+"""Rounds by one work-item, in one launch; the host side of ``cl/algorithms/small_matrix/again.cl``.
+
+A CPU solves a small graph sooner by one work-item than step by step by all. If few weights have
+changed, one work-item starts from the forest of the round before, at any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.read_back import forest_of_arrays
+from clmst.algorithms.shared.solution import FLAG, flag_words
+from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array, Encoding
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.device_memory import result_in_place
+from clmst.runtime.handles import Buffer, Kernel
+from clmst.runtime.launcher import Launcher, check_count
+from clmst.runtime.program import Program
+
+SOURCE = "algorithms/small_matrix/again.cl"
+
+# Values of again.cl and of the files that it includes.
+_SOLVED = 1
+_NONE = 0xFFFFFFFF
+_KNOWN, _ANEW = 1, 2
+_FACTS, _RESULT_WORDS = 6, 8
+# The arguments of a kernel that stay the same from round to round come first: so many.
+_STAYING = 10
+_CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
+_WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
+
+
+class SerialRounds:
+    """The rounds of one graph by one work-item, and the forest from which they start.
+
+    The graph must store each edge once and have at least one edge. It must be on a device that
+    works in the host's memory. A round takes 54 bytes for each edge and 76 for each vertex, all of
+    which are kept.
+    """
+
+    def __init__(self, graph: ReweightedGraph, *, maximum: bool) -> None:
+        self.maximum = maximum
+        self._graph, self._device = graph, graph.device
+        self._n, self._m = graph.edges.n_vertices, graph.edges.n_slots
+        # The encoding of the weights whose forest is kept; None if there is no such forest.
+        self._known: Encoding | None = None
+        self._memory: tuple[Buffer, Buffer, Buffer] | None = None  # marks, forest, for a round
+        self._kernels: dict[Hashable, tuple[tuple[Any, ...], Kernel]] = {}
+        self.n_open = 0  # changes of the last round that could change the forest
+        self.faults: tuple[int | None, int | None] = (None, None)
+
+    @property
+    def marks(self) -> DeviceArray:
+        """A flag for each slot: 1 if its edge is in the forest of the last round, else 0."""
+        assert self._memory is not None
+        return DeviceArray.unchecked(self._m, FLAG, self._device, self._memory[0])
+
+    def forget(self) -> None:
+        """Forget the forest, because its weights or marks may have changed."""
+        self._known = None
+
+    def knows(self, encoding: Encoding) -> bool:
+        """Return whether the forest of weights with this encoding is kept."""
+        return self._known == encoding
+
+    def solve(
+        self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
+    ) -> Forest | None:
+        """Solve with new weights of all edges, which become the present ones.
+
+        The call waits for the device. If more than `most` of them may change the forest, the graph
+        is solved `anew`, or the result is None. The result is also None, and there are no present
+        weights, if :attr:`faults` names an edge whose weight is NaN.
+        """
+        graph, encoding = self._graph, given.encoding
+        own = graph.own_buffer(encoding)
+        graph.forget()
+        found = self._launched(
+            "small_matrix_again_solve", encoding, launch, (graph.order, own), (given.memory,),
+            most=most, anew=anew,
+        )  # fmt: skip
+        if self.faults[0] is None:
+            graph.present = DeviceWeights(memory=own, encoding=encoding, is_checked=True)
+        return found
+
+    def update(
+        self, edges: DeviceArray, words: DeviceArray, launch: Launcher, *, most: int, anew: bool
+    ) -> Forest | None:
+        """Solve with new weights of some edges.
+
+        As :meth:`solve`, but if :attr:`faults` names an entry whose weight is NaN or whose edge
+        does not exist, all weights are as before.
+        """
+        graph, present = self._graph, self._graph.present
+        assert present is not None
+        arrays = graph.slots_of_edges(), graph.own_weights(launch)
+        changes = words.memory, edges.memory, np.uint32(edges.size), np.uint32(graph.edges.n_input)
+        return self._launched(
+            "small_matrix_again_update",
+            present.encoding,
+            launch,
+            arrays,
+            changes,
+            most=most,
+            anew=anew,
+        )
+
+    def adopt(self, forest: DeviceForest, launch: Launcher) -> None:
+        """Keep the forest of the present weights, which other kernels have found."""
+        present = self._graph.present
+        assert present is not None
+        self._known = None
+        marks, kept, _ = self._allocated(present.encoding)
+        program, n_edges = self._program(present.encoding), forest.n_edges
+        launch(
+            program, "small_matrix_again_adopt", 1, forest.slots, marks, kept, np.uint32(n_edges),
+            np.uint32(self._m),
+        )  # fmt: skip
+        graph = self._graph
+        if present.memory is graph.own_weights(launch):
+            self._known = present.encoding
+
+    def _launched(
+        self, name: str, encoding: Encoding, launch: Launcher, arrays: tuple[Any, Any],
+        given: tuple[Any, ...], *, most: int, anew: bool,
+    ) -> Forest | None:  # fmt: skip
+        """Run a round, wait for it, and return its forest, or None without one.
+
+        `arrays` are the order of weights and the weights by slot, and `given` is what is new.
+        """
+        how = _KNOWN * self.knows(encoding) + _ANEW * anew
+        self._known, device, n = None, self._device, self._n
+        behind = _RESULT_WORDS + -(-(n - 1) * encoding.word.itemsize // 4)
+        result = np.empty(behind + n - 1, np.uint32)
+        target = result_in_place(device, result)
+        place = device.allocate(result.nbytes) if target is None else target
+        kernel = self._kernel(name, encoding, arrays, most)
+        for index, argument in enumerate((np.uint32(how), place, *given), _STAYING):
+            kernel.set_arg(index, argument)
+        event = launch.preset(kernel, name, 1, 1)
+        if target is None:
+            launch.read(place, result)
+        else:
+            event.wait()
+        status, k, rounds, nan, unknown, self.n_open = result[:_FACTS].tolist()
+        self.faults = (None if nan == _NONE else nan), (None if unknown == _NONE else unknown)
+        if status != _SOLVED:
+            return None
+        check_count(device, k, n - 1)
+        self._known = encoding
+        words = np.frombuffer(result, encoding.stored, k, 4 * _RESULT_WORDS)
+        from_before = bool(how & _KNOWN) and self.n_open <= most
+        slots = result[behind : behind + k]
+        return self._forest(slots, words, encoding, rounds, from_before=from_before)
+
+    def _forest(
+        self, slots: Array, words: Array, encoding: Encoding, rounds: int, *, from_before: bool
+    ) -> Forest:
+        """Return the forest of given slots, whose ends and ids are looked up when they are read."""
+        edges = self._graph.edges
+        order = edges.edge_ids
+        ids = slots.view(np.int32) if order is None else lambda: order[slots]
+        stats: dict[str, Any] = {
+            "algorithm": "boruvka",
+            "device": self._device.description,
+            "launches": 1,
+            "shape": "serial",
+            "rounds": rounds,
+        }
+        if from_before:
+            stats["changes"] = self.n_open
+        return forest_of_arrays(
+            edges, lambda: np.column_stack((edges.rows[slots], edges.indices[slots])),
+            encoding.decode(words), ids, maximum=self.maximum, stats=stats,
+        )  # fmt: skip
+
+    def _kernel(self, name: str, encoding: Encoding, arrays: tuple[Any, Any], most: int) -> Kernel:
+        """Return a kernel whose arguments are set, up to those that each round sets."""
+        memory = (*arrays, *self._allocated(encoding))
+        key = name, encoding.stored, most
+        known = self._kernels.get(key)
+        if known is None or known[0] != memory:
+            graph, kernel = self._graph, self._program(encoding).new_kernel(name)
+            sizes = map(np.uint32, (self._n, self._m, most))
+            for index, argument in enumerate((graph.rows, graph.indices, *memory, *sizes)):
+                kernel.set_arg(index, argument)
+            known = self._kernels[key] = memory, kernel
+        return known[1]
+
+    def _allocated(self, encoding: Encoding) -> tuple[Buffer, Buffer, Buffer]:
+        n, m = self._n, self._m
+        bits = 8 * encoding.word.itemsize
+        n_bytes = bits // 8 * (2 * m + n) + _CHOICE_BYTES[bits == 64] * n
+        n_bytes += 4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n + 2)
+        if self._memory is None or self._memory[2].size < n_bytes:
+            self._memory = None
+            sizes = 4 * flag_words(m), 4 * (n + 1), n_bytes
+            marks, kept, scratch = self._device.allocate_all(*sizes)
+            self._memory = marks, kept, scratch
+        return self._memory
+
+    def _program(self, encoding: Encoding) -> Program:
+        defines = weight_defines(8 * encoding.word.itemsize, encoding.kind, maximum=self.maximum)
+        return self._device.program(SOURCE, **defines)

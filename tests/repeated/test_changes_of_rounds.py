@@ -1,0 +1,99 @@
+"""Rounds that start from the forest of the round before: the oracle's forests, whatever changed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device, RepeatedSolver
+from clmst.route import takes_rounds_alone
+from tests.helpers.bounds import bounds
+from tests.repeated.rounds import check, every_device, in_canonical_order, random_graph
+
+on_every_device = pytest.mark.parametrize("variant", every_device())
+
+
+def new_weights(rng: np.random.Generator, count: int, dtype: str, distinct: int) -> Any:
+    """Return weights with many ties if `distinct` is small, infinite ones among floats."""
+    weights = rng.integers(0, distinct, count).astype(dtype)
+    if weights.dtype.kind == "f":
+        weights[rng.random(count) < 0.02] = np.inf
+    return weights
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "steps between"])
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "i8", "f8"])
+@on_every_device
+def test_few_changes(variant: Device, dtype: str, maximum: bool, alone: bool) -> None:
+    """Rounds with one, few and many changes in turn, by solve and by update."""
+    rng = np.random.default_rng(1)
+    seen = set()
+    with ExitStack() as stack:
+        if not alone:
+            stack.enter_context(bounds(round_alone=0))
+        for m, distinct, in_order in ((330, 4, True), (1500, 100, False), (4000, 100, True)):
+            graph = random_graph(m=m, seed=m)
+            graph = in_canonical_order(graph) if in_order else graph
+            with closing(RepeatedSolver(graph, devices=variant, maximum=maximum)) as solver:
+                weights = new_weights(rng, solver.n_edges, dtype, distinct)
+                check(solver, weights)
+                for number in range(12):
+                    count = (0, 1, 2, 15, 40, solver.n_edges)[number % 6]
+                    ids = rng.integers(0, solver.n_edges, count)
+                    new = new_weights(rng, count, dtype, distinct)
+                    weights = weights.copy()
+                    weights[ids] = new
+                    by_update = number % 2 == 0
+                    forest = solver.update(ids, new) if by_update else solver.solve(weights)
+                    check(solver, weights, forest)
+                    seen.add("changes" in forest.stats)
+    assert seen == ({True, False} if takes_rounds_alone(variant.facts) else {False})
+
+
+@on_every_device
+def test_rounds_of_other_kinds_between(variant: Device) -> None:
+    """A forest that was kept on the device or proved is what the next round starts from."""
+    rng = np.random.default_rng(2)
+    with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
+        weights = rng.random(solver.n_edges)
+        every: list[dict[str, Any]] = [
+            {"keep_on_device": True}, {"verify": True}, {"profile": True}, {},
+        ]  # fmt: skip
+        for options in every:
+            for _ in range(2):
+                weights = weights.copy()
+                weights[rng.integers(0, solver.n_edges, 9)] = rng.random(9)
+                found: Any = solver.solve(weights, **options)
+                check(solver, weights, found.to_host() if "keep_on_device" in options else found)
+                ids, new = rng.integers(0, solver.n_edges, 5), rng.random(5)
+                weights[ids] = new
+                check(solver, weights, solver.update(ids, new))
+
+
+@on_every_device
+def test_switched_off(variant: Device) -> None:
+    with closing(RepeatedSolver(random_graph(), devices=variant, warm_start=False)) as solver:
+        weights = np.random.default_rng(3).random(solver.n_edges)
+        for _ in range(3):
+            assert "changes" not in check(solver, weights).stats
+
+
+@on_every_device
+def test_the_reason_is_told(variant: Device) -> None:
+    """The statistics say from what a round by one work-item started, and why not from another."""
+    if not takes_rounds_alone(variant.facts):
+        pytest.skip("the device does not work in the host's memory by one work-item")
+    rng = np.random.default_rng(4)
+    with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
+        weights = rng.random(solver.n_edges)
+        said = [solver.solve(weights).stats["route"]]
+        said.append(solver.update([0], [5.0]).stats["route"])
+        said.append(solver.solve(rng.random(solver.n_edges)).stats["route"])
+    assert [one["variant"] for one in said] == ["anew", "changes", "anew"]
+    assert "no round before" in said[0]["because"]
+    assert "may change the forest" in said[1]["because"]
+    assert "more than" in said[2]["because"]
