@@ -476,6 +476,8 @@ class _NewWeights:
     encoding: Encoding
     solve_alone: Callable[..., Forest | None]  # by one work-item, which solves the round as well
     set: Callable[[], DeviceGraph]  # by all work-items
+    # Whether they stay in the caller's buffer. One work-item would copy them for the next round.
+    stay: bool = False
 
 
 class SingleDevice(OneDevice, GraphRounds):
@@ -583,6 +585,7 @@ class SingleDevice(OneDevice, GraphRounds):
                 given.encoding,
                 lambda serial, **limits: serial.solve(given, launch, **limits),
                 lambda: graph.take(given, launch),
+                stay=graph.order is None and not given.is_lent,
             )
             forest, (nan, _) = self._solve(new, options, launch)
             nan = graph.first_nan(launch) if nan is None else nan
@@ -644,12 +647,12 @@ class SingleDevice(OneDevice, GraphRounds):
         graph = self.graph
         try:
             serial, forest, taken = self._serial_for(new.encoding), None, False
-            if serial is not None and options == _USUAL:
+            if serial is not None and options == _USUAL and not new.stay:
                 forest, taken = self._alone(serial, new, launch)
                 if forest is not None or serial.faults != (None, None):
                     return forest, serial.faults
-            elif serial is not None:
-                serial.forget()
+            if self.serial is not None:
+                self.serial.forget()  # other kernels replace the weights that it compares with
             on_device = self._forest(graph.graph(launch) if taken else new.set(), launch)
             if serial is not None and self._starts_warm:
                 serial.adopt(on_device, launch)

@@ -106,13 +106,16 @@ def stage(
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
     if as_given:
-        encoding, is_checked = Encoding(dtype=values.dtype, stored=values.dtype), False
-        words = np.ascontiguousarray(values).view(encoding.word)
+        is_checked = edges.n_slots < edges.n_input  # kernels see only weights that have a slot
     else:
         # Weights of 64 bits are checked in any case, because `encode` cannot narrow a NaN.
         is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
-        if is_checked and (nan := first_nan(values)) is not None:
-            raise nan_error(nan, edges)
+    if is_checked and (nan := first_nan(values)) is not None:
+        raise nan_error(nan, edges)
+    if as_given:
+        encoding = Encoding(dtype=values.dtype, stored=values.dtype)
+        words = np.ascontiguousarray(values).view(encoding.word)
+    else:
         encoded = encode(values)
         words, encoding = encoded.bits, encoded.encoding
     is_callers = bool(np.may_share_memory(words, values))

@@ -143,7 +143,8 @@ def test_moves_that_cannot_matter(variant: Device) -> None:
     given = weights.copy()
     given[np.argsort(-weights)[:50]] = np.inf
     given[forest.edge_ids[np.argsort(forest.weights)[:20]]] = 0
-    assert is_warm(check(solver, given))
+    served = check(solver, given)
+    assert is_warm(served) or served.stats["changes"] == 0
 
 
 @pytest.mark.usefixtures("eager")
@@ -211,7 +212,8 @@ def test_looks_seldom_where_weights_are_new(any_device: Device) -> None:
     looks = [kernel for kernel in launched if kernel.endswith(": sensitivity_find_farthest")]
     assert 4 <= len(looks) <= 7  # after pauses of 1, 2, 4, 8, 16, ... rounds
     weights = rng.random(solver.n_edges, np.float32) + 1
-    assert any(is_warm(check(solver, weights)) for _ in range(140))  # and finds out again
+    near = (weights, weights * np.float32(1.0001))  # so that all weights change in each round
+    assert any(is_warm(check(solver, near[k % 2])) for k in range(140))  # and finds out again
 
 
 @pytest.mark.usefixtures("eager")

@@ -109,8 +109,9 @@ kernel void small_matrix_again_solve(const global uint *us, const global uint *v
 
 // Solve with new weights of some edges. Of several for one edge, the last one counts.
 //
-// In       us[n_slots], vs[n_slots], how: as of small_matrix_again_solve. slots[n_edges]: the slot of each edge or NO_SLOT, or null
-//          if edges are slots. named[n_named]: edges; given[n_named]: their new weights.
+// In       us[n_slots], vs[n_slots], how: as of small_matrix_again_solve. slots[n_edges]: the slot of
+//          each edge or NO_SLOT, or null if edges are slots. named[n_named]: edges; given[n_named]:
+//          their new weights.
 // In-out   weights, marks, forest: as of small_matrix_again_solve; weights are always known.
 // Out      result: see above.
 // Temp     choices: as of wi_lay_out_round.

@@ -36,8 +36,8 @@ typedef struct {
 
 // Divide the memory of a solve among its arrays.
 //
-// Temp     choices[CHOICE_ULONGS * n], behind them 2 * n_slots keys, and behind these WORDS_A_SLOT *
-//          n_slots + WORDS_A_VERTEX * n + 2 words.
+// Temp     choices[CHOICE_ULONGS * n], followed by 2 * n_slots keys and WORDS_A_SLOT * n_slots +
+//          WORDS_A_VERTEX * n + 2 words.
 static inline work_t wi_lay_out(global ulong *choices, uint n, uint n_slots) {
   const size_t m = n_slots, key_bytes = 2 * m * sizeof(weight_t);
   global weight_t *keys = (global weight_t *)(choices + CHOICE_ULONGS * (size_t)n);
@@ -131,16 +131,17 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 
 // Solve a small matrix.
 //
-// In       indptr[n + 1], indices[n_slots]: of one word each, or of two, the lower one first, if
-//          `wide`; weights[n_slots]. Nothing is known of their values. `by_slot`: whether equal
-//          weights are in the order of their slots, and not of their ends.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: see above.
-// Temp     choices: as of wi_lay_out.
+// In       indptr[n + 1], indices[n_slots]: one word per element, or, if `wide`, two words, the
+//          lower first; weights[n_slots]. They may have any values, and are checked. `by_slot`:
+//          whether equal weights are ordered by their slots instead of their ends.
+// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above.
+// Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_slots log n).
-// Needs    n > 0, n_slots > 0.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in the order of slots, if
-//          the matrix is valid; else STATUS_UNSOUND. So, too, without `by_slot`, for a
-//          maximum forest of a matrix that is not canonical.
+// Needs    n > 0, n_slots > 0; choices begin at a multiple of 8 bytes.
+// Ensures  if the matrix is valid, STATUS_SOLVED, and the forest's edges in canonical order, or
+//          with `by_slot` in the order of slots. If it is invalid, STATUS_UNSOUND. The status is
+//          also STATUS_UNSOUND for a maximum forest, without `by_slot`, of a matrix that is not
+//          canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
                                global ulong *choices, uint n, uint n_slots, uint wide,
@@ -171,14 +172,14 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
 
 // Solve a small list of edges.
 //
-// In       us[n_given], vs[n_given]: of one word each, or of two, the lower one first, if `wide`;
-//          weights[n_given]. Nothing is known of their values.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: see above; places in the list are slots.
-// Temp     choices: as of wi_lay_out.
+// In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
+//          first; weights[n_given]. They may have any values, and are checked.
+// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above; slots are indices in the list.
+// Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_given log n).
-// Needs    n > 0, n_given > 0.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, where equal weights are in that
-//          order; STATUS_UNSOUND if an end is not a vertex, or a weight is NaN.
+// Needs    n > 0, n_given > 0; choices begin at a multiple of 8 bytes.
+// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, by which equal weights are
+//          compared; or STATUS_UNSOUND if an end is not a vertex or a weight is NaN.
 kernel void small_matrix_solve_list(const global uint *us, const global uint *vs,
                                     const global weight_t *weights, global uint *result,
                                     global ulong *choices, uint n, uint n_given, uint wide) {

@@ -315,6 +315,11 @@ class ReweightedGraph:
             self.present = replace(given, memory=own, encoding=wide, stage=None)
         return wide
 
+    @property
+    def owns_weights(self) -> bool:
+        """Whether the current weights are in the buffer that no caller has access to."""
+        return self.present is not None and self.present.memory is self._own
+
     def own_weights(self, launch: Launcher) -> Memory:
         """Return a buffer with the current weights that kernels may change.
 

@@ -49,8 +49,9 @@ class SerialRounds:
         self.maximum = maximum
         self._graph, self._device = graph, graph.device
         self._n, self._m = graph.edges.n_vertices, graph.edges.n_slots
-        # The encoding of the weights whose forest is kept; None if there is no such forest.
-        self._known: Encoding | None = None
+        # The weights whose forest is kept; None if there is no such forest. It counts only while
+        # they are the graph's present weights, in its own buffer.
+        self._known: DeviceWeights | None = None
         self._memory: tuple[Buffer, Buffer, Buffer] | None = None  # marks, forest, for a round
         self._kernels: dict[Hashable, tuple[tuple[Any, ...], Kernel]] = {}
         self.n_open = 0  # changes of the last round that could change the forest
@@ -68,7 +69,8 @@ class SerialRounds:
 
     def knows(self, encoding: Encoding) -> bool:
         """Return whether the forest of weights with this encoding is kept."""
-        return self._known == encoding
+        known = self._known
+        return known is not None and known is self._graph.present and known.encoding == encoding
 
     def solve(
         self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
@@ -80,14 +82,16 @@ class SerialRounds:
         weights, if :attr:`faults` names an edge whose weight is NaN.
         """
         graph, encoding = self._graph, given.encoding
+        how = self._how(encoding, anew=anew)
         own = graph.own_buffer(encoding)
         graph.forget()
         found = self._launched(
             "small_matrix_again_solve", encoding, launch, (graph.order, own), (given.memory,),
-            most=most, anew=anew,
+            most=most, how=how,
         )  # fmt: skip
         if self.faults[0] is None:
             graph.present = DeviceWeights(memory=own, encoding=encoding, is_checked=True)
+        self._known = None if found is None else graph.present
         return found
 
     def update(
@@ -100,42 +104,44 @@ class SerialRounds:
         """
         graph, present = self._graph, self._graph.present
         assert present is not None
+        how = self._how(present.encoding, anew=anew)
         arrays = graph.slots_of_edges(), graph.own_weights(launch)
         changes = words.memory, edges.memory, np.uint32(edges.size), np.uint32(graph.edges.n_input)
-        return self._launched(
-            "small_matrix_again_update",
-            present.encoding,
-            launch,
-            arrays,
-            changes,
-            most=most,
-            anew=anew,
-        )
+        found = self._launched(
+            "small_matrix_again_update", present.encoding, launch, arrays, changes,
+            most=most, how=how,
+        )  # fmt: skip
+        self._known = None if found is None else graph.present
+        return found
 
     def adopt(self, forest: DeviceForest, launch: Launcher) -> None:
-        """Keep the forest of the present weights, which other kernels have found."""
+        """Keep the forest of the present weights, which other kernels have found.
+
+        It is not kept if the weights are in a buffer of the caller, who may change them.
+        """
         present = self._graph.present
-        assert present is not None
         self._known = None
+        if present is None or not self._graph.owns_weights:
+            return
         marks, kept, _ = self._allocated(present.encoding)
         program, n_edges = self._program(present.encoding), forest.n_edges
         launch(
             program, "small_matrix_again_adopt", 1, forest.slots, marks, kept, np.uint32(n_edges),
             np.uint32(self._m),
         )  # fmt: skip
-        graph = self._graph
-        if present.memory is graph.own_weights(launch):
-            self._known = present.encoding
+        self._known = present
+
+    def _how(self, encoding: Encoding, *, anew: bool) -> int:
+        return _KNOWN * self.knows(encoding) + _ANEW * anew
 
     def _launched(
         self, name: str, encoding: Encoding, launch: Launcher, arrays: tuple[Any, Any],
-        given: tuple[Any, ...], *, most: int, anew: bool,
+        given: tuple[Any, ...], *, most: int, how: int,
     ) -> Forest | None:  # fmt: skip
         """Run a round, wait for it, and return its forest, or None without one.
 
         `arrays` are the order of weights and the weights by slot, and `given` is what is new.
         """
-        how = _KNOWN * self.knows(encoding) + _ANEW * anew
         self._known, device, n = None, self._device, self._n
         behind = _RESULT_WORDS + -(-(n - 1) * encoding.word.itemsize // 4)
         result = np.empty(behind + n - 1, np.uint32)
@@ -154,7 +160,6 @@ class SerialRounds:
         if status != _SOLVED:
             return None
         check_count(device, k, n - 1)
-        self._known = encoding
         words = np.frombuffer(result, encoding.stored, k, 4 * _RESULT_WORDS)
         from_before = bool(how & _KNOWN) and self.n_open <= most
         slots = result[behind : behind + k]
