@@ -62,17 +62,19 @@ def _weights(known: KnownGraph, case: Case) -> Array:
 
 
 def _on_device(
-    known: KnownGraph, device: Device, case: Case, *, warm_start: bool, always: bool = False
-) -> SingleDevice:
+    known: KnownGraph, device: Device, case: Case, *,
+    warm_start: bool = False, always: bool = False, from_before: bool = False,
+) -> SingleDevice:  # fmt: skip
     """Prepare a known graph on a device, and return its rounds.
 
     With `warm_start`, warm starts are used however small the graph is. With `always`, series
-    contraction is used even if it does not pay off.
+    contraction is used even if it does not pay off. With `from_before`, one work-item starts from
+    the forest of the round before.
     """
     edges, maximum = topology.edges_once(known.ranks), bool(case.maximum)
     found = SingleDevice(
         edges, device, algorithm=case.algorithm or "auto", options=case.options, maximum=maximum,
-        warm_start=False,
+        warm_start=from_before,
     )  # fmt: skip
     if warm_start:
         found.warm = WarmStart(maximum=maximum, always=True)
@@ -99,7 +101,7 @@ def serial(device: Device, case: Case) -> Iterator[Answer]:
     rng = np.random.default_rng(_SEED)
     for size in SIZES[:2]:
         known = known_graph(size)
-        with closing(_on_device(known, device, case, warm_start=True)) as solver:
+        with closing(_on_device(known, device, case, from_before=True)) as solver:
             weights = _weights(known, case)
             rounds: list[tuple[Array, Array | None]] = [(weights, None)]
             for number in range(4):

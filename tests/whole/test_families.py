@@ -75,10 +75,18 @@ MUTATIONS = [
              "stays[j] = other < least;", "stays[j] = other <= least;"),
     Mutation("equal-weights", "algorithms/equal_weights/equal_weights.cl",
              "rank += entries[k] < entries[i]", "rank += entries[k] > entries[i]"),
-    Mutation("small-matrix", "algorithms/small_matrix/rounds.cl", "| (key < lightest)",
-             "| (key > lightest)"),
+    Mutation("small-matrix", "algorithms/small_matrix/rounds.cl", "wins = choice < best;",
+             "wins = (choice > best) | (best == CHOICE_NONE);"),
+    Mutation("small-matrix", "algorithms/small_matrix/rounds.cl", "wins = (key < best.x)",
+             "wins = (key > best.x)", WIDE),
     Mutation("small-matrix", "algorithms/small_matrix/small_matrix.cl", "work.all.in_order = 0;",
              "work.all.in_order = 1;"),
+    Mutation("serial-rounds", "algorithms/small_matrix/again.cl", "&& after > before",
+             "&& after < before"),
+    Mutation("serial-rounds", "algorithms/small_matrix/anew.cl", "== MARK_INSIDE;",
+             "!= MARK_INSIDE;"),
+    Mutation("serial-rounds", "algorithms/small_matrix/changes.cl", "if (other > key ||",
+             "if (other < key ||"),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),
     Mutation("proof-complete", "algorithms/proof/matrix.cl", "return key < other;",
@@ -178,7 +186,8 @@ def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) 
     assert said[-1:] == ["whole False"], f"the process ended by {done.returncode}: {said}"
     assert said[-2] == "many built; unknown to the table: set()"
     suited = any_device.policy.work_group_size == 1
-    unused = ["small-matrix is not used", "equal-weights is not used"]
+    serial = ("small-matrix", "equal-weights", "serial-rounds")
+    unused = [f"{name} is not used" for name in serial]
     assert said[:-2] == unused or not suited, said
 
 
