@@ -55,19 +55,18 @@ static inline bool wi_precedes(edges_t all, uint one, uint other) {
 static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint part, uint edge,
                             weight_t key) {
 #if WEIGHT_BITS == 64
-  const ulong2 best = vload2(part, parts.choices), choice = (ulong2)(key, edge);
-  bool wins = (key < best.x) | (best.y == CHOICE_NONE);
-  const bool is_tied = key == best.x && !wins;
+  global ulong *choice = parts.choices + 2 * (size_t)part;
+  const ulong lightest = choice[0], best = choice[1];
+  bool wins = (key < lightest) | (best == CHOICE_NONE);
+  if (key == lightest && !all.in_order && !wins)
+    wins = wi_precedes(all, edges.ids[edge], edges.ids[best]);
+  choice[0] = wins ? key : lightest;
+  choice[1] = wins ? edge : best;
 #else
   const ulong best = parts.choices[part], choice = (ulong)key << 32 | edge;
   bool wins = choice < best;  // edges come in rising order
-  const bool is_tied = key == best >> 32 && (uint)best != SMALL_NONE;
-#endif
-  if (!all.in_order && is_tied)
-    wins = wi_precedes(all, edges.ids[edge], edges.ids[wi_choice(parts, part)]);
-#if WEIGHT_BITS == 64
-  vstore2(wins ? choice : best, part, parts.choices);
-#else
+  if (key == best >> 32 && !all.in_order && (uint)best != SMALL_NONE)
+    wins = wi_precedes(all, edges.ids[edge], edges.ids[(uint)best]);
   parts.choices[part] = wins ? choice : best;
 #endif
 }
