@@ -310,6 +310,18 @@ class Points:
         They have the same bits as distances from cl/device/distance.cl. `others` must have the same
         metric, dimensions and exponent.
         """
+        distances = self.compared_distances(others, u, v)
+        if self.metric == "euclidean":
+            return self.multiplied(distances)
+        if self.metric == "haversine":
+            return sphere.kilometres(distances.astype(np.int64))
+        return distances.astype(self.weight_dtype, copy=False)
+
+    def compared_distances(self, others: Points, u: Array, v: Array) -> Array:
+        """Return the distances that a device compares, of points `u` to points `v` of `others`.
+
+        They are distances of :attr:`compared_as` between :attr:`planes`, as float64 or int64.
+        """
         # The indices are converted once, not by each gather. Terms and sums are computed in place,
         # because new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
@@ -317,6 +329,14 @@ class Points:
         terms = (self._term(plane[u], other[v]) for plane, other in both)
         with np.errstate(over="ignore"):
             sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)
+        return self.compared_of(sums)
+
+    def compared_of(self, sums: Array) -> Array:
+        """Convert sums over all dimensions to distances, as :meth:`compared_distances` does.
+
+        By the metric, a sum is of squares, of absolute differences or of products, or it is the
+        greatest absolute difference.
+        """
         if self.metric == "cosine":
             return np.maximum(1.0 - sums, 0.0)
         return self._of_sums(sums)
@@ -326,12 +346,9 @@ class Points:
         if self.metric in ("manhattan", "chebyshev"):
             return sums
         if self.metric == "great-circle":
-            return np.searchsorted(self.steps, sums, side="right").astype(np.int64)
-        distances = np.sqrt(sums)
-        if self.metric == "euclidean":
-            return self.multiplied(distances)
-        rounded = (distances + 0.5).astype(np.int64)
-        return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
+            return np.searchsorted(self.steps, sums, side="right")
+        distances: Array = np.sqrt(sums)
+        return distances if self.metric == "euclidean" else np.floor(distances + 0.5)
 
     def least_distances(self, gaps: npt.NDArray[np.float64]) -> Array:
         """Return a lower bound of the distance of points that are apart by `gaps` in each plane.

@@ -25,11 +25,14 @@ from __future__ import annotations
 
 from clmst.route.changes import keeps_trees
 from clmst.route.complete import (
+    grows_from_lists,
     in_one_launch,
     in_one_work_group,
     long_enough_for_products,
     passed_over_complete,
     passed_over_core_distances,
+    searches_boxes,
+    searches_globally,
     way_of_complete,
     way_of_core_distances,
 )
@@ -145,6 +148,7 @@ __all__ = [
     "device_orders",
     "device_sorts",
     "filters_on_host",
+    "grows_from_lists",
     "has_warm_starts",
     "host_lists_complete",
     "host_merges_parallel",
@@ -169,6 +173,8 @@ __all__ = [
     "records_table",
     "scanned_in_one_launch",
     "selected_in_one_launch",
+    "searches_boxes",
+    "searches_globally",
     "series_pays",
     "shape_of_rounds",
     "solves_round_alone",

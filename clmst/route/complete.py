@@ -6,6 +6,8 @@ it applies, or the reason why it does not. The first rule that applies decides.
 
 from __future__ import annotations
 
+from typing import Any
+
 from clmst.route.facts import DeviceFacts, Passed, PointFacts, Rule, Way, first_answer
 from clmst.route.facts import passed_over as _passed_over
 from clmst.route.limits import LIMITS
@@ -234,3 +236,31 @@ def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
     work-groups of the device have one work-item.
     """
     return n * n * dimensions >= (LIMITS.products_alone if alone else LIMITS.products)
+
+
+# -------------------------------------------------------------------------------- the host
+
+
+def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:
+    """Return whether the host finds a tree of points from lists of their nearest points.
+
+    Otherwise it computes all distances, row by row. `boxed` is as in :class:`PointFacts`.
+    """
+    return boxed and not maximum and n >= LIMITS.host_lists
+
+
+def searches_boxes(dimensions: int) -> bool:
+    """Return whether the host searches nearest points in a k-d tree.
+
+    Otherwise it compares all pairs.
+    """
+    return dimensions <= LIMITS.host_tree_dimensions
+
+
+def searches_globally(n_inside: Any, n: int) -> Any:
+    """Return whether the host looks for points outside of a set among all `n` points.
+
+    It then asks for more points than the set has, `n_inside`. Otherwise it builds a search of the
+    points outside of the set.
+    """
+    return n_inside * n_inside <= n

@@ -130,6 +130,17 @@ class Limits:
         1 << 26, "edges of a complete graph that the host lists where there is no device",
         "60 bytes each: 4 GB for 11,585 vertices",
     )  # fmt: skip
+    host_lists: int = _limit(
+        64, "points, from which on the host joins lists of near points",
+        "The lists of fewer points hold most pairs; not in benchmarks/log.md",
+    )  # fmt: skip
+    host_tree_dimensions: int = _limit(
+        12, "dimensions of points for which the host searches a k-d tree",
+        "One core, seconds of processor time for the 10 nearest of each of 10,000 normally "
+        "distributed points: k-d tree 0.16 in 5 dimensions, 0.77 in 8, 1.5 in 10, 4.3 in 16; "
+        "products of all pairs 0.6 to 1.2 in all of them. Points in groups are far quicker in the "
+        "tree",
+    )  # fmt: skip
     networkx: int = _limit(
         2000, "edges of a NetworkX graph, from which on clmst is quicker than NetworkX",
         "A first call includes the conversion (docs/networkx.md)",

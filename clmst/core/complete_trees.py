@@ -1,0 +1,309 @@
+"""Spanning trees of points and of complete matrices, and core distances, on the host.
+
+Distances are computed by the same operations as on a device, and pairs of equal weight are ordered
+by their ends. So a tree is the one that every device finds, edge for edge. The router chooses one
+of two ways:
+
+* Points that have a metric without rounded distances, and are not very few, are joined by lists of
+  near points (:mod:`clmst.core.trees_of_lists`).
+* Prim's algorithm takes one row of weights after the other, so no list of all pairs is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core import pairs
+from clmst.core.arguments import unchecked
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import logger
+from clmst.core.forest import Forest
+from clmst.core.long_work import LongWork
+from clmst.core.near_points import NearestPoints, NearPoints
+from clmst.core.point_checks import UNROUNDED
+from clmst.core.points import Points
+from clmst.core.threads import slices
+from clmst.core.trees_of_lists import edges_of_tree, n_listed
+from clmst.core.weight_keys import Array
+from clmst.route import grows_from_lists
+
+_CELLS_AT_ONCE = 1 << 21
+# If more numbers than this are subtracted, one dimension is done after the other, so that the
+# numbers stay in the cache of a core.
+_AT_ONCE = 1 << 15
+# A root is rounded, so a sum may be greater than the square of its root by a few units in the last
+# place. A sum beyond the square times this factor has a greater root for certain.
+_ABOVE = 1 + 2.0**-48
+
+
+def spanning_tree(
+    graph: Points | DenseGraph, *, maximum: bool = False, near: NearPoints | None = None
+) -> Forest:
+    """Compute the minimum (or maximum) spanning tree of a complete graph on the host.
+
+    It has the same edges, edge ids and weights as the tree that a device computes. `near` are lists
+    of the near points of all points, if they are known already. O(n**2 d) time at most for points
+    of d dimensions, and O(n**2) for a matrix; O(n d) and O(n) memory in addition to the graph. The
+    progress is shown.
+
+    Source of the way by rows: R. C. Prim, "Shortest connection networks and some generalizations",
+    Bell System Technical Journal 36, 1957.
+    """
+    n, edges = graph.n_vertices, None
+    if n < 2:
+        edges = np.zeros((0, 2), np.int64)
+    elif isinstance(graph, Points) and grows_from_lists(
+        n, boxed=graph.metric in UNROUNDED, maximum=maximum
+    ):
+        search = NearestPoints(graph)
+        near = search.of(np.arange(n), n_listed(n)) if near is None else near
+        edges = edges_of_tree(graph, search, near)
+    name = "prim" if edges is None else "boruvka"
+    if edges is None:
+        is_points = isinstance(graph, Points)
+        edges = _of_points(graph, maximum) if is_points else _of_matrix(graph.weights, maximum)
+    logger.debug("algorithm %s on the host", name)
+    return _forest(graph, edges, name, maximum=maximum)
+
+
+def near_points(points: Points, min_samples: int) -> NearPoints | None:
+    """Find lists of near points from which core distances and then a tree can be computed.
+
+    Return None if the router chooses rows for the points.
+    """
+    n = points.n_vertices
+    if not grows_from_lists(n, boxed=points.metric in UNROUNDED, maximum=False):
+        return None
+    return NearestPoints(points).of(np.arange(n), n_listed(n, min_samples))
+
+
+def core_distances(
+    points: Points, min_samples: int, *, near: NearPoints | None = None
+) -> npt.NDArray[np.float64]:
+    """Compute the distance of each point to its `min_samples`-th nearest point, itself the first.
+
+    `near` are lists of near points that :func:`near_points` has returned. Where a list is too
+    short, or without lists, all distances of the point are computed. O(n**2 d) time at most.
+    """
+    n = points.n_vertices
+    core = np.zeros(n)
+    if min_samples == 1:
+        return core
+    rest = np.arange(n)
+    if near is not None:
+        k = min_samples - 2  # among the others, from 0
+        core = np.partition(near.distances, k, axis=1)[:, k]
+        rest = np.flatnonzero(core > near.beyond)
+        core = points.multiplied(core)
+    everyone, done = np.arange(n), [0]
+    with LongWork(
+        "computing core distances on the host", is_step=True,
+        done=lambda: f"{100 * done[0] // max(rest.size, 1)}%",
+    ):  # fmt: skip
+        for some in slices(rest.size, max(_CELLS_AT_ONCE // max(n, 1), 1)):
+            rows = points.weights_of(rest[some, None], everyone) * 1.0
+            # Each point is its own nearest point even if a cosine distance is rounded below 0.
+            rows[np.arange(len(rows)), rest[some]] = -1
+            core[rest[some]] = np.partition(rows, min_samples - 1)[:, min_samples - 1]
+            done[0] = some.stop
+    return core
+
+
+def _forest(graph: Points | DenseGraph, edges: Array, name: str, *, maximum: bool) -> Forest:
+    """Build a Forest, whose edges are in canonical order, from the edges of a tree."""
+    n, (u, v) = graph.n_vertices, np.sort(edges, axis=1).T
+    ids = pairs.position(n, u, v)
+    order = np.argsort(ids)
+    weights = graph.weights_of(u[order], v[order])
+    return unchecked(
+        Forest, n_vertices=n, _edges=np.stack([u, v], axis=1)[order].astype(np.int32),
+        weights=weights, _edge_ids=ids[order], maximum=maximum,
+        stats={"algorithm": name, "device": "host"}, vertex_labels=None,
+    )  # fmt: skip
+
+
+class _Outside:
+    """The vertices that are not in the tree yet, and the lightest edge of each into the tree.
+
+    The arrays have the vertices outside in their first `count` elements, in any order. A key is a
+    number that rises with the weight, or falls with it if the maximum tree is wanted.
+    """
+
+    def __init__(self, n: int, dtype: Any) -> None:
+        self.n, self.count = n, n
+        self.vertices = np.arange(n)
+        self.keys = np.empty(n, dtype)  # of the lightest edge of each
+        self.ends = np.zeros(n, np.int64)  # the end of this edge in the tree
+
+    def lightest(self) -> int:
+        """Return the position of the vertex whose edge is the first in the order of edges."""
+        keys = self.keys[: self.count]
+        at = np.flatnonzero(keys == keys.min())
+        if at.size == 1:
+            return int(at[0])
+        one, other = self.ends[at], self.vertices[at]
+        return int(at[(np.minimum(one, other) * self.n + np.maximum(one, other)).argmin()])
+
+    def take_out(self, at: int) -> int:
+        """Remove the vertex at a position and return it. The last vertex moves to the position."""
+        vertex, self.count = int(self.vertices[at]), self.count - 1
+        for array in (self.vertices, self.keys, self.ends):
+            array[at] = array[self.count]
+        return vertex
+
+    def improve(self, at: Array, keys: Array, end: int) -> Array:
+        """Offer to some vertices an edge to the vertex `end`, and return those that take it.
+
+        `at` are their positions, and `keys` the keys of these edges. Of equally heavy edges of a
+        vertex, the edge to the lesser end is the first in the order of edges.
+        """
+        before = self.keys[at]
+        is_better = (keys < before) | ((keys == before) & (end < self.ends[at]))
+        better = at[is_better]
+        self.keys[better], self.ends[better] = keys[is_better], end
+        return better
+
+
+def _grown(outside: _Outside, take_in: Callable[[int, int], None]) -> Array:
+    """Let a tree grow from vertex 0, and return its edges, shape (n - 1, 2).
+
+    `take_in` gets the position of the vertex that comes into the tree and the vertex itself. It
+    moves the vertex at the last position there in its own arrays, and offers its edges to all
+    vertices that are outside then.
+    """
+    n = outside.n
+    edges = np.empty((n - 1, 2), np.int64)
+    done = 0
+    progress = LongWork(
+        "comparing all pairs on the host", is_step=True, done=lambda: f"{100 * done // n}%"
+    )
+    with progress:
+        take_in(0, outside.take_out(0))
+        for done in range(n - 1):
+            at = outside.lightest()
+            edges[done, 0] = outside.ends[at]
+            edges[done, 1] = outside.take_out(at)
+            if outside.count:
+                take_in(at, int(edges[done, 1]))
+    return edges
+
+
+def _of_matrix(weights: Array, maximum: bool) -> Array:
+    """Compute the edges of the tree of a complete matrix. Keys are the weights, or reversed."""
+    n = weights.shape[0]
+    outside = _Outside(n, weights.dtype)
+    reverse = _reversed(weights.dtype) if maximum else lambda row: row
+
+    def take_in(_: int, vertex: int) -> None:
+        count = outside.count
+        row = reverse(weights[vertex][outside.vertices[:count]])
+        if count == n - 1:  # vertex 0, the first of the tree
+            outside.keys[:count] = row
+            return
+        at = np.flatnonzero(row <= outside.keys[:count])
+        outside.improve(at, row[at], vertex)
+
+    return _grown(outside, take_in)
+
+
+def _reversed(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+    """Return a function that reverses the order of numbers."""
+    return np.negative if dtype.kind == "f" else np.invert  # for integers, -1 - x
+
+
+def _of_points(points: Points, maximum: bool) -> Array:
+    """Compute the edges of the tree of points.
+
+    A row of sums over all dimensions is compared with the greatest sums that matter. Only the few
+    sums up to these are converted to distances, which are the keys.
+    """
+    n, rows, core = points.n_vertices, _Rows(points), points.divided_core
+    core = None if core is None else core.copy()
+    outside, bounds = _Outside(n, np.float64), np.empty(n)
+
+    def take_in(at: int, vertex: int) -> None:
+        count = outside.count
+        row, own = rows.take_in(at, count), 0.0 if core is None else core[at]
+        bounds[at] = bounds[count]
+        if core is not None:
+            core[at] = core[count]
+        is_first = count == n - 1
+        near = np.arange(count) if is_first or maximum else np.flatnonzero(row <= bounds[:count])
+        if near.size == 0:
+            return
+        keys = rows.keys_of(row[near])
+        if core is not None:
+            keys = np.maximum(np.maximum(keys, own), core[near])
+        keys = -keys if maximum else keys
+        if is_first:
+            outside.keys[:count] = keys
+        else:
+            near = outside.improve(near, keys, vertex)
+        if not maximum:
+            bounds[near] = rows.bounds_of(outside.keys[near])
+
+    return _grown(outside, take_in)
+
+
+class _Rows:
+    """The coordinates of the points outside of the tree, and their distances to one point."""
+
+    def __init__(self, points: Points) -> None:
+        self.points, self.planes = points, points.planes.copy()
+        self.metric = points.compared_as
+        self.has_terms = self.metric not in ("manhattan", "chebyshev", "cosine")
+        self.sums, self.terms = np.empty(points.n_vertices), np.empty(_AT_ONCE)
+        self.steps = np.append(points.steps, np.inf)
+
+    def take_in(self, at: int, count: int) -> Array:
+        """Take the point at a position into the tree, and return its row of `count` sums.
+
+        The last point, which is at the position `count`, moves to the position. The sums are
+        between the point and the `count` points outside, in the order of :meth:`Points.planes`. For
+        metrics without roots they are the distances themselves.
+        """
+        point = self.planes[:, at].copy()
+        self.planes[:, at] = self.planes[:, count]
+        sums = self.sums[:count]
+        for first in range(0, count, _AT_ONCE):
+            some = slice(first, min(first + _AT_ONCE, count))
+            self._add_up(point, some, sums[some])
+        return sums
+
+    def _add_up(self, point: Array, some: slice, sums: Array) -> None:
+        """Compute the sums between a point and some points, one dimension after the other."""
+        terms = self.terms[: sums.size]
+        for number, (x, plane) in enumerate(zip(point, self.planes, strict=True)):
+            target = terms if number else sums
+            if self.metric == "cosine":
+                np.multiply(plane[some], x, out=target)
+            else:
+                np.subtract(plane[some], x, out=target)
+                if self.has_terms:
+                    np.multiply(target, target, out=target)
+                else:
+                    np.abs(target, out=target)
+            if number:
+                (np.maximum if self.metric == "chebyshev" else np.add)(sums, terms, out=sums)
+        if self.metric == "cosine":
+            np.subtract(1.0, sums, out=sums)
+
+    def keys_of(self, sums: Array) -> Array:
+        """Convert sums of a row to distances, as the device compares them."""
+        if self.metric == "cosine":
+            return np.maximum(sums, 0.0)
+        return self.points.compared_of(sums) * 1.0
+
+    def bounds_of(self, keys: Array) -> Array:
+        """Return for each distance a sum that no sum of a pair at most as far apart exceeds."""
+        if not self.has_terms:
+            return keys
+        if self.metric == "great-circle":
+            return self.steps[np.minimum(keys, self.steps.size - 1).astype(np.int64)]
+        roots = keys if self.metric == "euclidean" else keys + 0.5
+        with np.errstate(over="ignore", under="ignore"):
+            return roots * roots * _ABOVE

@@ -1,0 +1,253 @@
+"""Nearest points on the host, with exact distances and a bound on the distances of all others.
+
+A search finds candidates: SciPy's k-d tree in few dimensions, and inner products or SciPy's `cdist`
+of all pairs in more. It adds the terms of a distance in another order than a device does, so its
+distances may differ from the device's in the last bits. Therefore the distances of candidates are
+computed anew, as :meth:`clmst.Points.compared_distances` defines them, and the distance of the last
+candidate, less the greatest possible error, bounds the distances of all points that are not listed.
+A caller relies on a list only as far as this bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst import route
+from clmst.core.machine import usable_cores
+from clmst.core.points import Points
+from clmst.core.threads import in_threads, slices
+from clmst.core.weight_keys import Array
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+# A search adds and subtracts the same numbers as the definition of a distance, in another order, so
+# both differ by a share of less than the number of dimensions times 2**-51.
+_SHARE_OF_ROUNDING = 1e-9
+_CELLS_AT_ONCE = 1 << 20
+_FEW_CELLS = 64  # in a row of so few cells the least ones are found without groups
+_LISTED_AT_MOST = 4  # times as many points may be listed as were asked for
+_OF_ONE_THREAD = 240_000  # multiplications; OpenBLAS shares from 262,144 on
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearPoints:
+    """Near points of some points, and a bound on the distances of all points that are not listed.
+
+    Distances are those that a device compares (:meth:`clmst.Points.compared_distances`).
+    """
+
+    ids: Numbers  # shape (m, k): the near points, in any order; -1 stands for no point
+    distances: Floats  # shape (m, k): their distances; infinite where there is no point
+    beyond: Floats  # shape (m,): no point that is not listed is nearer than this
+
+
+class Search(Protocol):
+    """A search for the nearest of some points."""
+
+    def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
+        """Return the positions of k near points of each row, and a bound for all other points.
+
+        `rows` has shape (m, d), and the positions have shape (m, k) or more columns. A
+        position is the number of all points if there is no further point. `within` is a distance beyond which points need not
+        be found. The bound, of shape (m,), is for the distances of points that were not found.
+        """
+
+
+class NearestPoints:
+    """The nearest of all points, or of some of them. The metric has no rounded distances."""
+
+    def __init__(self, points: Points, among: Numbers | None = None) -> None:
+        self.points, self.among = points, among
+        self.rows = np.ascontiguousarray(points.planes.T if among is None else points.planes.T[among])
+        self.search = _search_of(points.compared_as, self.rows)
+
+    def of(self, some: Numbers, k: int, *, within: float = np.inf) -> NearPoints:
+        """Find the k nearest points of each of some points, without the point itself.
+
+        Points that are farther than `within` may be missing.
+        """
+        n = len(self.rows)
+        k = min(k, n)
+        is_complete = k == n
+        own = np.ascontiguousarray(self.points.planes.T[some])
+        at, beyond = self.search.nearest(own, k, within)
+        is_none, k = at == n, at.shape[1]
+        ids = np.where(is_none, 0, at)
+        ids = ids if self.among is None else self.among[ids]
+        is_none |= ids == some[:, None]
+
+        def apart(part: slice) -> Floats:
+            return self.points.compared_distances(self.points, some[part, None], ids[part]) * 1.0
+
+        found = in_threads(apart, slices(some.size, max(_CELLS_AT_ONCE // (8 * max(k, 1)), 1)))
+        distances = np.concatenate([np.zeros((0, k)), *found])
+        distances[is_none] = np.inf
+        ids[is_none] = -1
+        if is_complete:
+            beyond = np.full(some.size, np.inf)
+        return NearPoints(ids=ids, distances=distances, beyond=beyond)
+
+
+def _search_of(metric: str, rows: Floats) -> Search:
+    """Return the search that is the fastest for the metric and the number of dimensions."""
+    if route.searches_boxes(rows.shape[1]):
+        return _Boxes(rows, metric)
+    return _Cells(rows, metric) if metric in ("manhattan", "chebyshev") else _Products(rows, metric)
+
+
+class _Boxes:
+    """A search with SciPy's k-d tree."""
+
+    def __init__(self, rows: Floats, metric: str) -> None:
+        from scipy.spatial import cKDTree  # takes a tenth of a second
+
+        self.tree = cKDTree(rows, balanced_tree=False, compact_nodes=False)
+        self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(metric, 2.0)
+        self.is_cosine, self.slack = metric == "cosine", 8 * rows.shape[1] * _EPSILON
+
+    def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
+        """Return near points and a bound; see :class:`Search`."""
+        most = np.inf if self.is_cosine else within * (1 + 2 * _SHARE_OF_ROUNDING)
+        distances, at = self.tree.query(
+            rows, k=list(range(1, k + 1)), p=self.power, distance_upper_bound=most,
+            workers=usable_cores() if len(rows) > 1000 else 1,
+        )  # fmt: skip
+        last = np.minimum(distances[:, -1], most)
+        if not self.is_cosine:
+            return at, last * (1 - _SHARE_OF_ROUNDING)
+        # A chord of the unit sphere is the root of twice the cosine distance.
+        return at, np.maximum(last * last / 2 * (1 - _SHARE_OF_ROUNDING) - self.slack, 0)
+
+
+class _Pairs:
+    """A search that compares all pairs, some rows at a time."""
+
+    def __init__(self, rows: Floats) -> None:
+        self.rows = rows
+
+    def cells(self, rows: Floats) -> Floats:
+        """Return numbers that rise with the distances of each of the given rows to all rows."""
+        raise NotImplementedError
+
+    def bounds(self, rows: Floats, cells: Floats) -> Floats:
+        """Return for each row a bound on the distances of its pairs that have no lesser cell."""
+        raise NotImplementedError
+
+    def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
+        """Return near points and a bound; see :class:`Search`."""
+        n = len(self.rows)
+        parts = list(slices(len(rows), max(_CELLS_AT_ONCE // n, 1)))
+        found = in_threads(lambda some: self._nearest_of(rows[some], k), parts)
+        width = max((at.shape[1] for at, _ in found), default=k)
+        every = [np.pad(at, ((0, 0), (0, width - at.shape[1])), constant_values=n)
+                 for at, _ in found]  # fmt: skip
+        bounds = [bound for _, bound in found]
+        return np.concatenate([np.zeros((0, width), np.int64), *every]), np.concatenate(
+            [np.zeros(0), *bounds]
+        )
+
+    def _nearest_of(self, rows: Floats, k: int) -> tuple[Numbers, Floats]:
+        """Return near points and a bound for few rows."""
+        n, cells = len(self.rows), self.cells(rows)
+        last = _bound_of_nearest(cells, k)
+        row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
+        counts = np.bincount(row, minlength=len(rows))
+        if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:  # many are equally far
+            at = np.argpartition(cells, k - 1, axis=1)[:, :k]
+            last = np.take_along_axis(cells, at, axis=1).max(axis=1)
+            return at, self.bounds(rows, last)
+        at = np.full((len(rows), counts.max()), n)
+        at[row, np.arange(row.size) - (np.cumsum(counts) - counts)[row]] = column
+        return at, self.bounds(rows, last)
+
+
+def _bound_of_nearest(cells: Floats, k: int) -> Floats:
+    """Return a number for each row that at least `k` of its cells do not exceed, and few more.
+
+    It is the k-th least of the minima of groups of cells, which is quicker to find than the k-th
+    least of all.
+    """
+    while cells.shape[1] >= 16 * k and cells.shape[1] > _FEW_CELLS:
+        half = cells.shape[1] // 2
+        folded = np.minimum(cells[:, :half], cells[:, half : 2 * half])
+        if cells.shape[1] % 2:
+            np.minimum(folded[:, 0], cells[:, -1], out=folded[:, 0])
+        cells = folded
+    bound: Floats = np.partition(cells, k - 1, axis=1)[:, k - 1]
+    return bound
+
+
+class _Cells(_Pairs):
+    """A search with SciPy's `cdist`."""
+
+    def __init__(self, rows: Floats, metric: str) -> None:
+        super().__init__(rows)
+        self.metric = {"manhattan": "cityblock"}.get(metric, metric)
+
+    def cells(self, rows: Floats) -> Floats:
+        """Return the distances of the given rows to all rows."""
+        from scipy.spatial.distance import cdist  # takes a tenth of a second
+
+        found: Floats = cdist(rows, self.rows, self.metric)
+        return found
+
+    def bounds(self, rows: Floats, cells: Floats) -> Floats:
+        """Return the distances, less what rounding may have added."""
+        return cells * (1 - _SHARE_OF_ROUNDING)
+
+
+class _Products(_Pairs):
+    """A search by inner products, for Euclidean and cosine distances.
+
+    A squared distance is ``x @ x + y @ y - 2 x @ y``, of coordinates from which their mean was
+    subtracted. The product of x with one more row, ``-2 y`` and ``y @ y``, lacks only ``x @ x``. Let
+    r be the greatest length of a row. A product of d coordinates is rounded by less than
+    ``d * 2**-53 * r * r``, subtracting the mean changes a squared distance by less than
+    ``8 * 2**-52 * r * r``, and each further operation rounds a number of at most ``4 * r * r``. All
+    of this, and the rounding of the distance itself, is below the share in `bounds`.
+    """
+
+    def __init__(self, rows: Floats, metric: str) -> None:
+        super().__init__(rows)
+        self.is_cosine = metric == "cosine"
+        self.middle: Any = 0.0 if self.is_cosine else rows.mean(axis=0)
+        d = rows.shape[1]
+        self.right = np.empty((len(rows), d + 1))  # so that a row of cells is one product
+        near_middle = np.subtract(rows, self.middle, out=self.right[:, :d])
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.einsum("ij,ij->i", near_middle, near_middle)
+            self.right[:, d] = 1.0 if self.is_cosine else squares
+            near_middle *= -1.0 if self.is_cosine else -2.0
+        self.greatest = float(squares.max(initial=0.0))
+
+    def cells(self, rows: Floats) -> Floats:
+        """Return the cosine distances, or the squared distances less the square of the row."""
+        d = rows.shape[1]
+        left = np.empty((len(rows), d + 1))
+        left[:, :d], left[:, d] = rows - self.middle, 1.0
+        found = np.empty((len(rows), len(self.right)))
+        # The product is computed in pieces that BLAS does not share among threads of its own. These
+        # would wait for one another beside the threads that work on other rows.
+        width = max(_OF_ONE_THREAD // max(left.size, 1), 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for some in slices(len(self.right), width):
+                np.matmul(left, self.right[some].T, out=found[:, some])
+        return found
+
+    def bounds(self, rows: Floats, cells: Floats) -> Floats:
+        """Return the distances, less what rounding may have added."""
+        share = (16 * rows.shape[1] + 128) * _EPSILON
+        if self.is_cosine:
+            return np.maximum(cells - share, 0)
+        own = rows - self.middle
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.einsum("ij,ij->i", own, own)
+            greatest = max(self.greatest, float(squares.max(initial=0.0)))
+            least = np.maximum(cells + squares - share * greatest, 0)
+        return np.sqrt(np.where(np.isfinite(least), least, 0)) * (1 - _SHARE_OF_ROUNDING)

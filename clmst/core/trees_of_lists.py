@@ -1,0 +1,248 @@
+"""Spanning trees of points on the host, from lists of near points, by Borůvka's algorithm.
+
+In each round, every component of the forest takes its lightest edge to another component. The
+candidates are the pairs in lists of near points (:mod:`clmst.core.near_points`). A list has a bound
+for the distances of all points that it lacks. If the lightest candidate of a component is lighter
+than the bounds of all points of the component, it is the lightest of all edges that leave the
+component. If no component has such a candidate, the lists of all components but the largest are
+extended by points outside of the component. Then one round merges each of them with another one.
+
+Source: O. Borůvka, "O jistém problému minimálním", Práce moravské přírodovědecké společnosti 3,
+1926.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst import route
+from clmst.core.long_work import LongWork
+from clmst.core.near_points import Floats, NearestPoints, NearPoints, Numbers
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+
+_LISTED = 8  # points of a list, if core distances do not need more
+_OUTSIDE = 4  # points outside of a component that a list is extended by at first
+_SAMPLE = 32  # points of a large component that are searched first, to bound the search of all
+# A list of equally far points may have to be very long. With more candidates a point than this,
+# all distances are computed row by row instead.
+_MOST_CANDIDATES = 256
+
+
+def n_listed(n: int, min_samples: int = 1) -> int:
+    """Return the number of near points in the lists from which a tree begins, the point included.
+
+    It is enough to compute core distances from the lists, too.
+    """
+    return min(max(min_samples + 4, _LISTED), n)
+
+
+def edges_of_tree(points: Points, search: NearestPoints, near: NearPoints) -> Array | None:
+    """Compute the edges of the minimum spanning tree of points, shape (n - 1, 2), in any order.
+
+    `near` are the lists of all points, and `search` finds further points. Return None if a core
+    distance is infinite, or if too many pairs are equally far for lists. The distances in `near` are without core distances, and the
+    result respects the core distances of `points`.
+    """
+    core, n = points.core_distances, points.n_vertices
+    if core is not None and not np.isfinite(core).all():
+        return None
+    growth = _Growth(points, search, near)
+    with LongWork(
+        "joining near points", is_step=True,
+        done=lambda: f"{100 * (n - growth.n_components) // n}%",
+    ):  # fmt: skip
+        return growth.run()
+
+
+class _Candidates:
+    """Pairs of points in the order of edges: by weight, lesser end, greater end. None occurs twice.
+
+    `low` and `high` are the ends, and `weights` the distances that a device compares. Pairs that
+    were added wait until :meth:`sort` puts them in their places.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n, self.low, self.high = n, np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.weights = np.zeros(0)
+        self._new: list[tuple[Numbers, Numbers, Floats]] = []
+
+    def add(self, u: Numbers, v: Numbers, weights: Floats) -> None:
+        """Add pairs that may occur twice or be candidates already."""
+        self._new.append((np.minimum(u, v), np.maximum(u, v), weights))
+
+    def sort(self, component: Numbers) -> tuple[Numbers, Numbers]:
+        """Drop pairs inside of components, sort all others, and return the components of both ends.
+
+        `component` has the component of each point.
+        """
+        given, self._new = [(self.low, self.high, self.weights), *self._new], []
+        low, high, weights = map(np.concatenate, zip(*given, strict=True))
+        leaves = component[low] != component[high]
+        low, high, weights = low[leaves], high[leaves], weights[leaves]
+        if len(given) > 1:
+            _, first = np.unique(low * self.n + high, return_index=True)
+            order = first[np.argsort(weights[first], kind="stable")]
+            low, high, weights = low[order], high[order], weights[order]
+        self.low, self.high, self.weights = low, high, weights
+        return component[low], component[high]
+
+
+class _Growth:
+    """The components of a growing forest, and what is known of the edges between them."""
+
+    def __init__(self, points: Points, search: NearestPoints, near: NearPoints) -> None:
+        n = points.n_vertices
+        self.points, self.search, self.n = points, search, n
+        self.core = points.divided_core
+        self.component, self.n_components = np.arange(n), n
+        # No edge from a point to a point outside of its component is lighter than its bound, unless
+        # it is a candidate.
+        self.bounds = np.zeros(n)
+        self.asked = np.full(n, near.ids.shape[1])  # the length of the list of each point
+        self.is_first = np.ones(n, np.bool_)  # False for points that are equal to an earlier one
+        self.candidates = _Candidates(n)
+        self.chosen: list[Numbers] = []
+        self._take(np.arange(n), near)
+
+    def run(self) -> Array | None:
+        """Merge components until one is left, and return the edges that were taken."""
+        self._join_equal_points()
+        while self.n_components > 1:
+            lightest, least = self._lightest()
+            weights = np.append(self.candidates.weights, np.inf)[lightest]
+            is_certain = least > weights
+            if is_certain.any():
+                self._merge(np.unique(lightest[is_certain]))
+            elif self.candidates.low.size > _MOST_CANDIDATES * self.n:
+                return None
+            else:
+                self._extend(weights)
+        return np.concatenate([np.zeros((0, 2), np.int64), *self.chosen])
+
+    def _take(self, some: Numbers, near: NearPoints) -> None:
+        """Add lists of some points to the candidates, and raise the bounds of these points."""
+        weights = self._weights(some[:, None], near.ids, near.distances)
+        is_there = near.ids >= 0
+        u = np.broadcast_to(some[:, None], near.ids.shape)[is_there]
+        self.candidates.add(u, near.ids[is_there], weights[is_there])
+        beyond = near.beyond if self.core is None else np.maximum(near.beyond, self.core[some])
+        self.bounds[some] = np.maximum(self.bounds[some], beyond)
+
+    def _weights(self, u: Numbers, v: Numbers, distances: Floats) -> Floats:
+        """Return the weights of pairs with given distances, which core distances may raise."""
+        if self.core is None:
+            return distances
+        raised: Floats = np.maximum(np.maximum(distances, self.core[u]), self.core[v])
+        return raised
+
+    def _lightest(self) -> tuple[Numbers, Floats]:
+        """Drop candidates inside of components, and return the first one that leaves each.
+
+        Returns its position, which is the number of candidates if there is none, and the least
+        bound of the points of each component.
+        """
+        of_points, k = self.component, self.n_components
+        low, high = self.candidates.sort(of_points)
+        first, at = np.full((2, k), low.size), np.arange(low.size)[::-1]
+        first[0, low[::-1]] = at  # of several positions of a component, the last write counts
+        first[1, high[::-1]] = at
+        least = np.full(k, np.inf)
+        np.minimum.at(least, of_points, self.bounds)
+        return first.min(axis=0), least
+
+    def _merge(self, taken: Numbers) -> None:
+        """Take candidates, which have no cycle, into the forest, and number the components anew."""
+        edges = np.stack([self.candidates.low[taken], self.candidates.high[taken]], axis=1)
+        self._merge_edges(edges)
+
+    def _merge_edges(self, edges: Array) -> None:
+        from scipy import sparse
+        from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
+
+        self.chosen.append(edges)
+        k, (u, v) = self.n_components, self.component[edges].T
+        joined = sparse.coo_array((np.ones(u.size, np.bool_), (u, v)), shape=(k, k))
+        self.n_components, labels = connected_components(joined, directed=False)
+        self.component = labels.astype(np.int64)[self.component]
+
+    def _join_equal_points(self) -> None:
+        """Join points with the same coordinates to the first of them, if these are many.
+
+        They are at distance 0 from one another, and every further point is as far from the first
+        of them as from the others. So the edges of the first one are first in the order of edges,
+        and later searches leave the others out. If points have core distances, this holds where
+        these are 0.
+        """
+        if self.points.metric == "cosine":
+            return
+        is_equal = self.bounds == 0  # a list of points at distance 0, which may be too short
+        if self.core is not None:
+            is_equal &= self.core == 0
+        some = np.flatnonzero(is_equal)
+        if not some.size:
+            return
+        rows = np.ascontiguousarray(self.points.planes.T[some] + 0.0)  # no -0.0
+        _, first, of_group = np.unique(
+            rows.view(np.dtype((np.void, rows.strides[0]))).ravel(), return_index=True,
+            return_inverse=True,
+        )  # fmt: skip
+        to = some[first[of_group]]
+        is_other = to != some
+        if not is_other.any():
+            return
+        self._merge_edges(np.stack([to[is_other], some[is_other]], axis=1))
+        others = some[is_other]
+        self.bounds[others] = np.inf
+        self.is_first[others] = False
+        self.search = NearestPoints(self.points, np.flatnonzero(self.is_first))
+
+    # ----------------------------------------------------------------- longer lists
+
+    def _extend(self, weights: Floats) -> None:
+        """Extend the lists of all components but the largest, if they may lack a light edge.
+
+        `weights` has the weight of the lightest candidate of each component.
+        """
+        of_points, n = self.component, self.n
+        sizes = np.bincount(of_points)
+        is_open = self.bounds <= weights[of_points]
+        is_open &= of_points != sizes.argmax()
+        is_small = route.searches_globally(sizes, n)[of_points]
+        some = np.flatnonzero(is_open & is_small)
+        if some.size:
+            # More points than the component has, in powers of two, so that few calls do it.
+            needed = np.maximum(2 * self.asked[some], sizes[of_points[some]] + _OUTSIDE)
+            lengths = np.minimum(1 << np.ceil(np.log2(needed)).astype(np.int64), n)
+            for length in np.unique(lengths).tolist():
+                those = some[lengths == length]
+                self.asked[those] = length
+                self._take(those, self.search.of(those, length))
+        rest = np.flatnonzero(is_open & ~is_small)
+        rest = rest[np.argsort(of_points[rest], kind="stable")]
+        cuts = np.flatnonzero(np.diff(of_points[rest])) + 1
+        for inside in np.split(rest, cuts):
+            if inside.size:
+                self._extend_outside(inside, float(weights[of_points[inside[0]]]))
+
+    def _extend_outside(self, some: Numbers, weight: float) -> None:
+        """Extend the lists of points of one large component by points outside of the component.
+
+        `weight` is the weight of its lightest candidate, and infinite if there is none.
+        """
+        is_outside = self.component != self.component[some[0]]
+        outside = np.flatnonzero(is_outside & self.is_first)
+        search = NearestPoints(self.points, outside)
+        is_new = self.asked[some] >= 0  # a length below 0 is of a list of points outside
+        k = _OUTSIDE if is_new.any() else int(2 * -self.asked[some].min())
+        self.asked[some] = -k
+        few = some[:: max(some.size // _SAMPLE, 1)]
+        near = search.of(few, k)
+        self._take(few, near)
+        found = self._weights(few[:, None], np.maximum(near.ids, 0), near.distances)
+        weight = min(weight, float(found.min(initial=np.inf)))
+        others = np.setdiff1d(some[self.bounds[some] <= weight], few, assume_unique=True)
+        if others.size:
+            self._take(others, search.of(others, k, within=weight))
