@@ -20,14 +20,18 @@ from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
 from clmst.inputs import on_device, put, taken
-from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts
-from clmst.runtime.discovery import default_device, get_device, is_named, pass_over
+from clmst.runtime.discovery import (
+    INABILITIES,
+    DevicesInTurn,
+    get_device,
+    is_named,
+    on_trusted_device,
+)
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.trust import NoFamilyLeftError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -307,15 +311,40 @@ def _spanning_forest(
         if isinstance(found, Forest):
             return found
         device = found
+    automatic = algorithm == "auto" and options is None and not (keep_on_device or profile)
+    solve = partial(
+        _solve_or_stream, graph, algorithm=algorithm, options=options, maximum=maximum,
+        keep_on_device=keep_on_device, profile=profile, verify=verify, automatic=automatic,
+        or_host=device is None and not is_named(),
+    )  # fmt: skip
+    if isinstance(graph, DeviceGraph | DeviceMatrix):
+        return solve(device)
+    turns = DevicesInTurn(device, may_pass=automatic)
+    while turns.found is not None:
+        try:
+            return turns.noted(solve(turns.found))
+        except INABILITIES as error:
+            turns.skip(error)
+    from clmst.on_host import solve_on_host
+
+    return solve_on_host(graph, maximum=maximum, verify=verify, way=turns.way_of_host)
+
+
+def _solve_or_stream(
+    graph: Any, device: Any, *, automatic: bool, maximum: bool, verify: bool, **options: Any
+) -> Forest | DeviceForest:
+    """Solve a graph on a device, or in parts if it does not fit and the call is `automatic`.
+
+    `options` are further arguments of :func:`_solve_whole`.
+    """
     try:
         return _solve_whole(
-            graph, algorithm=algorithm, device=device, options=options, maximum=maximum,
-            keep_on_device=keep_on_device, profile=profile, verify=verify,
-        )  # fmt: skip
+            graph, device, automatic=automatic, maximum=maximum, verify=verify, **options
+        )
     except OutOfDeviceMemoryError as error:
         from clmst.scale import fallback
 
-        if algorithm != "auto" or options is not None or keep_on_device or profile:
+        if not automatic:
             raise
         in_blocks = graph if isinstance(graph, Points) and not (maximum or verify) else None
         listed = fallback.streamable(graph, get_device(device))
@@ -332,77 +361,54 @@ def _spanning_forest(
 
 def _solve_block(points: Points, device: Any) -> Forest:
     """Compute the minimum spanning tree of a block of points."""
-    found = _solve_whole(
-        points, algorithm="auto", device=device, options=None, maximum=False,
-        keep_on_device=False, profile=False, verify=False,
+    found = on_trusted_device(
+        device,
+        lambda one: _solve_whole(
+            points, one, algorithm="auto", options=None, maximum=False, keep_on_device=False,
+            profile=False, verify=False, automatic=True, or_host=False,
+        ),
     )  # fmt: skip
     assert isinstance(found, Forest), "it is not kept on a device"
     return found
 
 
 def _solve_whole(
-    graph: Any, *, algorithm: str, device: Any, options: object, keep_on_device: bool,
-    profile: bool, verify: bool, maximum: bool,
+    graph: Any, device: Any, *, algorithm: str, options: object, keep_on_device: bool,
+    profile: bool, verify: bool, maximum: bool, automatic: bool, or_host: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph that fits into one device.
 
-    If the default device fails its self-test, the next device is tried.
+    `or_host` allows the host to solve a small graph although there is a device.
     """
-    while True:
-        try:
-            at_once, meant = not (keep_on_device or profile), device
-            is_put = isinstance(graph, DeviceGraph | DeviceMatrix)
-            if algorithm == "auto" and options is None and at_once and not is_put:
-                meant = default_device() if device is None else get_device(device)
-                or_host = device is None and not is_named()
-                found = _solve_small(graph, meant, maximum=maximum, verify=verify, or_host=or_host)
-                if found is not None:
-                    return found
-            behind = partial(solve_unread, algorithm=algorithm, options=options, maximum=maximum)
-            behind_check = behind if at_once and not verify else None
-            stored = on_device(graph, meant, algorithm=algorithm, solve=behind_check)
-            if isinstance(stored, Forest):
-                return stored
-            launch = Launcher.of(stored.device, profile=profile)
-            with stored.device.lock, Guard(stored.device, caches=stored.caches):
-                forest: Forest | DeviceForest
-                if isinstance(stored, DeviceMatrix):
-                    tree = spanning_tree(
-                        stored, launch, algorithm=algorithm, options=options, maximum=maximum
-                    )
-                    if not (keep_on_device or verify):
-                        return tree.to_host(launch)
-                    forest = tree.on_device(launch)
-                else:
-                    forest = solve_graph(
-                        stored, launch, algorithm=algorithm, options=options, maximum=maximum,
-                        wait=keep_on_device or verify,
-                    )  # fmt: skip
-                if isinstance(forest, Forest):
-                    return forest
-                if verify:
-                    from clmst.algorithms.proof.prove import checked
+    at_once = not (keep_on_device or profile)
+    if automatic and not verify and not isinstance(graph, DeviceGraph | DeviceMatrix):
+        found = direct.forest_of(graph, device, maximum=maximum, host_allowed=or_host)
+        if found is not None:
+            return found
+    behind = partial(solve_unread, algorithm=algorithm, options=options, maximum=maximum)
+    behind_check = behind if at_once and not verify else None
+    stored = on_device(graph, device, algorithm=algorithm, solve=behind_check)
+    if isinstance(stored, Forest):
+        return stored
+    launch = Launcher.of(stored.device, profile=profile)
+    with stored.device.lock, Guard(stored.device, caches=stored.caches):
+        forest: Forest | DeviceForest
+        if isinstance(stored, DeviceMatrix):
+            tree = spanning_tree(
+                stored, launch, algorithm=algorithm, options=options, maximum=maximum
+            )
+            if not (keep_on_device or verify):
+                return tree.to_host(launch)
+            forest = tree.on_device(launch)
+        else:
+            forest = solve_graph(
+                stored, launch, algorithm=algorithm, options=options, maximum=maximum,
+                wait=keep_on_device or verify,
+            )  # fmt: skip
+        if isinstance(forest, Forest):
+            return forest
+        if verify:
+            from clmst.algorithms.proof.prove import checked
 
-                    forest = checked(forest, launch)
-                return forest if keep_on_device else forest.copied(launch, look_up=verify)
-        except NoFamilyLeftError as error:
-            if isinstance(graph, DeviceGraph | DeviceMatrix) or not pass_over(device, error):
-                raise
-
-
-def _solve_small(
-    graph: Any, device: Device | None, *, maximum: bool, verify: bool, or_host: bool
-) -> Forest | None:
-    """Solve a small graph without an upload, or any graph without a device.
-
-    If `device` is None, no device was found and the host solves. `or_host` allows the host to solve
-    a small graph although there is a device. Return None if the graph has to be solved in the usual
-    way.
-    """
-    if device is None:
-        from clmst.on_host import solve_on_host
-
-        return solve_on_host(graph, maximum=maximum, verify=verify)
-    if verify:
-        return None
-    return direct.forest_of(graph, device, maximum=maximum, host_allowed=or_host)
+            forest = checked(forest, launch)
+        return forest if keep_on_device else forest.copied(launch, look_up=verify)

@@ -1,4 +1,4 @@
-"""Solve graphs on the host if no OpenCL device was found."""
+"""Solve graphs on the host if there is no OpenCL device, or if none can solve them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from clmst import route
 from clmst.core.coercion import as_graph, as_listed
+from clmst.core.complete_trees import spanning_tree
 from clmst.core.forest import Forest, routed
 from clmst.core.graph import Graph
 from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
@@ -13,19 +14,25 @@ from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
 
 
-def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
-    """Compute the spanning forest of a graph with Kruskal's algorithm on the host.
+def solve_on_host(
+    graph: Any, *, maximum: bool, verify: bool, way: route.Way | None = None
+) -> Forest:
+    """Compute the spanning forest of a graph on the host.
 
-    The pairs of a complete graph are listed first. One of more than 11,585 vertices has too many
-    and raises UnsupportedDeviceError. With `verify` the forest is proved before it is returned.
+    Complete graphs are solved without a list of their pairs (:mod:`clmst.core.complete_trees`), and
+    all others by Kruskal's algorithm. With `verify` the forest is proved before it is returned. The
+    proof lists the pairs of a complete graph, so one of more than 11,585 vertices raises
+    UnsupportedDeviceError then. `way` is the router's answer; by default there is no device.
     """
+    way = route.way_of_host() if way is None else way
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None
     if forest is None:
         graph = as_graph(graph)
-        if not isinstance(graph, Graph):
-            if not route.host_lists_complete(graph.n_vertices):
+        if isinstance(graph, Graph):
+            forest = kruskal(graph, maximum=maximum)
+        else:
+            if verify and not route.host_lists_complete(graph.n_vertices):
                 get_device()  # raises an error that says what to install
-            graph = graph.to_graph()
-        forest = kruskal(graph, maximum=maximum)
-    forest = routed(forest, route.Way(route.HOST, "there is no device"))
+            forest = spanning_tree(graph, maximum=maximum)
+    forest = routed(forest, way)
     return proved(as_listed(graph), forest) if verify else forest

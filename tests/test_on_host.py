@@ -69,7 +69,7 @@ print(json.dumps([error_of(call) for call in (
     lambda: solve(graph, options=clmst.EclOptions()),
     lambda: solve(graph, keep_on_device=True),
     lambda: solve(graph, profile=True),
-    lambda: solve(clmst.Points(np.zeros((20_000, 2)))),
+    lambda: solve(clmst.Points(np.zeros((20_000, 2))), verify=True),
     lambda: clmst.to_device(graph),
     lambda: clmst.core_numbers(graph),
 )] + [said]))
@@ -120,7 +120,7 @@ def test_the_host_answers_with_one_warning(lacking: str, tmp_path: Path) -> None
     ((kind, message),) = found["said"]
     assert kind == "DeviceWarning"
     assert message.startswith(words_of(lacking))
-    assert "the host solves" in message
+    assert "the host computes" in message
     assert [kind for kind, _ in found["faults"]] == ["InvalidGraphError"] * 3
     assert "NaN" in found["faults"][0][1]
     assert found["devices"] == []

@@ -161,6 +161,13 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "device_order": (either(route.device_orders), LIMITS.device_order - 1, "no", "yes"),
     "host_parallel": (either(route.host_merges_parallel), LIMITS.host_parallel, "no", "yes"),
     "host_complete": (either(route.host_lists_complete), 11_585, "yes", "no"),
+    "host_lists": (
+        either(lambda n: route.grows_from_lists(n, boxed=True, maximum=False)),
+        LIMITS.host_lists - 1, "no", "yes",
+    ),
+    "host_tree_dimensions": (
+        either(route.searches_boxes), LIMITS.host_tree_dimensions, "yes", "no",
+    ),
     "networkx": (either(route.pays_for_networkx), LIMITS.networkx - 1, "no", "yes"),
     "filter_sparse_times": (
         either(filters_sparse), 1000 * LIMITS.filter_sparse_times - 1, "no", "yes",
@@ -259,6 +266,7 @@ WITHOUT_RECORD = {
     "small_matrix", "small_unsorted_matrix", "small_complete", "serial_compute_units",
     "equal_weights", "host_unsorted_tree", "host_equal_tree", "hierarchy_alone", "turns",
     "listed_neighbours", "flat_dimensions", "device_order", "host_parallel", "host_complete",
+    "host_lists", "host_tree_dimensions",
     "filter_sparse_times", "device_sort", "vertices_per_edge", "forest_per_lost_edge",
     "streamed_part", "dense_part", "weights_on_host", "warm_start", "warm_start_candidates",
     "series", "series_density", "scan_one_launch", "selection_one_launch", "selection_serial",

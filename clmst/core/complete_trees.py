@@ -23,7 +23,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork
-from clmst.core.near_points import NearestPoints, NearPoints
+from clmst.core.near_points import NearestPoints, PointLists
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.threads import slices
@@ -41,7 +41,7 @@ _ABOVE = 1 + 2.0**-48
 
 
 def spanning_tree(
-    graph: Points | DenseGraph, *, maximum: bool = False, near: NearPoints | None = None
+    graph: Points | DenseGraph, *, maximum: bool = False, near: PointLists | None = None
 ) -> Forest:
     """Compute the minimum (or maximum) spanning tree of a complete graph on the host.
 
@@ -64,13 +64,15 @@ def spanning_tree(
         edges = edges_of_tree(graph, search, near)
     name = "prim" if edges is None else "boruvka"
     if edges is None:
-        is_points = isinstance(graph, Points)
-        edges = _of_points(graph, maximum) if is_points else _of_matrix(graph.weights, maximum)
+        if isinstance(graph, Points):
+            edges = _of_points(graph, maximum=maximum)
+        else:
+            edges = _of_matrix(graph.weights, maximum=maximum)
     logger.debug("algorithm %s on the host", name)
     return _forest(graph, edges, name, maximum=maximum)
 
 
-def near_points(points: Points, min_samples: int) -> NearPoints | None:
+def near_points(points: Points, min_samples: int) -> PointLists | None:
     """Find lists of near points from which core distances and then a tree can be computed.
 
     Return None if the router chooses rows for the points.
@@ -82,7 +84,7 @@ def near_points(points: Points, min_samples: int) -> NearPoints | None:
 
 
 def core_distances(
-    points: Points, min_samples: int, *, near: NearPoints | None = None
+    points: Points, min_samples: int, *, near: PointLists | None = None
 ) -> npt.NDArray[np.float64]:
     """Compute the distance of each point to its `min_samples`-th nearest point, itself the first.
 
@@ -126,7 +128,7 @@ def _forest(graph: Points | DenseGraph, edges: Array, name: str, *, maximum: boo
     )  # fmt: skip
 
 
-class _Outside:
+class _OutsideOfTree:
     """The vertices that are not in the tree yet, and the lightest edge of each into the tree.
 
     The arrays have the vertices outside in their first `count` elements, in any order. A key is a
@@ -163,12 +165,12 @@ class _Outside:
         """
         before = self.keys[at]
         is_better = (keys < before) | ((keys == before) & (end < self.ends[at]))
-        better = at[is_better]
+        better: Array = at[is_better]
         self.keys[better], self.ends[better] = keys[is_better], end
         return better
 
 
-def _grown(outside: _Outside, take_in: Callable[[int, int], None]) -> Array:
+def _grown(outside: _OutsideOfTree, take_in: Callable[[int, int], None]) -> Array:
     """Let a tree grow from vertex 0, and return its edges, shape (n - 1, 2).
 
     `take_in` gets the position of the vertex that comes into the tree and the vertex itself. It
@@ -192,10 +194,10 @@ def _grown(outside: _Outside, take_in: Callable[[int, int], None]) -> Array:
     return edges
 
 
-def _of_matrix(weights: Array, maximum: bool) -> Array:
+def _of_matrix(weights: Array, *, maximum: bool) -> Array:
     """Compute the edges of the tree of a complete matrix. Keys are the weights, or reversed."""
     n = weights.shape[0]
-    outside = _Outside(n, weights.dtype)
+    outside = _OutsideOfTree(n, weights.dtype)
     reverse = _reversed(weights.dtype) if maximum else lambda row: row
 
     def take_in(_: int, vertex: int) -> None:
@@ -215,15 +217,15 @@ def _reversed(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
     return np.negative if dtype.kind == "f" else np.invert  # for integers, -1 - x
 
 
-def _of_points(points: Points, maximum: bool) -> Array:
+def _of_points(points: Points, *, maximum: bool) -> Array:
     """Compute the edges of the tree of points.
 
     A row of sums over all dimensions is compared with the greatest sums that matter. Only the few
     sums up to these are converted to distances, which are the keys.
     """
-    n, rows, core = points.n_vertices, _Rows(points), points.divided_core
+    n, rows, core = points.n_vertices, _RowsOfSums(points), points.divided_core
     core = None if core is None else core.copy()
-    outside, bounds = _Outside(n, np.float64), np.empty(n)
+    outside, bounds = _OutsideOfTree(n, np.float64), np.empty(n)
 
     def take_in(at: int, vertex: int) -> None:
         count = outside.count
@@ -249,7 +251,7 @@ def _of_points(points: Points, maximum: bool) -> Array:
     return _grown(outside, take_in)
 
 
-class _Rows:
+class _RowsOfSums:
     """The coordinates of the points outside of the tree, and their distances to one point."""
 
     def __init__(self, points: Points) -> None:

@@ -20,7 +20,6 @@ from clmst import route
 from clmst.core.machine import usable_cores
 from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
-from clmst.core.weight_keys import Array
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -36,7 +35,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NearPoints:
+class PointLists:
     """Near points of some points, and a bound on the distances of all points that are not listed.
 
     Distances are those that a device compares (:meth:`clmst.Points.compared_distances`).
@@ -47,15 +46,16 @@ class NearPoints:
     beyond: Floats  # shape (m,): no point that is not listed is nearer than this
 
 
-class Search(Protocol):
+class PointSearch(Protocol):
     """A search for the nearest of some points."""
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
         """Return the positions of k near points of each row, and a bound for all other points.
 
-        `rows` has shape (m, d), and the positions have shape (m, k) or more columns. A
-        position is the number of all points if there is no further point. `within` is a distance beyond which points need not
-        be found. The bound, of shape (m,), is for the distances of points that were not found.
+        `rows` has shape (m, d), and the positions have shape (m, k) or more columns. A position is
+        the number of all points if there is no further point. `within` is a distance beyond which
+        points need not be found. The bound, of shape (m,), is for the distances of all points that
+        were not found.
         """
 
 
@@ -64,10 +64,12 @@ class NearestPoints:
 
     def __init__(self, points: Points, among: Numbers | None = None) -> None:
         self.points, self.among = points, among
-        self.rows = np.ascontiguousarray(points.planes.T if among is None else points.planes.T[among])
+        self.rows = np.ascontiguousarray(
+            points.planes.T if among is None else points.planes.T[among]
+        )
         self.search = _search_of(points.compared_as, self.rows)
 
-    def of(self, some: Numbers, k: int, *, within: float = np.inf) -> NearPoints:
+    def of(self, some: Numbers, k: int, *, within: float = np.inf) -> PointLists:
         """Find the k nearest points of each of some points, without the point itself.
 
         Points that are farther than `within` may be missing.
@@ -91,17 +93,21 @@ class NearestPoints:
         ids[is_none] = -1
         if is_complete:
             beyond = np.full(some.size, np.inf)
-        return NearPoints(ids=ids, distances=distances, beyond=beyond)
+        return PointLists(ids=ids, distances=distances, beyond=beyond)
 
 
-def _search_of(metric: str, rows: Floats) -> Search:
+def _search_of(metric: str, rows: Floats) -> PointSearch:
     """Return the search that is the fastest for the metric and the number of dimensions."""
     if route.searches_boxes(rows.shape[1]):
-        return _Boxes(rows, metric)
-    return _Cells(rows, metric) if metric in ("manhattan", "chebyshev") else _Products(rows, metric)
+        return _TreeSearch(rows, metric)
+    return (
+        _CellSearch(rows, metric)
+        if metric in ("manhattan", "chebyshev")
+        else _ProductSearch(rows, metric)
+    )
 
 
-class _Boxes:
+class _TreeSearch:
     """A search with SciPy's k-d tree."""
 
     def __init__(self, rows: Floats, metric: str) -> None:
@@ -112,20 +118,21 @@ class _Boxes:
         self.is_cosine, self.slack = metric == "cosine", 8 * rows.shape[1] * _EPSILON
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return near points and a bound; see :class:`Search`."""
+        """Return near points and a bound; see :class:`PointSearch`."""
         most = np.inf if self.is_cosine else within * (1 + 2 * _SHARE_OF_ROUNDING)
-        distances, at = self.tree.query(
+        found: Any = self.tree.query(
             rows, k=list(range(1, k + 1)), p=self.power, distance_upper_bound=most,
             workers=usable_cores() if len(rows) > 1000 else 1,
         )  # fmt: skip
-        last = np.minimum(distances[:, -1], most)
+        distances, at = found
+        last: Floats = np.minimum(distances[:, -1], most)
         if not self.is_cosine:
             return at, last * (1 - _SHARE_OF_ROUNDING)
         # A chord of the unit sphere is the root of twice the cosine distance.
         return at, np.maximum(last * last / 2 * (1 - _SHARE_OF_ROUNDING) - self.slack, 0)
 
 
-class _Pairs:
+class _PairSearch:
     """A search that compares all pairs, some rows at a time."""
 
     def __init__(self, rows: Floats) -> None:
@@ -140,7 +147,7 @@ class _Pairs:
         raise NotImplementedError
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return near points and a bound; see :class:`Search`."""
+        """Return near points and a bound; see :class:`PointSearch`."""
         n = len(self.rows)
         parts = list(slices(len(rows), max(_CELLS_AT_ONCE // n, 1)))
         found = in_threads(lambda some: self._nearest_of(rows[some], k), parts)
@@ -183,12 +190,12 @@ def _bound_of_nearest(cells: Floats, k: int) -> Floats:
     return bound
 
 
-class _Cells(_Pairs):
+class _CellSearch(_PairSearch):
     """A search with SciPy's `cdist`."""
 
     def __init__(self, rows: Floats, metric: str) -> None:
         super().__init__(rows)
-        self.metric = {"manhattan": "cityblock"}.get(metric, metric)
+        self.metric: Any = {"manhattan": "cityblock"}.get(metric, metric)
 
     def cells(self, rows: Floats) -> Floats:
         """Return the distances of the given rows to all rows."""
@@ -202,15 +209,15 @@ class _Cells(_Pairs):
         return cells * (1 - _SHARE_OF_ROUNDING)
 
 
-class _Products(_Pairs):
+class _ProductSearch(_PairSearch):
     """A search by inner products, for Euclidean and cosine distances.
 
     A squared distance is ``x @ x + y @ y - 2 x @ y``, of coordinates from which their mean was
-    subtracted. The product of x with one more row, ``-2 y`` and ``y @ y``, lacks only ``x @ x``. Let
-    r be the greatest length of a row. A product of d coordinates is rounded by less than
-    ``d * 2**-53 * r * r``, subtracting the mean changes a squared distance by less than
-    ``8 * 2**-52 * r * r``, and each further operation rounds a number of at most ``4 * r * r``. All
-    of this, and the rounding of the distance itself, is below the share in `bounds`.
+    subtracted. The product of x with one more row, ``-2 y`` and ``y @ y``, lacks only ``x @ x``.
+    Let r be the greatest length of a row. A product of d coordinates is rounded by less than ``d *
+    2**-53 * r * r``, subtracting the mean changes a squared distance by less than ``8 * 2**-52 * r
+    * r``, and each further operation rounds a number of at most ``4 * r * r``. All of this, and the
+    rounding of the distance itself, is below the share in `bounds`.
     """
 
     def __init__(self, rows: Floats, metric: str) -> None:
@@ -244,10 +251,12 @@ class _Products(_Pairs):
         """Return the distances, less what rounding may have added."""
         share = (16 * rows.shape[1] + 128) * _EPSILON
         if self.is_cosine:
-            return np.maximum(cells - share, 0)
+            below: Floats = np.maximum(cells - share, 0)
+            return below
         own = rows - self.middle
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.einsum("ij,ij->i", own, own)
             greatest = max(self.greatest, float(squares.max(initial=0.0)))
             least = np.maximum(cells + squares - share * greatest, 0)
-        return np.sqrt(np.where(np.isfinite(least), least, 0)) * (1 - _SHARE_OF_ROUNDING)
+        roots: Floats = np.sqrt(np.where(np.isfinite(least), least, 0))
+        return roots * (1 - _SHARE_OF_ROUNDING)

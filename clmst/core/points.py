@@ -310,7 +310,10 @@ class Points:
         They have the same bits as distances from cl/device/distance.cl. `others` must have the same
         metric, dimensions and exponent.
         """
-        distances = self.compared_distances(others, u, v)
+        return self._converted(self.compared_distances(others, u, v))
+
+    def _converted(self, distances: Array) -> Array:
+        """Convert distances that a device compares to distances of the metric."""
         if self.metric == "euclidean":
             return self.multiplied(distances)
         if self.metric == "haversine":
@@ -339,10 +342,6 @@ class Points:
         """
         if self.metric == "cosine":
             return np.maximum(1.0 - sums, 0.0)
-        return self._of_sums(sums)
-
-    def _of_sums(self, sums: Array) -> Array:
-        """Return the distances that belong to sums over all planes, except cosine distances."""
         if self.metric in ("manhattan", "chebyshev"):
             return sums
         if self.metric == "great-circle":
@@ -380,7 +379,7 @@ class Points:
                 sums = reduce(np.maximum if self.metric == "chebyshev" else np.add, gaps)
             else:
                 sums = reduce(np.add, (gap * gap for gap in gaps))
-        return np.asarray(self._of_sums(sums), np.float64)
+        return np.asarray(self._converted(self.compared_of(sums)), np.float64)
 
     def _term(self, a: Any, b: Array) -> Any:
         """Return the term of one dimension in the sum of a distance, and overwrite `a`."""

@@ -13,13 +13,11 @@ Source: O. Borůvka, "O jistém problému minimálním", Práce moravské přír
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clmst import route
 from clmst.core.long_work import LongWork
-from clmst.core.near_points import Floats, NearestPoints, NearPoints, Numbers
+from clmst.core.near_points import Floats, NearestPoints, Numbers, PointLists
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 
@@ -39,17 +37,17 @@ def n_listed(n: int, min_samples: int = 1) -> int:
     return min(max(min_samples + 4, _LISTED), n)
 
 
-def edges_of_tree(points: Points, search: NearestPoints, near: NearPoints) -> Array | None:
+def edges_of_tree(points: Points, search: NearestPoints, near: PointLists) -> Array | None:
     """Compute the edges of the minimum spanning tree of points, shape (n - 1, 2), in any order.
 
-    `near` are the lists of all points, and `search` finds further points. Return None if a core
-    distance is infinite, or if too many pairs are equally far for lists. The distances in `near` are without core distances, and the
-    result respects the core distances of `points`.
+    `near` are the lists of all points, without core distances, and `search` finds further points.
+    The tree respects the core distances of `points`. Return None if a core distance is infinite, or
+    if too many pairs are equally far for lists.
     """
     core, n = points.core_distances, points.n_vertices
     if core is not None and not np.isfinite(core).all():
         return None
-    growth = _Growth(points, search, near)
+    growth = _ListedForest(points, search, near)
     with LongWork(
         "joining near points", is_step=True,
         done=lambda: f"{100 * (n - growth.n_components) // n}%",
@@ -57,7 +55,7 @@ def edges_of_tree(points: Points, search: NearestPoints, near: NearPoints) -> Ar
         return growth.run()
 
 
-class _Candidates:
+class _ListedPairs:
     """Pairs of points in the order of edges: by weight, lesser end, greater end. None occurs twice.
 
     `low` and `high` are the ends, and `weights` the distances that a device compares. Pairs that
@@ -90,10 +88,10 @@ class _Candidates:
         return component[low], component[high]
 
 
-class _Growth:
+class _ListedForest:
     """The components of a growing forest, and what is known of the edges between them."""
 
-    def __init__(self, points: Points, search: NearestPoints, near: NearPoints) -> None:
+    def __init__(self, points: Points, search: NearestPoints, near: PointLists) -> None:
         n = points.n_vertices
         self.points, self.search, self.n = points, search, n
         self.core = points.divided_core
@@ -103,7 +101,7 @@ class _Growth:
         self.bounds = np.zeros(n)
         self.asked = np.full(n, near.ids.shape[1])  # the length of the list of each point
         self.is_first = np.ones(n, np.bool_)  # False for points that are equal to an earlier one
-        self.candidates = _Candidates(n)
+        self.candidates = _ListedPairs(n)
         self.chosen: list[Numbers] = []
         self._take(np.arange(n), near)
 
@@ -122,7 +120,7 @@ class _Growth:
                 self._extend(weights)
         return np.concatenate([np.zeros((0, 2), np.int64), *self.chosen])
 
-    def _take(self, some: Numbers, near: NearPoints) -> None:
+    def _take(self, some: Numbers, near: PointLists) -> None:
         """Add lists of some points to the candidates, and raise the bounds of these points."""
         weights = self._weights(some[:, None], near.ids, near.distances)
         is_there = near.ids >= 0

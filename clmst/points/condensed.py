@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dendrogram import on_host
 from clmst.algorithms.dendrogram.condense import (
     CondensedTree,
     Floats,
@@ -24,7 +25,7 @@ from clmst.algorithms.dendrogram.condense import (
 from clmst.core.canonical import stable_order
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.points.dendrogram import made_of_edges, merged, with_joined
+from clmst.points.dendrogram import Dendrogram, made_of_edges, merged, with_joined
 from clmst.points.simultaneous import (
     OrderFreeTree,
     exact_sum,
@@ -70,7 +71,10 @@ def condensed_tree(
         merges = merged(forest, edges, heights, launch)
         return condense(merges, launch.device.upload(heights), min_cluster_size, launch)
 
-    return made_of_edges(forest, condensed, join_components=True, device=device)
+    def condensed_on_host(found: Dendrogram) -> CondensedTree:
+        return on_host.condense(found.children, found.sizes, found.heights, min_cluster_size)
+
+    return made_of_edges(forest, condensed, condensed_on_host, join_components=True, device=device)
 
 
 Chosen = npt.NDArray[np.bool_]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy import sparse
 
 from clmst import route
 from clmst.algorithms import complete
+from clmst.core import complete_trees
 from clmst.core.arguments import check_integer
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
@@ -24,7 +24,7 @@ from clmst.points.inputs import checked_graph, is_graph, of_sparse
 from clmst.runtime.array import array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import get_device, on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
@@ -78,10 +78,11 @@ def core_distances(
     tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
     min_samples bytes for each point.
 
-    The host compares all pairs in these cases: the device lacks arithmetic on doubles, the metric
-    is "great-circle", "haversine" or "rounded-euclidean", or `min_samples` is above 257 and only
-    the kernels for hierarchies have passed their self-test on the device. The host also computes
-    the core distances of matrices and graphs.
+    The host computes the same bits in these cases: there is no device, or none that computes with
+    doubles; `device` names a device without doubles; the metric is "great-circle", "haversine" or
+    "rounded-euclidean"; or `min_samples` is above 257 and only the kernels for hierarchies have
+    passed their self-test on the device. It uses SciPy's k-d tree in up to twelve dimensions, and
+    compares all pairs in more. The host also computes the core distances of matrices and graphs.
 
     References
     ----------
@@ -103,14 +104,15 @@ def core_distances(
         points = Points(rows_of("points", points))
     n = points.n_vertices
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
-    found = get_device(device)
     if block_points is not None:
-        return by_blocks(points, min_samples, block_points, found)
+        return by_blocks(points, min_samples, block_points, get_device(device))
+    if isinstance(points, Points):
+        return _of_points(points.with_core_distances(None), min_samples, device)
+    if device is not None:
+        get_device(device)  # raises if the name is wrong
     if isinstance(points, DenseGraph):
         return core_of_matrix(checked_graph(points).weights, min_samples)
-    if isinstance(points, Graph):
-        return core_of_edges(checked_graph(points).symmetrised(), min_samples)
-    return _of_points(points.with_core_distances(None), min_samples, found)
+    return core_of_edges(checked_graph(points).symmetrised(), min_samples)
 
 
 def by_blocks(
@@ -131,12 +133,30 @@ def by_blocks(
     )  # fmt: skip
 
 
-def _of_points(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points, on the device if it can and otherwise on the host."""
-    n, k, way = points.n_vertices, min_samples - 1, route.HOST
-    if k == 0 or n == 0:
-        return np.zeros(n)
-    if device.capabilities.doubles:
+def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.float64]:
+    """Compute the core distances of points, on a device that can or otherwise on the host."""
+    if min_samples == 1 or points.n_vertices == 0:
+        if device is not None:
+            get_device(device)  # raises if the name is wrong
+        return np.zeros(points.n_vertices)
+    is_named = device is not None
+    return on_device_or_host(
+        device,
+        lambda found: _on_device(points, min_samples, found, is_named=is_named),
+        lambda _: core_by_the_host(points, min_samples),
+    )
+
+
+def _on_device(
+    points: Points, min_samples: int, device: Device, *, is_named: bool
+) -> npt.NDArray[np.float64]:
+    """Compute the core distances of points on one device.
+
+    The host computes them if the router says so, and if the caller has named a device that lacks
+    doubles. Otherwise such a device raises UnsupportedDeviceError.
+    """
+    k, way = min_samples - 1, route.HOST
+    if device.capabilities.doubles or not is_named:
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
         way = complete.way_of_core_distances(matrix, k)
     if way == route.HOST:
@@ -146,33 +166,19 @@ def _of_points(points: Points, min_samples: int, device: Device) -> npt.NDArray[
 
 
 def core_by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points on the host, from all pairs."""
-    n = points.n_vertices
-    if min_samples == 1:
-        return np.zeros(n)
-    everyone = np.arange(n)
-    # The diagonal is set to -1, so that each point is its own nearest point even if
-    # rounding makes a cosine distance slightly negative.
-    return _by_rows(n, lambda at: points.weights_of(at[:, None], everyone), -1, min_samples)
+    """Compute the core distances of points on the host."""
+    near = complete_trees.near_points(points, min_samples)
+    return complete_trees.core_distances(points, min_samples, near=near)
 
 
 def core_of_matrix(weights: Array, min_samples: int) -> npt.NDArray[np.float64]:
     """Compute the core distance of each row of a matrix of distances. The diagonal counts as 0."""
-    return _by_rows(weights.shape[0], lambda at: weights[at], 0, min_samples)
-
-
-def _by_rows(
-    n: int, rows_of: Callable[[Array], Array], own: int, min_samples: int
-) -> npt.NDArray[np.float64]:
-    """Compute the core distances of a matrix, some rows at a time.
-
-    `rows_of` returns the rows with given indices. `own` replaces the values on the diagonal.
-    """
+    n = weights.shape[0]
     core, n_rows = np.empty(n), max(_CELLS_AT_ONCE // max(n, 1), 1)
     for first in range(0, n, n_rows):
         at = np.arange(first, min(first + n_rows, n))
-        rows = rows_of(at)
-        rows[np.arange(at.size), at] = own
+        rows = weights[at]
+        rows[np.arange(at.size), at] = 0
         core[at] = np.partition(rows, min_samples - 1)[:, min_samples - 1]
     return core
 

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from clmst import route
 from clmst.algorithms import families
+from clmst.algorithms.dendrogram import on_host
 from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
 from clmst.algorithms.shared.self_test_cases import FEW_VERTICES, MANY_VERTICES
 from clmst.core.arguments import as_array, shown
@@ -22,7 +23,7 @@ from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.discovery import on_trusted_device
+from clmst.runtime.discovery import on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
@@ -50,7 +51,7 @@ class Dendrogram:
 
 @lasting("computing a dendrogram")
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
-    """Compute the dendrogram of a minimum spanning forest on a device, and wait for it.
+    """Compute the dendrogram of a minimum spanning forest, and wait for it.
 
     With `join_components`, the trees of the forest are joined at the end, each to the first tree,
     at an infinite height. Otherwise InvalidForestError is raised if the forest has several trees.
@@ -65,18 +66,25 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
             n_points=merges.n, children=children.reshape(-1, 2), heights=heights[order], sizes=sizes
         )
 
-    return made_of_edges(forest, copied, join_components=join_components, device=device)
+    return made_of_edges(
+        forest, copied, lambda found: found, join_components=join_components, device=device
+    )
 
 
 def made_of_edges(
-    forest: Forest, use: Callable[[Array, Array, Launcher], T], *, join_components: bool,
+    forest: Forest,
+    use: Callable[[Array, Array, Launcher], T],
+    use_on_host: Callable[[Dendrogram], T],
+    *,
+    join_components: bool,
     device: Any,
-) -> T:  # fmt: skip
+) -> T:
     """Call `use` on a device with a forest's edges and heights, and return the result of `use`.
 
     `use` gets the edges as uint32, the heights as float64, and a launcher. A device that fails its
-    self-test of dendrograms is skipped. Raises InvalidForestError if the forest is a maximum one,
-    or if it has several trees and `join_components` is False.
+    self-test of dendrograms is skipped. If no device is left, and none was named, `use_on_host` is
+    called with the dendrogram, which the host has built. Raises InvalidForestError if the forest is
+    a maximum one, or if it has several trees and `join_components` is False.
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
     edges = np.ascontiguousarray(edges, np.uint32)
@@ -92,7 +100,16 @@ def made_of_edges(
         with found.lock, Guard(found):
             return use(edges, heights, Launcher(found, found.queue))
 
-    return on_trusted_device(device, on)
+    def by_host(_: route.Way) -> T:
+        order = with_joined(stable_order(forest.weights), heights)
+        children, sizes = on_host.merge(forest.n_vertices, edges, order)
+        return use_on_host(
+            Dendrogram(
+                n_points=forest.n_vertices, children=children, heights=heights[order], sizes=sizes
+            )
+        )
+
+    return on_device_or_host(device, on, by_host)
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:

@@ -14,6 +14,7 @@ from clmst.api import minimum_spanning_forest
 from clmst.core import pairs
 from clmst.core.arguments import as_array, check_choice, has_numbers, shown
 from clmst.core.coercion import as_graph
+from clmst.core.complete_trees import spanning_tree
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
@@ -24,8 +25,9 @@ from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import checked_graph, graph_of, restricted
+from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
@@ -166,15 +168,21 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
     components. A hierarchy of bounding boxes on the device finds them if the metric allows it and
     the device passes its self-test. Otherwise they are taken from a spanning tree of all points.
     """
-    if isinstance(points, Points) and points.metric in UNROUNDED:
-        found = get_device(device)
-        if found.capabilities.doubles:
+    if not isinstance(points, Points) or points.metric not in UNROUNDED:
+        return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
+
+    def on(found: Device) -> Array:
+        if found.capabilities.doubles or device is None:
             matrix = DeviceMatrix.upload(points, found)
             if families.points_refusal(matrix) is None:
                 with found.lock, Guard(found):
                     launch = Launcher(found, found.queue)
                     return bvh_boruvka.joining_edges(matrix, labels, launch)
-    return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
+        return joining_edges_of_tree(minimum_spanning_forest(points, device=found), labels)
+
+    return on_device_or_host(
+        device, on, lambda _: joining_edges_of_tree(spanning_tree(points), labels)
+    )
 
 
 def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:

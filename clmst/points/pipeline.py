@@ -17,8 +17,9 @@ from clmst import route
 from clmst.algorithms import complete
 from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
 from clmst.api import minimum_spanning_forest
+from clmst.core import complete_trees
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
@@ -30,7 +31,7 @@ from clmst.points.weights import core_by_weights
 from clmst.runtime.array import DeviceArray, array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device, on_trusted_device
+from clmst.runtime.discovery import get_device, on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
@@ -123,7 +124,19 @@ def tree_of_points(
     if core is not None:
         return minimum_spanning_forest(points.with_core_distances(core * alpha), device=device)
     plain = points.with_core_distances(None)
-    return on_trusted_device(device, lambda found: _tree_on(found, plain, min_samples, alpha))
+    return on_device_or_host(
+        device,
+        lambda found: _tree_on(found, plain, min_samples, alpha),
+        lambda way: _tree_on_host(plain, min_samples, alpha, way),
+    )
+
+
+def _tree_on_host(points: Points, min_samples: int, alpha: float, way: route.Way) -> Forest:
+    """Compute the tree of points on the host. One search gives core distances and near points."""
+    near = complete_trees.near_points(points, min_samples)
+    core = complete_trees.core_distances(points, min_samples, near=near) * alpha
+    tree = complete_trees.spanning_tree(points.with_core_distances(core), near=near)
+    return routed(tree, way)
 
 
 def tree_by_blocks(

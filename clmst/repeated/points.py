@@ -64,6 +64,7 @@ class PointsOnDevice(OneDevice):
             )
         device = devices[0]
         super().__init__(device, maximum=maximum)
+        DeviceMatrix.upload(points, device)  # raises if the device cannot compute distances
         self._like = points
         self._algorithm, self._options = algorithm, options
 
@@ -80,24 +81,8 @@ class PointsOnDevice(OneDevice):
         return []
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> StagedPoints:
-        """Check the coordinates, or points, of a round.
-
-        If `queues` is not None, the caller may change the array before the solve has ended, so it
-        is copied. Raise InvalidArgumentError unless number, dimensions and metric are as in the
-        solver's points.
-        """
-        like = self._like
-        if isinstance(given, Points):
-            points = given
-        elif like.core_distances is not None:
-            raise InvalidArgumentError(
-                "coordinates are given for points with core distances; give clmst.Points, with "
-                "the core distances of these coordinates"
-            )
-        else:
-            points = Points(given if queues is None else np.array(given), like.metric)
-        _check_alike(points, like)
-        return StagedPoints(points=points)
+        """Check the coordinates, or points, of a round; see :func:`staged_points`."""
+        return StagedPoints(points=staged_points(given, self._like, keeps=queues is not None))
 
     def release(self, staged: StagedPoints) -> None:
         """Do nothing, because the garbage collector frees the coordinates."""
@@ -107,10 +92,7 @@ class PointsOnDevice(OneDevice):
     ) -> DeviceForest | Forest:
         """Raise InvalidArgumentError in any case, because points do not have weights to change."""
         self.opened()
-        raise InvalidArgumentError(
-            "the solver is made of points, whose edges have no weights to change; solve() takes "
-            "the coordinates of all points"
-        )
+        raise points_have_no_weights()
 
     # ---------------------------------------------------------------------------- rounds
 
@@ -135,6 +117,34 @@ class PointsOnDevice(OneDevice):
                 has_finished(launch.queue)  # kernels must end before their memory is reused
                 raise
         return self._timed(forest, launch, began, uploaded)
+
+
+def staged_points(given: Any, like: Points, *, keeps: bool) -> Points:
+    """Check the coordinates, or points, of a round, and return them as points.
+
+    `like` are the points of the solver. If `keeps` is True, the caller may change the array before
+    the solve has ended, so it is copied. Raise InvalidArgumentError unless number, dimensions and
+    metric are as in the solver's points.
+    """
+    if isinstance(given, Points):
+        points = given
+    elif like.core_distances is not None:
+        raise InvalidArgumentError(
+            "coordinates are given for points with core distances; give clmst.Points, with "
+            "the core distances of these coordinates"
+        )
+    else:
+        points = Points(np.array(given) if keeps else given, like.metric)
+    _check_alike(points, like)
+    return points
+
+
+def points_have_no_weights() -> InvalidArgumentError:
+    """Return the error for a change of weights in a solver of points."""
+    return InvalidArgumentError(
+        "the solver is made of points, whose edges have no weights to change; solve() takes "
+        "the coordinates of all points"
+    )
 
 
 def _check_alike(points: Points, like: Points) -> None:

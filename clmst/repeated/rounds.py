@@ -92,8 +92,8 @@ class Rounds(ABC):
     while another thread solves.
     """
 
-    def __init__(self, device: Device, *, maximum: bool) -> None:
-        self.device, self.maximum = device, maximum
+    def __init__(self, *, maximum: bool) -> None:
+        self.maximum = maximum
         self.prepare_ms = 0.0
         self.is_closed = False
         self._lock = threading.RLock()
@@ -313,7 +313,8 @@ class OneDevice(Rounds):
     guard: Callable[..., AbstractContextManager[None]] = Guard
 
     def __init__(self, device: Device, *, maximum: bool) -> None:
-        super().__init__(device, maximum=maximum)
+        super().__init__(maximum=maximum)
+        self.device = device
         self._launch = Launcher(device, device.queue)  # the launcher of the last round
 
     def prove(self, forest: DeviceForest) -> DeviceForest:

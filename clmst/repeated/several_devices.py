@@ -202,7 +202,8 @@ class SeveralDevices(GraphRounds):
     guard = staticmethod(failures_of)
 
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
-        super().__init__(plan.device, maximum=maximum)  # the device of the last pass
+        super().__init__(maximum=maximum)
+        self.device = plan.device  # of the last pass
         self.plan, self.edges = plan, plan.edges
         self._prepare()
         self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)

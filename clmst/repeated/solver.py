@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from functools import cached_property
 from typing import Any, Literal, get_args, overload
 
+from clmst import route
 from clmst.algorithms import solving
 from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.ecl import check_for_edges_once
@@ -14,7 +15,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
 from clmst.core.arguments import check_bool, check_bools, check_choice, errors_as, has, shown
 from clmst.core.coercion import as_listed
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
@@ -22,6 +23,7 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.inputs import check_same_device
 from clmst.repeated.assignments import Strategy, plan
+from clmst.repeated.on_host import GraphOnHost, PointsOnHost
 from clmst.repeated.points import PointsOnDevice, points_of
 from clmst.repeated.rounds import RoundOptions, Rounds, SingleDevice
 from clmst.repeated.several_devices import SeveralDevices
@@ -29,7 +31,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import check_one_of, named_devices
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import get_device, on_device_or_host
 
 
 class RepeatedSolver:
@@ -84,9 +86,10 @@ class RepeatedSolver:
         names a device twice; a strategy is given for a single device; or the options need both
         directions of every edge to be stored.
     UnsupportedDeviceError
-        No usable device was found.
+        No usable device was found, and the call names a device, an algorithm or options.
+        Otherwise the host solves, from scratch in each round, with a :class:`DeviceWarning`.
     OutOfDeviceMemoryError
-        The device cannot hold the graph.
+        The device that the call names cannot hold the graph.
 
     Notes
     -----
@@ -113,6 +116,7 @@ class RepeatedSolver:
 
     _graph: Graph | Points
     _rounds: Rounds
+    _device: Device | None = None  # None if the host solves
 
     @lasting("preparing a graph for repeated solves")
     def __init__(
@@ -132,12 +136,38 @@ class RepeatedSolver:
         solving.check_named(algorithm, options)  # raises before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
-        found, points = _devices_of(graph, device, devices, strategy), points_of(graph)
+        given: dict[str, Any] = {
+            "maximum": maximum, "algorithm": algorithm, "options": options,
+            "warm_start": warm_start, "symmetrize": symmetrize,
+        }  # fmt: skip
+        is_free = (
+            device is None and devices is None and not isinstance(graph, DeviceGraph | DeviceMatrix)
+        )
+        if is_free and strategy is None and algorithm == "auto" and options is None:
+            on_device_or_host(
+                None,
+                lambda found: self._prepare(graph, [found], None, **given),
+                lambda way: self._prepare_on_host(
+                    graph, way, maximum=maximum, symmetrize=symmetrize
+                ),
+            )
+        else:
+            found = _devices_of(graph, device, devices, strategy)
+            self._prepare(graph, found, strategy, **given)
+        self._rounds.prepare_ms = 1e3 * (time.perf_counter() - began)
+
+    def _prepare(
+        self, graph: Any, found: list[Device], strategy: Strategy | None, *, maximum: bool,
+        algorithm: str, options: object, warm_start: bool, symmetrize: bool,
+    ) -> None:  # fmt: skip
+        """Prepare the graph on the devices that were found."""
+        points = points_of(graph)
         of_solves: dict[str, Any] = {"algorithm": algorithm, "options": options}
+        rounds: SingleDevice | SeveralDevices | PointsOnDevice
         if points is not None:
             check_bools(symmetrize=symmetrize)
             self._graph = points
-            self._rounds = PointsOnDevice(points, found, maximum=maximum, **of_solves)
+            rounds = PointsOnDevice(points, found, maximum=maximum, **of_solves)
         else:
             of_solves["warm_start"] = warm_start
             listed = _graph_of(graph, found[0], symmetrize=symmetrize)
@@ -150,13 +180,34 @@ class RepeatedSolver:
                 found = [one.device for one in parts.assignments]
                 if len(found) > 1:
                     several = SeveralDevices(parts, maximum=maximum)
-            self._rounds = several or SingleDevice(edges, found[0], maximum=maximum, **of_solves)
-        self._rounds.prepare_ms = 1e3 * (time.perf_counter() - began)
+            rounds = several or SingleDevice(edges, found[0], maximum=maximum, **of_solves)
+        self._rounds, self._device = rounds, rounds.device
+
+    def _prepare_on_host(
+        self, graph: Any, way: route.Way, *, maximum: bool, symmetrize: bool
+    ) -> None:
+        """Prepare the graph for rounds on the host."""
+        points = points_of(graph)
+        if points is not None:
+            check_bools(symmetrize=symmetrize)
+            self._graph = points
+            self._rounds = PointsOnHost(points, maximum=maximum, way=way)
+        else:
+            listed = _graph_of(graph, None, symmetrize=symmetrize)
+            edges = self._graph = topology.edges_once(listed)
+            self._rounds = GraphOnHost(edges, maximum=maximum, way=way)
 
     @property
     def device(self) -> Device:
-        """The device that holds the forests. Of several devices, it is the one of the last pass."""
-        return self._rounds.device
+        """The device that holds the forests. Of several devices, it is the one of the last pass.
+
+        Raises UnsupportedDeviceError if the host solves, because no device can.
+        """
+        if self._device is None:
+            raise UnsupportedDeviceError(
+                "the host solves, because no device can; forests are in its memory"
+            )
+        return self._device
 
     @property
     def maximum(self) -> bool:
@@ -197,7 +248,8 @@ class RepeatedSolver:
         return self._graph
 
     def __repr__(self) -> str:
-        state = "closed" if self._rounds.is_closed else f"on {self.device.description}"
+        on = "the host" if self._device is None else self._device.description
+        state = "closed" if self._rounds.is_closed else f"on {on}"
         return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
 
     def weights_of(self, matrix: Any, *, symmetrize: bool = False) -> Array:
@@ -243,7 +295,7 @@ class RepeatedSolver:
                 "the solver was made of a list of edges, whose order a matrix does not have; "
                 "give weights in the order of that list"
             )
-        graph = _graph_of(matrix, self.device, symmetrize=symmetrize)
+        graph = _graph_of(matrix, self._device, symmetrize=symmetrize)
         return topology.weights_in_order(graph, edges)
 
     # ----------------------------------------------------------------------- solving
@@ -580,13 +632,13 @@ def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[in
     return each, on_progress
 
 
-def _graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
+def _graph_of(graph: Any, device: Device | None, *, symmetrize: bool) -> Graph:
     """Convert a caller's graph to a Graph whose edges do not depend on its weights.
 
-    A SciPy matrix is checked on the device if it is large enough for that.
+    A SciPy matrix is checked on the device, if there is one, and if the matrix is large enough.
     """
     check_bool("symmetrize", symmetrize)
     if has(graph, "tocsr"):
-        canonical = put_matrix(graph, device, arrange=False)
+        canonical = None if device is None else put_matrix(graph, device, arrange=False)
         return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
     return as_listed(graph, symmetrize=symmetrize)

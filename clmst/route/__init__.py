@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from clmst.route.changes import keeps_trees
 from clmst.route.complete import (
+    after,
     grows_from_lists,
     in_one_launch,
     in_one_work_group,
@@ -35,6 +36,7 @@ from clmst.route.complete import (
     searches_globally,
     way_of_complete,
     way_of_core_distances,
+    way_of_host,
 )
 from clmst.route.dendrogram import (
     condenses_in_one_launch,
@@ -141,6 +143,7 @@ __all__ = [
     "SparseFacts",
     "StreamFacts",
     "Way",
+    "after",
     "checks_on_host",
     "condenses_in_one_launch",
     "converts_on_host",
@@ -172,9 +175,9 @@ __all__ = [
     "prefers_prim",
     "records_table",
     "scanned_in_one_launch",
-    "selected_in_one_launch",
     "searches_boxes",
     "searches_globally",
+    "selected_in_one_launch",
     "series_pays",
     "shape_of_rounds",
     "solves_round_alone",
@@ -183,6 +186,7 @@ __all__ = [
     "warm_start_pays",
     "way_of_complete",
     "way_of_core_distances",
+    "way_of_host",
     "way_of_round",
     "way_of_sparse",
     "way_of_steps",

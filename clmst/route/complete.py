@@ -6,6 +6,7 @@ it applies, or the reason why it does not. The first rule that applies decides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from clmst.route.facts import DeviceFacts, Passed, PointFacts, Rule, Way, first_answer
@@ -239,6 +240,23 @@ def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
 
 
 # -------------------------------------------------------------------------------- the host
+
+
+def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
+    """Return the answer that the host computes.
+
+    `passed` has the name of each device that was tried before, and the reason why it cannot do the
+    work, in order: the best device, every further device, and at last the host.
+    """
+    if not passed:
+        return Way(HOST, "there is no device")
+    return after(passed, Way(HOST, "there is no further device"))
+
+
+def after(passed: Sequence[tuple[str, str]], way: Way) -> Way:
+    """Return a way with the devices that were tried before it, and the reasons in words."""
+    words = "; ".join(f"{name}: {reason}" for name, reason in passed)
+    return way._replace(because=f"{way.because} (after {words})")
 
 
 def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:

@@ -127,7 +127,7 @@ class Limits:
         "Of fewer entries the solve finds the lightest of a pair sooner than a pass looks for it",
     )  # fmt: skip
     host_complete: int = _limit(
-        1 << 26, "edges of a complete graph that the host lists where there is no device",
+        1 << 26, "edges of a complete graph that the host lists to prove its tree",
         "60 bytes each: 4 GB for 11,585 vertices",
     )  # fmt: skip
     host_lists: int = _limit(

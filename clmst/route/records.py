@@ -12,7 +12,8 @@ PARTITIONS = "partitions"
 BLOCKS = "points-by-blocks"
 
 RECORDS = {
-    HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
+    HOST: "on the host: Kruskal's algorithm (core/kruskal.py); of points and complete matrices "
+    "Borůvka's by lists of near points, or Prim's by rows (core/complete_trees.py)",
     EQUAL: "equal weights on a CPU: disjoint sets without a sort, one launch "
     "(algorithms/equal_weights)",
     SMALL: "a small graph on a CPU: check, solve and list of edges in one launch "

@@ -180,7 +180,7 @@ def host_merges_parallel(n_entries: int) -> bool:
 def host_lists_complete(n_vertices: int) -> bool:
     """Return whether a complete graph is small enough for the host to list its edges.
 
-    The host lists them only without a device.
+    The host lists them only to prove a tree.
     """
     return n_vertices**2 <= 2 * LIMITS.host_complete
 

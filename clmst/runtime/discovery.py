@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from clmst import route
 from clmst.core.arguments import shown
 from clmst.core.errors import (
     DeviceWarning,
@@ -16,6 +17,7 @@ from clmst.core.errors import (
     logger,
     warn_of_fallback,
 )
+from clmst.core.forest import Forest, routed
 from clmst.runtime import ahead, embedded, forking, listing
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
@@ -173,7 +175,7 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
-# Sets of forced-off capabilities for which no device was found, and for which a warning was given.
+# Sets of forced-off capabilities for which a warning has said that the host computes.
 _hosts: set[tuple[str, ...]] = set()
 
 
@@ -183,7 +185,7 @@ def is_named() -> bool:
 
 
 def default_device() -> Device | None:
-    """Return the default device, or None if there is none and the host must solve.
+    """Return the default device, or None if there is none and the host must compute.
 
     A warning is given when that first happens in a process. If ``CLMST_DEVICE`` names a device that
     cannot be used, the error of :func:`get_device` is raised instead.
@@ -198,10 +200,121 @@ def default_device() -> Device | None:
             raise
         _hosts.add(_forced_off())
         warn_of_fallback(
-            f"{error}. Until then the host solves, by one thread: the same forests, more slowly",
-            DeviceWarning,
+            f"{error}. Until then the host computes: the same results, more slowly", DeviceWarning
         )
         return None
+
+
+# For each set of forced-off capabilities, all devices that names may stand for, best first.
+_in_order: dict[tuple[str, ...], list[Device]] = {}
+# Whether a warning has said that a later device, or the host, computes what a device cannot.
+_passed_on: set[tuple[str, ...]] = set()
+
+
+class DevicesInTurn:
+    """The devices that may compute something, the best first, and at last the host.
+
+    If the argument `device` or ``CLMST_DEVICE`` names a device, or without `may_pass`, a device is
+    left out only if it was refused for every algorithm, and the host never computes. Otherwise a
+    device that lacks something, such as doubles or memory, is followed by the next one in the order
+    of :func:`devices`, and the last one by the host. When that first happens in a process, a
+    DeviceWarning says which device was skipped, and why.
+
+    Attributes
+    ----------
+    found : Device or None
+        The device whose turn it is, or None if it is the host's turn.
+    """
+
+    def __init__(self, device: Any, *, may_pass: bool = True) -> None:
+        self._asked, self._passed = device, list[tuple[str, str]]()
+        self._may_pass = may_pass and device is None and not is_named()
+        self.found = default_device() if self._may_pass else get_device(device)
+
+    def skip(self, error: Exception) -> None:
+        """Let the next device, or the host, have its turn, or raise `error` if that is not allowed.
+
+        The device that has failed raised `error`, one of :data:`INABILITIES`.
+        """
+        failed = self.found
+        assert failed is not None, "the host does not fail for a device's reasons"
+        if not self._may_pass:
+            if not (isinstance(error, NoFamilyLeftError) and pass_over(self._asked, error)):
+                raise error
+            self.found = get_device(self._asked)
+            return
+        if isinstance(error, NoFamilyLeftError):
+            pass_over(None, error)
+        reason = error.reason if isinstance(error, NoFamilyLeftError) else _reason(failed, error)
+        self._passed.append((failed.description, reason))
+        self.found = _following(failed)
+        _warn_of_passing(self._passed[-1], self.found)
+
+    def noted(self, result: T) -> T:
+        """Add the devices that were skipped to ``stats["route"]`` if a result is a forest."""
+        if self._passed and isinstance(result, Forest):
+            way = route.Way(**result.stats["route"], asks="")
+            routed(result, route.after(self._passed, way))
+        return result
+
+    @property
+    def way_of_host(self) -> route.Way:
+        """The router's answer that the host computes, with the devices that were skipped."""
+        return route.way_of_host(self._passed)
+
+
+# The errors that a device raises if it cannot compute something.
+INABILITIES = (UnsupportedDeviceError, OutOfDeviceMemoryError)
+
+
+def on_device_or_host(
+    device: Any, call: Callable[[Device], T], on_host: Callable[[route.Way], T]
+) -> T:
+    """Compute something on the first device that can do it, or else on the host.
+
+    `call` is called with devices in their turn (:class:`DevicesInTurn`), until one does not raise.
+    If no device is left, `on_host` is called with the router's answer, which says why.
+    """
+    turns = DevicesInTurn(device)
+    while turns.found is not None:
+        try:
+            return turns.noted(call(turns.found))
+        except INABILITIES as error:
+            turns.skip(error)
+    return on_host(turns.way_of_host)
+
+
+def _reason(device: Device, error: Exception) -> str:
+    """Return the message of an error, without the name of the device at its beginning."""
+    return str(error).removeprefix(device.description).strip(" :")
+
+
+def _following(device: Device) -> Device | None:
+    """Return the next usable device after a device in the order of preference, or None."""
+    key = _forced_off()
+    if key not in _in_order:
+        with listing.lock:
+            known = list(_resolved.values())
+            _in_order[key] = [
+                next((one for one in known if _is_same(one, found)), found)
+                for found in enumerate_devices()
+            ]
+    every = _in_order[key]
+    places = [place for place, one in enumerate(every) if _is_same(one, device)]
+    rest = every[places[0] + 1 :] if places else []
+    return next((one for one in rest if _failure_now(one) is None), None)
+
+
+def _warn_of_passing(passed: tuple[str, str], following: Device | None) -> None:
+    """Warn, once in a process, that another device or the host computes what a device cannot."""
+    name, reason = passed
+    then = "the host" if following is None else following.description
+    message = f"{name} cannot do this: {reason}. {then} does it instead, with the same results"
+    if _forced_off() in _passed_on:
+        logger.info("%s", message)
+        return
+    _passed_on.add(_forced_off())
+    warn_of_fallback(f"{message}; the argument device names another one", DeviceWarning)
 
 
 # Devices that were refused for every algorithm, with the reason. Names no longer mean them.

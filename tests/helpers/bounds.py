@@ -52,6 +52,7 @@ BOUNDS = {
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "serial_tile": "primitives.radix._SERIAL_TILE",
     "series_from": "route.LIMITS.series",
+    "host_lists": "route.LIMITS.host_lists",
     "slots_on_host": "route.LIMITS.host",
     "small_cells": "route.LIMITS.small_complete",
     "small_edges": "route.LIMITS.small_list",

@@ -34,6 +34,7 @@ def resolving_anew(*devices: Device | None) -> Iterator[None]:
     Names then stand for devices of the machine, or for the given devices. With None there are none.
     """
     others: dict[str, Any] = {"_resolved": {}, "_passed_over": [], "_hosts": set()}
+    others |= {"_in_order": {}, "_passed_on": set()}
     if devices:
         others["enumerate_devices"] = lambda: [*filter(None, devices)]
     with patch.multiple(discovery, **others):

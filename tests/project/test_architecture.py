@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "segmentation": API,
     "points": API | {"drawing"},
     "cluster": API | {"points"},
-    "repeated": ALGORITHMS | {"inputs", "api", "peeling"},
+    "repeated": ALGORITHMS | {"inputs", "api", "peeling", "scale"},
     "dynamic": ALGORITHMS | {"api"},
     "io": BASE,
     "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long

@@ -121,5 +121,5 @@ for _ in range(2):
     done = run_python("-c", script.replace("LACKING", repr(lacking)), environment=environment)
     said = [line for line in done.stderr.splitlines() if line.startswith(("INFO", "DEBUG"))]
     assert [line.partition(" ")[0] for line in said] == ["INFO", "DEBUG", "DEBUG"]
-    assert "the host solves, by one thread" in said[0]
-    assert said[1] == "DEBUG algorithm kruskal on the host"
+    assert "the host computes" in said[0]
+    assert said[1] == "DEBUG algorithm prim on the host"

@@ -1,0 +1,92 @@
+"""Dendrograms and condensed trees on the host. They have the same bits as those of a device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clmst.algorithms.dendrogram.condense import CondensedTree, Nodes
+from clmst.core.weight_keys import Array
+
+_NO_POINT = 0xFFFFFFFF  # CONDENSE_NONE of condense_steps.cl
+
+
+def merge(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
+    """Build the dendrogram of a forest with `n` vertices.
+
+    `edges` has shape (m, 2), and `order` are the edges by rising weight. Returns the two nodes that
+    each merge joins, uint32, shape (m, 2), the lesser node first, and the number of vertices below
+    each merge, uint32, shape (m,). Vertices are the nodes 0 to n - 1, and merge i is node n + i.
+    Kruskal's algorithm with disjoint sets, in nearly O(n) time, about a microsecond for each merge.
+    """
+    parents, nodes, sizes = list(range(n)), list(range(n)), [1] * n
+    ends = edges[order].tolist()
+    children, merged = [(0, 0)] * len(ends), [0] * len(ends)
+    for number, (one, other) in enumerate(ends):
+        u, v = one, other
+        while parents[u] != u:
+            parents[u] = u = parents[parents[u]]
+        while parents[v] != v:
+            parents[v] = v = parents[parents[v]]
+        if sizes[u] < sizes[v]:
+            u, v = v, u
+        a, b = nodes[u], nodes[v]
+        children[number] = (a, b) if a < b else (b, a)
+        parents[v], nodes[u] = u, n + number
+        sizes[u] += sizes[v]
+        merged[number] = sizes[u]
+    return (
+        np.array(children, np.uint32).reshape(-1, 2),
+        np.array(merged, np.uint32),
+    )
+
+
+def condense(children: Array, sizes: Array, heights: Array, least: int) -> CondensedTree:
+    """Condense a dendrogram of one root and at least two vertices.
+
+    `children` and `sizes` are results of :func:`merge`, and `heights` are the heights of the merges
+    in rising order. `least` is the minimum number of points of a cluster, 2 or more. The steps are
+    those of ``cl/algorithms/dendrogram/condense_steps.cl``, in O(n log n) time: a cluster begins at
+    each of two large nodes that meet, and pointer jumping finds the end of each path of merges.
+    """
+    m = len(children)
+    n, every = m + 1, np.arange(m)
+    above = np.empty(n + m, np.int64)  # the merge above each node; the last merge is its own
+    above[children.reshape(-1)] = np.repeat(every, 2)
+    above[-1] = m - 1
+    over = above[n:]
+    is_large: Array = np.greater_equal(sizes, least)
+    both = np.where(children >= n, children.astype(np.int64) - n, 0)
+    is_split = np.array(((children >= n) & is_large[both]).all(axis=1))
+    is_large[-1] = True
+    begins = is_split[over] & is_large
+    begins[-1] = True
+    top = _ends(np.where(np.where(is_large, begins, is_large[over]), every, over))
+    first = np.flatnonzero(begins)[::-1]  # clusters from the root down
+    number = np.full(m, -1)
+    number[first] = np.arange(first.size)
+    k, large = first.size, np.flatnonzero(is_large)
+    last = np.full(k, m)
+    np.minimum.at(last, number[top[large]], large)
+    parent = number[top[over[first]]]
+    parent[0] = -1
+    leaves_at = above[:n]
+    leaves_at = np.where(is_large[leaves_at], leaves_at, over[top[leaves_at]])
+    point_cluster = number[top[leaves_at]]
+    least_point = np.full(k, _NO_POINT)
+    np.minimum.at(least_point, point_cluster, np.arange(n))
+    with np.errstate(divide="ignore"):
+        leaves, birth, death = 1 / heights[leaves_at], 1 / heights[over[first]], 1 / heights[last]
+    birth[0] = 0
+    return CondensedTree(
+        n_points=n, point_cluster=point_cluster, point_lambda=leaves, parent=parent, birth=birth,
+        death=death, size=sizes[first].astype(np.int64), least_point=least_point,
+    )  # fmt: skip
+
+
+def _ends(above: Nodes) -> Nodes:
+    """Follow each path to its end, a node that is above itself. Takes O(n log n) time."""
+    while True:
+        further = above[above]
+        if np.array_equal(further, above):
+            return above
+        above = further

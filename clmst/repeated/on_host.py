@@ -1,0 +1,159 @@
+"""Rounds of repeated solves on the host, if there is no device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from clmst import route
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.complete_trees import spanning_tree
+from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
+from clmst.core.forest import Forest, routed
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array, first_nan
+from clmst.repeated.points import points_have_no_weights, staged_points
+from clmst.repeated.rounds import RoundOptions, Rounds
+from clmst.repeated.weights import Changes, nan_error, stage
+from clmst.runtime.handles import Queue
+from clmst.scale.fallback import proved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StagedOnHost:
+    """The weights, or the points, of a round on the host, after they have been checked."""
+
+    is_on_device: ClassVar[bool] = False
+
+    values: Any
+
+
+class _HostRounds(Rounds):
+    """Rounds on the host. Each is solved from scratch, and its forest is on the host."""
+
+    def __init__(self, *, maximum: bool, way: route.Way) -> None:
+        super().__init__(maximum=maximum)
+        self._way = way
+
+    def free(self) -> None:
+        """Drop the current weights. No other memory is kept."""
+        self.forget()
+
+    def new_queues(self) -> list[Queue]:
+        """Return an empty list, because nothing is uploaded."""
+        return []
+
+    def release(self, staged: Any) -> None:
+        """Do nothing, because the garbage collector frees the weights."""
+
+    def check(self, options: RoundOptions) -> None:
+        """Raise UnsupportedDeviceError if the options of a round need a device."""
+        for name in ("keep_on_device", "profile"):
+            if getattr(options, name):
+                raise UnsupportedDeviceError(
+                    f"{name} is True, and the host solves ({self._way.because}); it needs a device"
+                )
+
+    def _staged_round(self, staged: Any, options: RoundOptions, *, began: float = 0.0) -> Any:
+        """Solve with staged weights, and return the forest on the host."""
+        self.check(options)
+        return super()._staged_round(staged, options, began=began)
+
+    def _handed_over(self, forest: Any, options: RoundOptions) -> Any:
+        """Return the forest, which is on the host."""
+        return forest
+
+    def prove(self, forest: Any) -> Any:
+        """Prove the forest of the last round, and return it with the proof's stats."""
+        return proved(self._present_graph(), forest)
+
+    def _present_graph(self) -> Graph:
+        """Return the graph of the last round, whose edges are listed."""
+        raise NotImplementedError
+
+
+class GraphOnHost(_HostRounds):
+    """Rounds of a graph whose edges have weights.
+
+    `edges` stores each edge once (:func:`clmst.core.topology.edges_once`).
+    """
+
+    def __init__(self, edges: Graph, *, maximum: bool, way: route.Way) -> None:
+        super().__init__(maximum=maximum, way=way)
+        self.edges = edges
+        self._weights: Array | None = None  # the current weights, one for each row of the edges
+
+    def forget(self) -> None:
+        """Drop the current weights."""
+        self._weights = None
+
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
+        """Check the weights of a round, one per edge, and copy them."""
+        staged = stage(weights, self.edges, (), keeps=False)
+        values = np.array(staged.encoding.decode(staged.words))
+        if (nan := first_nan(values)) is not None:
+            raise nan_error(nan, self.edges)
+        return _StagedOnHost(values=values)
+
+    def solve_staged(self, staged: _StagedOnHost, *, began: float, profile: bool) -> Any:
+        """Solve with staged weights, which become the current weights."""
+        self._weights = staged.values
+        return self._forest()
+
+    def update(
+        self, edge_ids: Any, weights: Any, *, options: RoundOptions
+    ) -> DeviceForest | Forest:
+        """Change some of the current weights, and solve. Raise without a change if one is wrong."""
+        with self._lock:
+            self.opened()
+            self.check(options)
+            if (present := self._weights) is None:
+                raise InvalidArgumentError("there are no weights to change; solve() gives them")
+            changes = Changes.of(edge_ids, weights, self.edges, dtype=present.dtype, devices=())
+            present[changes.ids] = changes.converted(present.dtype)
+            return self._finished(self._forest(), options)
+
+    def _present_graph(self) -> Graph:
+        assert self._weights is not None, "a round has been solved"
+        ids = self.edges.edge_ids
+        return self.edges.replace_unchecked(
+            weights=self._weights if ids is None else self._weights[ids]
+        )
+
+    def _forest(self) -> Any:
+        """Compute the forest for the current weights."""
+        return routed(kruskal(self._present_graph(), maximum=self.maximum), self._way)
+
+
+class PointsOnHost(_HostRounds):
+    """Rounds of points, each with new coordinates."""
+
+    def __init__(self, points: Points, *, maximum: bool, way: route.Way) -> None:
+        super().__init__(maximum=maximum, way=way)
+        self._like = self._present = points
+
+    def forget(self) -> None:
+        """Do nothing, because a round of points does not depend on earlier rounds."""
+
+    def stage(self, given: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
+        """Check the coordinates, or points, of a round."""
+        return _StagedOnHost(values=staged_points(given, self._like, keeps=queues is not None))
+
+    def solve_staged(self, staged: _StagedOnHost, *, began: float, profile: bool) -> Any:
+        """Compute the tree of the points of a round."""
+        self._present = staged.values
+        return routed(spanning_tree(self._present, maximum=self.maximum), self._way)
+
+    def update(
+        self, edge_ids: Any, weights: Any, *, options: RoundOptions
+    ) -> DeviceForest | Forest:
+        """Raise InvalidArgumentError, because points do not have weights to change."""
+        self.opened()
+        raise points_have_no_weights()
+
+    def _present_graph(self) -> Graph:
+        return self._present.to_graph()
