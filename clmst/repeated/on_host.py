@@ -99,7 +99,9 @@ class GraphOnHost(_HostRounds):
             raise nan_error(nan, self.edges)
         return _StagedOnHost(values=values)
 
-    def solve_staged(self, staged: _StagedOnHost, *, began: float, profile: bool) -> Any:
+    def solve_staged(
+        self, staged: _StagedOnHost, options: RoundOptions, *, began: float
+    ) -> DeviceForest | Forest:
         """Solve with staged weights, which become the current weights."""
         self._weights = staged.values
         return self._forest()
@@ -124,7 +126,7 @@ class GraphOnHost(_HostRounds):
             weights=self._weights if ids is None else self._weights[ids]
         )
 
-    def _forest(self) -> Any:
+    def _forest(self) -> Forest:
         """Compute the forest for the current weights."""
         return routed(kruskal(self._present_graph(), maximum=self.maximum), self._way)
 
@@ -143,7 +145,9 @@ class PointsOnHost(_HostRounds):
         """Check the coordinates, or points, of a round."""
         return _StagedOnHost(values=staged_points(given, self._like, keeps=queues is not None))
 
-    def solve_staged(self, staged: _StagedOnHost, *, began: float, profile: bool) -> Any:
+    def solve_staged(
+        self, staged: _StagedOnHost, options: RoundOptions, *, began: float
+    ) -> DeviceForest | Forest:
         """Compute the tree of the points of a round."""
         self._present = staged.values
         return routed(spanning_tree(self._present, maximum=self.maximum), self._way)
