@@ -118,7 +118,13 @@ def _heaviest_between(
 def _rooted(
     n: int, edges: Numbers, weights: Doubles, is_link: npt.NDArray[np.bool_], roots: Numbers
 ) -> Pieces:
-    """Give each point its piece and its climb."""
+    """Return the pieces, given their roots and the edges between them.
+
+    `is_link` tells for each edge of the block's tree whether it joins two pieces. Without these
+    edges, each tree has one of the `roots`, which are positions in the block. A point gets the
+    piece of the root of its tree, and as its climb the weight of the heaviest edge on the path to
+    that root.
+    """
     from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
 
     own = edges[~is_link]
