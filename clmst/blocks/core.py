@@ -100,7 +100,10 @@ class _BlockCore:
     most: int
 
     def lowered(self) -> Doubles:
-        """Lower the bounds until they are exact, and return those of the block."""
+        """Lower the upper bounds of the block's core distances until they are exact.
+
+        Returns them, shape (m,), in the order of the block's points.
+        """
         groups = [np.arange(self.block.numbers.size)]
         is_first = True
         while groups:

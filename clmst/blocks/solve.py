@@ -98,8 +98,9 @@ def core_distances_by_blocks(
 ) -> Doubles:
     """Compute the core distances of points block by block.
 
-    They are the same, to the last bit, as those of all points at once. Raises InvalidArgumentError
-    if blocks may have fewer than `min_samples` points.
+    `core_of` computes the core distances of some points, given `min_samples`. The result has shape
+    (n,) and is the same, to the last bit, as that of all points at once. Raises
+    InvalidArgumentError if the size of blocks in `options` is less than twice `min_samples`.
     """
     if points.n_vertices <= options.n_points:
         return core_of(points, min_samples)

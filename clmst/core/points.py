@@ -173,9 +173,10 @@ class Points:
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
-        """The coordinates from which distances are computed, one row per dimension, at least 2.
+        """The coordinates from which distances are computed, shape (dimensions, n).
 
-        Coordinates of "euclidean" are divided by ``2**exponent``, and so are :attr:`divided_core`
+        Points of one dimension get a second one, which is 0. Coordinates of the metric "euclidean"
+        are divided by ``2**exponent``, and so are :attr:`divided_core`
         and everything that a device computes from them. :meth:`multiplied` undoes the division. The
         exponent is 0 except for very large or very small coordinates.
         """
