@@ -322,7 +322,7 @@ def _spanning_forest(
     turns = DevicesInTurn(device, may_pass=automatic)
     while turns.found is not None:
         try:
-            return turns.noted(solve(turns.found))
+            return turns.with_skipped(solve(turns.found))
         except INABILITIES as error:
             turns.skip(error)
     from clmst.on_host import solve_on_host

@@ -80,6 +80,20 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
     show_default=True, text="merge clusters that are less than this distance apart.",
 )  # fmt: skip
 @_hdbscan_option(
+    "--cluster-selection-epsilon-max", "--epsilon-max", type=click.FloatRange(min=0),
+    default=float("inf"), show_default="no limit",
+    text="divide clusters that are joined above this distance; only for eom.",
+)  # fmt: skip
+@_hdbscan_option(
+    "--cluster-selection-persistence", "--persistence", type=click.FloatRange(min=0), default=0.0,
+    show_default=True, text="merge clusters that persist for less than this difference of density.",
+)  # fmt: skip
+@_hdbscan_option(
+    "--block-points", type=click.IntRange(min=2),
+    text="compute the tree in blocks of at most this number of points, for points that are too "
+         "many for the device. The clusters are the same.",
+)  # fmt: skip
+@_hdbscan_option(
     "--max-cluster-size",
     type=click.IntRange(min=1),
     text="maximum number of points in a cluster; only for eom.",

@@ -250,7 +250,7 @@ class DevicesInTurn:
         self.found = _following(failed)
         _warn_of_passing(self._passed[-1], self.found)
 
-    def noted(self, result: T) -> T:
+    def with_skipped(self, result: T) -> T:
         """Add the devices that were skipped to ``stats["route"]`` if a result is a forest."""
         if self._passed and isinstance(result, Forest):
             way = route.Way(**result.stats["route"], asks="")
@@ -278,7 +278,7 @@ def on_device_or_host(
     turns = DevicesInTurn(device)
     while turns.found is not None:
         try:
-            return turns.noted(call(turns.found))
+            return turns.with_skipped(call(turns.found))
         except INABILITIES as error:
             turns.skip(error)
     return on_host(turns.way_of_host)
