@@ -54,7 +54,8 @@ class TaskStore:
             write_text(header, json.dumps(wanted))
         try:
             found = json.loads(header.read_text())
-        except (OSError, ValueError) as error:
+            found = dict(found)
+        except (OSError, TypeError, ValueError) as error:
             raise FileFormatError(f"{header} is not the header of a checkpoint") from error
         if found != wanted:
             differs = [key for key in wanted if found.get(key) != wanted[key]]

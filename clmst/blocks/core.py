@@ -17,7 +17,8 @@ from clmst.core.points import Points
 # Returns the core distances of points, given `min_samples`.
 CoreOf = Callable[[Points, int], Doubles]
 
-_UNDIVIDED = 64  # groups of so few points are not divided further
+# For each group of so few points, the nearest other points lower the bounds before it is divided.
+_UNDIVIDED = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +63,7 @@ class CoreSolver:
         core = np.empty(self.points.n_vertices)
         for which, block in enumerate(blocks):
             numbers = np.sort(block.numbers)
-            compute = partial(self.core_of, self.points.subset(numbers), self.min_samples)
-            core[numbers] = self._kept(f"bound-{which}", compute)
+            core[numbers] = self._kept(f"bound-{which}", partial(self.among, numbers))
         boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
         for which, block in enumerate(blocks):
@@ -74,6 +74,10 @@ class CoreSolver:
             lowered = _BlockCore(self, core, block, others, most).lowered
             core[block.numbers] = self._kept(f"block-{which}", lowered)
         return core
+
+    def among(self, numbers: Numbers) -> Doubles:
+        """Compute the core distances of some points among themselves."""
+        return self.core_of(self.points.subset(numbers), self.min_samples)
 
     def _kept(self, task: str, compute: Callable[[], Doubles]) -> Doubles:
         """Return the core distances of a task, which are computed unless they are stored."""
@@ -160,6 +164,6 @@ class _BlockCore:
         numbers = np.sort(np.concatenate([around, *near]))
         if numbers.size < self.solver.min_samples:
             return  # only so many nearer points could lower a bound
-        found = self.solver.core_of(self.solver.points.subset(numbers), self.solver.min_samples)
+        found = self.solver.among(numbers)
         mine = self.block.numbers[own]
         self.core[mine] = np.minimum(self.core[mine], found[np.searchsorted(numbers, mine)])

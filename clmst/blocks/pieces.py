@@ -17,6 +17,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from clmst.blocks.regions import Doubles, Numbers
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
 from clmst.core.paths import components
 
 _HEAVY = 3.0  # how many times heavier an edge between two pieces is than most edges of a block
@@ -100,19 +102,14 @@ def _heaviest_between(
     An additional vertex, joined to all roots by edges lighter than all others, makes cycles. The
     heaviest edge of each cycle is not in the least spanning tree.
     """
-    if roots.size == 1:
-        return np.zeros(len(edges), bool)
-    from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
-
-    ranks = np.empty(len(edges))
-    ranks[np.argsort(weights, kind="stable")] = np.arange(2, len(edges) + 2)
-    u = np.concatenate([edges[:, 0], np.full(roots.size, n)])
-    v = np.concatenate([edges[:, 1], roots])
-    values = np.concatenate([ranks, np.ones(roots.size)])
-    kept = minimum_spanning_tree(sparse.coo_array((values, (u, v)), shape=(n + 1, n + 1)).tocsr())
-    is_kept = np.zeros(len(edges) + 2, bool)
-    is_kept[kept.data.astype(np.int64)] = True
-    return np.asarray(~is_kept[ranks.astype(np.int64)])
+    is_link = np.zeros(len(edges) + roots.size, bool)
+    if roots.size > 1:
+        u = np.concatenate([edges[:, 0], np.full(roots.size, n)])
+        v = np.concatenate([edges[:, 1], roots])
+        light = np.concatenate([weights, np.full(roots.size, -1.0)])
+        is_link[:] = True
+        is_link[kruskal(Graph.from_edges(u, v, light, n_vertices=n + 1)).edge_ids] = False
+    return is_link[: len(edges)]
 
 
 def _rooted(

@@ -17,6 +17,8 @@ from clmst.blocks.partition import Block
 from clmst.blocks.pieces import Pieces, divide_tree
 from clmst.blocks.regions import BoxArray, Cloud, Doubles, Numbers, near_a_box, near_to_points
 from clmst.blocks.tasks import FoundEdges, Solver, Step, Task
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
 
@@ -67,7 +69,8 @@ class Bounds:
         weights = np.concatenate(self.weights)
         order = np.argsort(weights, kind="stable")
         u, v, weights = u[order], v[order], weights[order]
-        kept = _kruskal(n_pieces, u, v)
+        in_order = Graph.from_edges(u, v, np.arange(u.size), n_vertices=n_pieces)
+        kept = np.sort(kruskal(in_order).edge_ids)
         self.u, self.v, self.weights = [u[kept]], [v[kept]], [weights[kept]]
         hierarchy = Hierarchy(n_pieces, u[kept], v[kept])
         trees = hierarchy.trees()
@@ -75,18 +78,6 @@ class Bounds:
         joined = np.flatnonzero(trees[a] == trees[b])
         bounds[joined] = weights[kept][hierarchy.last_ranks(a[joined], b[joined])]
         return bounds
-
-
-def _kruskal(n: int, u: Numbers, v: Numbers) -> Numbers:
-    """Return the positions of the edges that Kruskal's algorithm takes, given in rising order."""
-    from scipy import sparse
-    from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
-
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    # Of parallel edges the first is the lightest.
-    _, first = np.unique(low * n + high, return_index=True)
-    matrix = sparse.coo_array((first + 1.0, (low[first], high[first])), shape=(n, n)).tocsr()
-    return np.sort(minimum_spanning_tree(matrix).data.astype(np.int64)) - 1
 
 
 def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEdges]:

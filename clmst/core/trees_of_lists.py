@@ -18,6 +18,7 @@ import numpy as np
 from clmst import route
 from clmst.core.long_work import LongWork
 from clmst.core.near_points import Floats, NearestPoints, Numbers, PointLists
+from clmst.core.paths import components
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 
@@ -157,13 +158,9 @@ class _ListedForest:
         self._merge_edges(edges)
 
     def _merge_edges(self, edges: Array) -> None:
-        from scipy import sparse
-        from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
-
         self.chosen.append(edges)
-        k, (u, v) = self.n_components, self.component[edges].T
-        joined = sparse.coo_array((np.ones(u.size, np.bool_), (u, v)), shape=(k, k))
-        self.n_components, labels = connected_components(joined, directed=False)
+        u, v = self.component[edges].T
+        self.n_components, labels = components(self.n_components, u, v)
         self.component = labels.astype(np.int64)[self.component]
 
     def _join_equal_points(self) -> None:

@@ -177,7 +177,7 @@ def induced(graph: Any, kept: Nodes) -> Any:
     if kept.size == graph.n_vertices:
         return graph
     if isinstance(graph, Points):
-        return Points(graph.coordinates[kept], graph.metric)
+        return graph.with_core_distances(None).subset(kept)
     if isinstance(graph, DenseGraph):
         return DenseGraph(graph.weights[np.ix_(kept, kept)])
     number = np.full(graph.n_vertices, -1)

@@ -285,9 +285,10 @@ def test_damaged_checkpoints(tmp_path: Path) -> None:
         with pytest.raises(FileFormatError, match="is damaged; remove it"):
             clmst.minimum_spanning_forest(points, block_points=options)
     path.write_bytes(whole)
-    (tmp_path / "points.json").write_text("{")
-    with pytest.raises(FileFormatError, match="not the header of a checkpoint"):
-        clmst.minimum_spanning_forest(points, block_points=options)
+    for header in ("{", "3", "[1, 2]", "null"):
+        (tmp_path / "points.json").write_text(header)
+        with pytest.raises(FileFormatError, match="not the header of a checkpoint"):
+            clmst.minimum_spanning_forest(points, block_points=options)
 
 
 # ------------------------------------------------------------------ bad input
