@@ -63,10 +63,6 @@ class _HostRounds(Rounds):
         self.check(options)
         return super()._staged_round(staged, options, began=began)
 
-    def _handed_over(self, forest: Any, options: RoundOptions) -> Any:
-        """Return the forest, which is on the host."""
-        return forest
-
     def prove(self, forest: Any) -> Any:
         """Prove the forest of the last round, and return it with the proof's stats."""
         return proved(self._present_graph(), forest)

@@ -155,7 +155,7 @@ class Rounds(ABC):
         """Change some of the current weights, and solve."""
 
     @abstractmethod
-    def prove(self, forest: DeviceForest) -> DeviceForest:
+    def prove(self, forest: Any) -> Any:
         """Prove that the forest of the last round is minimum, and return it with the proof's stats.
 
         Raise an error if it is not.
@@ -211,11 +211,9 @@ class Rounds(ABC):
         self, forest: DeviceForest | Forest, options: RoundOptions
     ) -> DeviceForest | Forest:
         """Prove the forest if `verify` is set, add times if `profile` is set, and return it."""
-        if isinstance(forest, Forest):
-            return forest
         if options.verify:
             forest = self.prove(forest)
-        if options.profile:
+        if options.profile and not isinstance(forest, Forest):
             times = {"prepare": self.prepare_ms, **forest.stats.get("times", {})}
             forest = forest.with_stats({**forest.stats, "times": times})
         return forest

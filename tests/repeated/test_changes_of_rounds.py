@@ -97,3 +97,16 @@ def test_the_reason_is_told(variant: Device) -> None:
     assert "no round before" in said[0]["because"]
     assert "may change the forest" in said[1]["because"]
     assert "more than" in said[2]["because"]
+
+
+@on_every_device
+def test_arrays_have_the_types_of_a_solve_by_steps(variant: Device) -> None:
+    graph = random_graph(m=300, seed=3)
+    weights = np.random.default_rng(3).random(graph.n_edges)
+    kinds = set()
+    for algorithm in ("auto", "filter-boruvka"):
+        with RepeatedSolver(graph, devices=variant, algorithm=algorithm) as solver:
+            for forest in (solver.solve(weights), solver.update([0, 5], [2.0, -1.0])):
+                arrays = forest.edges, forest.edge_ids, forest.weights
+                kinds.add(tuple(one.dtype for one in arrays))
+    assert len(kinds) == 1

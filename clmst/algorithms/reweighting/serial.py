@@ -13,7 +13,7 @@ import numpy as np
 
 from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.read_back import forest_of_arrays
+from clmst.algorithms.shared.read_back import forest_of_arrays, signed
 from clmst.algorithms.shared.solution import FLAG, flag_words
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, Encoding
@@ -169,9 +169,9 @@ class SerialRounds:
         self, slots: Array, words: Array, encoding: Encoding, rounds: int, *, from_before: bool
     ) -> Forest:
         """Return the forest of given slots, whose ends and ids are looked up when they are read."""
-        edges = self._graph.edges
+        edges, n = self._graph.edges, self._n
         order = edges.edge_ids
-        ids = slots.view(np.int32) if order is None else lambda: order[slots]
+        ids = signed(slots, edges.n_slots) if order is None else lambda: order[slots]
         stats: dict[str, Any] = {
             "algorithm": "boruvka",
             "device": self._device.description,
@@ -182,7 +182,7 @@ class SerialRounds:
         if from_before:
             stats["changes"] = self.n_open
         return forest_of_arrays(
-            edges, lambda: np.column_stack((edges.rows[slots], edges.indices[slots])),
+            edges, lambda: signed(np.column_stack((edges.rows[slots], edges.indices[slots])), n),
             encoding.decode(words), ids, maximum=self.maximum, stats=stats,
         )  # fmt: skip
 
