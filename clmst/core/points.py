@@ -197,7 +197,10 @@ class Points:
 
     @property
     def divided_core(self) -> npt.NDArray[np.float64] | None:
-        """The core distances, divided by ``2**exponent`` like :attr:`planes`, or None."""
+        """The core distances, divided by ``2**exponent`` like :attr:`planes`, shape (n,).
+
+        None if the points have no core distances.
+        """
         core: npt.NDArray[np.float64] | None = self.core_distances
         if core is not None and self.exponent:
             core = np.ldexp(core, -self.exponent)

@@ -189,9 +189,10 @@ class TreeMeasures:
     def exemplars_(self) -> list[Array]:
         """The points in the densest parts of each cluster: a list of arrays of shape (m, d).
 
-        A chosen cluster may have clusters inside it. For each of these that contains no further
-        cluster, the exemplars are the points that leave it last. They are in the order of the rows.
-        The list is computed when it is first read, in O(n log n).
+        The exemplars of a chosen cluster that contains no other cluster are the points that leave
+        it last, at the greatest density. If it contains clusters, they are the exemplars of all
+        those inside it that contain no further one. They are in the order of the rows. The list is
+        computed when it is first read, in O(n log n).
 
         Raises
         ------

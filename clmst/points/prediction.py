@@ -38,9 +38,11 @@ def approximate_predict(
 
     Each new point is connected to the point of the fit that is nearest by mutual reachability. The
     core distance of the new point is the distance to its `min_samples`-th nearest point of the fit.
-    The new point gets the label of the last cluster in which the point of the fit is. If the
-    connection is less dense than that cluster was when it began, the new point gets the label of
-    the first cluster around it that began below the density of the connection. A new point that
+    The new point joins the deepest cluster of the condensed tree that contains the point of the
+    fit. If the density of the connection, 1 / distance, is less than the density at which that
+    cluster splits off, the new point joins the nearest cluster around it that splits off at a lower
+    density than the connection's. It gets the label of the chosen cluster that contains the cluster
+    it has joined. A new point that
     joins no chosen cluster is noise. Blocks until all points are assigned.
 
     Parameters

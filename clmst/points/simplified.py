@@ -11,13 +11,14 @@ from clmst.points.condensed import Chosen, first_above
 
 
 def without_brief_clusters(tree: CondensedTree, persistence: float) -> CondensedTree:
-    """Return a condensed tree whose leaves persist for a difference of lambda of `persistence`.
+    """Return a condensed tree without the clusters that persist for less than `persistence`.
 
-    A cluster persists from its birth to the greatest lambda in it. At a split, clusters that
-    persist for less are removed. If two or more clusters are left, the points of those that were
-    removed leave the parent at the split. Otherwise there is no split: the cluster that persists
-    longest goes on in the parent. If that cluster is a leaf, the points of all clusters of the
-    split go on there. If it is not, the points of the others leave the parent at the split.
+    How long a cluster persists is the greatest lambda in it, less the lambda at which it splits off.
+    At a split, clusters that persist for less are removed. If two or more clusters are left, the
+    points of those that were removed leave the parent at the split. Otherwise the split itself is
+    removed, and the cluster that persists longest becomes a part of the parent. If that cluster
+    contains no other cluster, the points of all clusters of the split stay in the parent.
+    Otherwise the points of the other clusters leave the parent at the split.
 
     It takes one step in Python for each cluster of the tree. The tree itself is returned if all of
     its leaves persist long enough.

@@ -159,7 +159,8 @@ def weighted_tree(
     """Build the condensed tree of a forest of two vertices or more that stand for several points.
 
     Vertex i stands for ``weights[i]`` equal points, which are joined to each other at the height
-    ``own_heights[i]``. No edge of the vertex has a lesser weight. If `ties` is "sequential", merges
+    ``own_heights[i]``, which must not exceed the weight of any edge of the vertex. Clusters have at
+    least `least` points. If `ties` is "sequential", merges
     of equal heights are separate splits, and those of equal points come first.
     """
     return _condensed(

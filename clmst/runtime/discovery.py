@@ -214,11 +214,13 @@ _passed_on: set[tuple[str, ...]] = set()
 class DevicesInTurn:
     """The devices that may compute something, the best first, and at last the host.
 
-    If the argument `device` or ``CLMST_DEVICE`` names a device, or without `may_pass`, a device is
-    left out only if it was refused for every algorithm, and the host never computes. Otherwise a
-    device that lacks something, such as doubles or memory, is followed by the next one in the order
-    of :func:`devices`, and the last one by the host. When that first happens in a process, a
+    A device that lacks something, such as doubles or memory, is followed by the next one in the
+    order of :func:`devices`, and the last one by the host. When that first happens in a process, a
     DeviceWarning says which device was skipped, and why.
+
+    This does not hold if the argument `device` or ``CLMST_DEVICE`` names a device, or if `may_pass`
+    is False, because the call needs a device. Then the host never computes, and only a device that
+    was refused for every algorithm is left out.
 
     Attributes
     ----------

@@ -114,7 +114,7 @@ class FilterBoruvkaRun(ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """Return the statistics of the solve."""
+        """Return the statistics of the solve, which become ``Forest.stats``."""
 
     def _check_round(self, phase: int, depth: int, vertices: Change, edges: Change) -> None:
         """Check how many vertices and edges a round has left, and give the solve up if it is slow.
