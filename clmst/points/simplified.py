@@ -13,8 +13,8 @@ from clmst.points.condensed import Chosen, first_above
 def without_brief_clusters(tree: CondensedTree, persistence: float) -> CondensedTree:
     """Return a condensed tree without the clusters that persist for less than `persistence`.
 
-    How long a cluster persists is the greatest lambda in it, less the lambda at which it splits off.
-    At a split, clusters that persist for less are removed. If two or more clusters are left, the
+    A cluster persists from the lambda at which it splits off to the greatest lambda in it. At a
+    split, clusters that persist for less are removed. If two or more clusters are left, the
     points of those that were removed leave the parent at the split. Otherwise the split itself is
     removed, and the cluster that persists longest becomes a part of the parent. If that cluster
     contains no other cluster, the points of all clusters of the split stay in the parent.
