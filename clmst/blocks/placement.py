@@ -24,8 +24,10 @@ from clmst.runtime.discovery import get_device
 # Computes something from points on a device. Its second argument is None for the default device.
 OnDevice = Callable[[Points, Any], Any]
 
-# A device that cannot hold n points gets blocks of n / 8, so that two of them are a quarter.
-_SHARE = 8
+# A device that cannot hold n points gets blocks of n / 8 points, so that two of them are a quarter.
+# If these do not fit either, it gets blocks of n / 64. Smaller blocks would have more than 2,016
+# pairs, so such a call could take days; who wants that gives `block_points`.
+_DIVISORS = (8, 64)
 
 
 def forest_by_blocks(
@@ -54,23 +56,23 @@ def forest_by_blocks(
 def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reason: str) -> Forest:
     """Compute the minimum spanning tree of points for which a device has too little memory.
 
-    Blocks are made smaller until they fit. `reason` says why the points do not fit. Gives a
-    StreamedWarning for each size of blocks.
+    There are about 8 blocks, or 64 if 8 do not fit. `reason` says why the points do not fit. Gives
+    a StreamedWarning for each size of blocks. Raises OutOfDeviceMemoryError, which begins with
+    `reason`, if blocks of neither size fit.
     """
-    n_points = points.n_vertices
-    while True:
-        n_points = max(n_points // _SHARE, FEWEST)
+    why = reason
+    for divisor in _DIVISORS:
+        n_points = max(points.n_vertices // divisor, FEWEST)
         get_device(device).release_memory()
         warn_of_fallback(
-            f"the points are solved in blocks of {n_points}, since they do not fit: {reason}",
+            f"the points are solved in blocks of {n_points}, since they do not fit: {why}",
             StreamedWarning,
         )
         try:
             return _tree(points, BlockOptions(n_points=n_points), [device], solve)
         except OutOfDeviceMemoryError as error:
-            if n_points == FEWEST:
-                raise
-            reason = str(error)
+            why = str(error)
+    raise OutOfDeviceMemoryError(f"{reason}, and blocks of {n_points} do not fit either: {why}")
 
 
 def _tree(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -215,10 +216,7 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
     positions = self.edge_ids
     is_whole = has(table, "iloc") or has(table, "get_column") or has(table, "take", "schema")
     if not is_whole and has(table, "__arrow_c_stream__"):
-        with errors_as(lambda error: InvalidArgumentError(
-            f"the {type(table).__name__} gives no rows ({shown(str(error))}); the table must be a "
-            "data frame, an Arrow table or an array"
-        )):  # fmt: skip
+        with _giving_rows(table):
             table = optional_import("pyarrow", extra="frames").table(table)
     n_rows = table.shape[0] if has(table, "shape", "__getitem__") and table.shape else None
     if not isinstance(n_rows, int):
@@ -233,8 +231,11 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
     taken: Any
     if has(table, "iloc"):
         taken = table.iloc[positions]
+    elif has(table, "take", "schema"):
+        taken = table.take(positions)
     else:
-        taken = table.take(positions) if has(table, "take", "schema") else table[positions]
+        with _giving_rows(table):  # SciPy's matrices of blocks, for example, cannot select rows
+            taken = table[positions]
     names = names_of(taken)
     if names is not None and positions.size:
         _check_same_edges(self, _Rows(taken, names), wanted)
@@ -243,6 +244,14 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
             f"columns are {shown(columns)}, and the array has no names of columns; leave it out"
         )
     return taken
+
+
+def _giving_rows(table: Any) -> AbstractContextManager[None]:
+    """Turn exceptions while a table gives its rows into :class:`InvalidArgumentError`."""
+    return errors_as(lambda error: InvalidArgumentError(
+        f"the {type(table).__name__} gives no rows ({shown(str(error))}); the table must be a "
+        "data frame, an Arrow table or an array"
+    ))  # fmt: skip
 
 
 class _Rows:

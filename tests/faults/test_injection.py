@@ -20,6 +20,9 @@ TRIED = [
     *(("gpu-shape", name) for name in ("filter-boruvka-gpu", "canonical-csr", "update")),
 ]
 CALLS = 3  # of a kind
+# In the native shape, that of a CPU, these compute a round in one launch. They copy nothing, and
+# after the first run they allocate nothing.
+ONE_LAUNCH = {("native", name) for name in ("solver", "update", "many")}
 
 tried = pytest.mark.parametrize(("shape", "name"), TRIED)
 
@@ -40,8 +43,9 @@ def test_calls_that_fail(shape: str, name: str) -> None:
             failed[kind] = sweep.break_off(run, kind, device, sorted(chosen), after=False)
             assert failed[kind] >= min(2, count)
     assert failed["kernel"]
-    assert failed["copy"]
-    assert failed["allocate"]
+    if (shape, name) not in ONE_LAUNCH:
+        assert failed["copy"]
+        assert failed["allocate"]
 
 
 @tried

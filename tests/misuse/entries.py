@@ -104,6 +104,11 @@ def _solve(_: World, graph: Any) -> Any:
     return clmst.minimum_spanning_forest(graph)
 
 
+def _solve_by_blocks(_: World, options: clmst.BlockOptions) -> Any:
+    points = clmst.Points(np.zeros((3, 2)))
+    return clmst.minimum_spanning_forest(points, block_points=options)
+
+
 def _solving() -> Iterator[Valid]:
     graph = dict(graph=W.graph)
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
@@ -194,6 +199,11 @@ def _streams() -> Iterator[Valid]:
         clmst.StreamProgress,
         dict(edges=2, n_edges=2, edges_now=2, forest_edges=2, reductions=1, seconds=1.0),
     )
+    done = dict(step="trees of blocks", done=1, n_tasks=2, n_dropped=0, seconds=1.0)
+    yield "BlockProgress", clmst.BlockProgress, done
+    of_blocks = used(clmst.BlockOptions, _solve_by_blocks)
+    folder = W.graph_file.with_name("tasks")
+    yield "BlockOptions", of_blocks, dict(n_points=2, checkpoint=folder, on_progress=print)
 
 
 def _relabelled(**given: Any) -> clmst.Graph:
