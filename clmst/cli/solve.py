@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 @devices_option
 @click.option(
     "--without", metavar="CAPABILITY", multiple=True,
-    help="Act as if the device had no 64-bit atomics (int64-atomics) or no lanes (lanes). May be "
-         "repeated.",
+    help="Act as if the device had no 64-bit atomics (int64-atomics), no lanes (lanes) or no "
+         "doubles (doubles). May be repeated.",
 )  # fmt: skip
 @format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
 @columns_option

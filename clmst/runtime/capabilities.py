@@ -15,7 +15,7 @@ HostArrays: TypeAlias = Literal["shared", "wrapped", "copied"]
 DeviceKind: TypeAlias = Literal["gpu", "cpu", "accelerator"]
 
 # Capabilities that can be forced off, to test a fallback or to work around a driver.
-OPTIONAL = ("int64-atomics", "lanes")
+OPTIONAL = ("int64-atomics", "lanes", "doubles")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +74,8 @@ class Capabilities:
             changed = replace(changed, int64_atomics=False)
         if "lanes" in names:
             changed = replace(changed, lanes="local")
+        if "doubles" in names:
+            changed = replace(changed, doubles=False)
         return changed
 
 

@@ -26,7 +26,7 @@ from clmst.runtime.child_request import DeviceSpec, decoded
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.listing import opencl_devices
-from clmst.runtime.trial import TRIAL
+from clmst.runtime.trial import DOUBLES, TRIAL
 from clmst.runtime.trust import BUILD
 
 # Maximum number of characters of a reason, so that each line is written at once: Linux writes up to
@@ -89,7 +89,7 @@ class ChildServer:
         _say(state="tested", outcome=outcome._replace(reason=reason))
 
     def _family(self, name: str) -> KernelFamily:
-        for one in (TRIAL, BUILD):
+        for one in (TRIAL, DOUBLES, BUILD):
             if name == one.name:
                 return one
         family: KernelFamily = importlib.import_module(self._table).BY_NAME[name]

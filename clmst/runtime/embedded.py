@@ -1,13 +1,19 @@
 """The embedded default device: Intel's CPU runtime for OpenCL, which ``pip`` installs.
 
-The packages of the extra ``cpu`` put the driver's libraries into the environment's ``lib`` folder.
-Neither the OpenCL loader nor the dynamic linker looks there. So this module loads the libraries
-that the driver needs by their full paths.
+The packages of the extra ``cpu`` put the driver's libraries into a folder of the environment:
+``lib`` on Linux, ``Library/bin`` on Windows. Neither the OpenCL loader nor the dynamic linker looks
+there. So this module loads the libraries that the driver needs by their full paths.
 
-The loader enumerates its platforms once per process. While it does, ``OCL_ICD_VENDORS`` points at a
-temporary folder that lists this driver, and the drivers of the system and of a conda environment,
-because the loader that comes with PyOpenCL's wheel looks in neither place. If the user has set the
-variable, the user has chosen the drivers, and nothing is changed.
+The loader enumerates its platforms once per process. While it does, an environment variable leads
+it to the driver:
+
+* On Linux, ``OCL_ICD_VENDORS`` points at a temporary folder that lists this driver, and the drivers
+  of the system and of a conda environment, because the loader that comes with PyOpenCL's wheel
+  looks in neither place. If the user has set the variable, the user has chosen the drivers, and
+  nothing is changed.
+* On Windows, ``OCL_ICD_FILENAMES`` names the driver's library, in addition to those that the user
+  has put there. The loader also finds the drivers of the registry. It does not read the variable in
+  a process with the rights of an administrator.
 """
 
 from __future__ import annotations
@@ -21,25 +27,49 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from clmst.core.errors import pip_install
 
 VENDORS_VARIABLE = "OCL_ICD_VENDORS"
 
-_DRIVER = "libintelocl.so"
-# The libraries that the driver links to. Each comes after those that it needs itself.
-_NEEDED = ("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libtbb.so.12")
+FILENAMES_VARIABLE = "OCL_ICD_FILENAMES"
+
+
+class Layout(NamedTuple):
+    """Where the extra ``cpu`` puts the embedded driver on an operating system."""
+
+    folder: str  # below the root folder of the environment
+    driver: str  # the file name of the driver's library
+    # The libraries that the driver links to. Each comes after those that it needs itself.
+    needed: tuple[str, ...]
+
+
+# By the value of `sys.platform`. There is no such driver for other systems.
+LAYOUTS = {
+    "linux": Layout(
+        folder="lib",
+        driver="libintelocl.so",
+        needed=("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libtbb.so.12"),
+    ),
+    "win32": Layout(
+        folder="Library/bin",
+        driver="intelocl64.dll",
+        needed=("tbb12.dll", "common_clang64.dll"),
+    ),
+}
 _SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 
 def find_driver() -> Path | None:
     """Return the path of the embedded driver, or None if one of its files is missing."""
-    if not sys.platform.startswith("linux"):
+    layout = LAYOUTS.get(sys.platform)
+    if layout is None:
         return None
     for root in dict.fromkeys([sys.prefix, sysconfig.get_path("data"), sys.base_prefix]):
-        lib = Path(root) / "lib"
-        if all((lib / name).exists() for name in (_DRIVER, *_NEEDED)):
-            return lib / _DRIVER
+        folder = Path(root) / layout.folder
+        if all((folder / name).exists() for name in (layout.driver, *layout.needed)):
+            return folder / layout.driver
     return None
 
 
@@ -48,40 +78,52 @@ def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
     """Let the OpenCL loader find the embedded driver and the installed ones inside the ``with``.
 
     `without` holds paths of .icd files that the loader must not see. If the user has set
-    ``OCL_ICD_VENDORS``, only the user's drivers are offered.
+    ``OCL_ICD_VENDORS``, only the user's drivers are offered. On Windows there are no .icd files, so
+    both have no effect.
     """
+    if sys.platform == "win32":
+        driver = _loaded_driver()
+        before = os.environ.get(FILENAMES_VARIABLE)
+        names = [*([before] if before else []), *([str(driver)] if driver else [])]
+        with _environment(FILENAMES_VARIABLE, ";".join(names) or None):
+            yield
+        return
     is_chosen = VENDORS_VARIABLE in os.environ
     driver = None if is_chosen else _loaded_driver()
     if driver is None and not without and (is_chosen or not _icds_of_conda()):
         yield
         return
-    before = os.environ.get(VENDORS_VARIABLE)
     with folder_of_icds(path for path in installed_icds() if path not in without) as folder:
         if driver is not None:
             (folder / "clmst-embedded.icd").write_text(f"{driver}\n")
-        os.environ[VENDORS_VARIABLE] = str(folder)
-        try:
+        with _environment(VENDORS_VARIABLE, str(folder)):
             yield
-        finally:
-            if before is None:
-                del os.environ[VENDORS_VARIABLE]
-            else:
-                os.environ[VENDORS_VARIABLE] = before
+
+
+@contextmanager
+def _environment(variable: str, value: str | None) -> Iterator[None]:
+    """Set an environment variable inside the ``with``, unless `value` is None."""
+    before = os.environ.get(variable)
+    if value is not None:
+        os.environ[variable] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(variable, None)
+        else:
+            os.environ[variable] = before
 
 
 def what_to_install() -> str:
     """Describe which OpenCL drivers can be installed on this system."""
     commands: list[str] = []
+    if sys.platform in LAYOUTS and platform.machine() in ("x86_64", "AMD64"):
+        commands.append(pip_install("cpu"))
     if sys.platform == "linux":
-        if platform.machine() == "x86_64":
-            commands.append(pip_install("cpu"))
         commands.append("apt install pocl-opencl-icd (Debian, Ubuntu)")
-    if sys.platform != "win32":
-        commands.append("conda install -c conda-forge pocl (in a conda environment)")
-    runtimes = " or of your CPU's vendor"
-    if commands:
-        runtimes = f", or a CPU runtime: {', or '.join(commands)}"
-    return f"install a GPU driver with OpenCL{runtimes}"
+    commands.append("conda install -c conda-forge pocl (in a conda environment)")
+    return f"install a GPU driver with OpenCL, or a CPU runtime: {', or '.join(commands)}"
 
 
 def _loaded_driver() -> Path | None:
@@ -93,7 +135,7 @@ def _loaded_driver() -> Path | None:
     if driver is None:
         return None
     try:
-        for name in _NEEDED:
+        for name in LAYOUTS[sys.platform].needed:
             ctypes.CDLL(str(driver.with_name(name)), mode=ctypes.RTLD_GLOBAL)
     except OSError:
         return None  # its libraries do not load on this system, so the driver would not either

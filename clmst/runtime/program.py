@@ -210,7 +210,8 @@ def build(
     else:
         key = binary_cache.key_of(device, text, options)
         if (binary := binary_cache.read(key)) is not None:
-            with suppress(cl.Error):  # if the driver refuses its own binary, compile again
+            # If the driver refuses its own binary, compile again (quirk: apple-binaries).
+            with suppress(cl.Error):
                 loaded = _build(cl.Program(context, [device], [binary]), options, device)
                 return Built(loaded, is_new=False)
     try:

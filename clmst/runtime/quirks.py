@@ -44,6 +44,18 @@ apple-atomics (Apple's GPUs, openmm 3293): kernels with 64-bit atomics do not bu
     failed"). The trial finds this, and the device is used without 64-bit atomics.
     clmst/runtime/trial.py,
     tests/faults/test_vendors.py::test_apple_compiler_without_64_bit_atomics
+apple-claimed-doubles (Apple's M1, futhark 1708): the device reports doubles, and Apple's GPUs have
+    none. If the driver is not proven, a trial computes with doubles, in a child process. If it
+    fails, the device is used without doubles. clmst/runtime/trial.py,
+    tests/faults/test_vendors.py::test_apple_doubles_that_are_only_reported
+apple-missing-kernels (Apple's GPUs, AutoDock-GPU 168, hashcat 4210): a program builds, and one of
+    its kernels cannot be created (-48, INVALID_KERNEL), for example because it uses too much local
+    memory. The self-test fails, and the family of kernels is refused. clmst/runtime/trust.py,
+    tests/faults/test_vendors.py::test_apple_kernels_that_cannot_be_created
+apple-binaries (Apple's M4, hashcat 4620): after an update of the system, the driver refuses its own
+    binaries (INVALID_VALUE). The program is compiled again from its source, and the file replaced.
+    clmst/runtime/program.py,
+    tests/runtime/test_binary_cache.py::test_a_driver_that_refuses_its_own_binary
 apple-single-work-items (Apple's OpenCL for CPUs, kernel_tuner 38, clBLAS 25): a kernel with a
     barrier runs only in work-groups of one work-item, whatever the device reports. CPUs have the
     policy of single work-items anyway. Other devices get it if the trial finds this fault.

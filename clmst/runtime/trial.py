@@ -5,6 +5,10 @@ It takes a millisecond or two, so its result is not stored. A device whose sub-g
 (quirk: adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored:
 that a driver which is not yet known to be safe has completed a trial in a child process, whatever
 the result. The kernels are in ``cl/device/trial.cl``.
+
+A driver that is not yet known to be safe must also show that it computes with doubles, if it
+reports that it can (quirk: apple-claimed-doubles). This is tested once, in the child process, and
+the verdict is stored. The kernel is in ``cl/device/trial_doubles.cl``.
 """
 
 from __future__ import annotations
@@ -28,7 +32,8 @@ if TYPE_CHECKING:
     from clmst.runtime.capabilities import Capabilities
     from clmst.runtime.device import Device
 
-_SOURCE = "device/trial.cl"
+_SOURCE, _SOURCE_OF_DOUBLES = "device/trial.cl", "device/trial_doubles.cl"
+_N_DOUBLES = 256  # number of pairs of doubles that are computed with
 _LENGTH = 1000  # number of values of which the minimum is computed
 # Length of a chain of pointers. One work-item follows the chain from each element to the end, which
 # is 130,816 rounds of an inner loop. Mesa's llvmpipe leaves all loops of a work-item after 65,535
@@ -58,12 +63,22 @@ def failure(device: Device) -> str | None:
             _use(device, replace(device.capabilities, max_work_group_size=1))
             reason, is_final = _failure(device)
         if reason is None:
+            _try_doubles(device)
             return None
         first = first or reason
         if is_final:
             break
     device.capabilities = can
     return first
+
+
+def _try_doubles(device: Device) -> None:
+    """Turn doubles off if the driver reports them but fails the trial of doubles."""
+    trust = device.trust
+    if trust.given or trust.is_proven or not device.capabilities.doubles:
+        return
+    if trust.refusal(DOUBLES) is not None:
+        _use(device, device.capabilities.without(("doubles",)))
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
@@ -129,6 +144,32 @@ def _failure_of_kernels(device: Device) -> str | None:
 TRIAL = KernelFamily(
     name="trial", what="opening the device, and two kernels",
     test=survived(lambda device, _: failure(device)),
+)  # fmt: skip
+
+
+def _doubles_failure(device: Device, _: object) -> str | None:
+    """Compute with doubles of all magnitudes, and return which operation is wrong, or None."""
+    rng = np.random.default_rng(1)
+    a, b = np.ldexp(rng.uniform(0.5, 1.0, (2, _N_DOUBLES)), rng.integers(-500, 500, _N_DOUBLES))
+    b *= rng.choice([-1.0, 1.0, 1.5], _N_DOUBLES)
+    a[:2] = np.ldexp([1.0, 3.0], -1074)  # denormal numbers
+    values = np.concatenate((a, b, np.full(6 * _N_DOUBLES, np.nan)))
+    _run(device, "trial_doubles_compute", 4, values, np.uint32(_N_DOUBLES),
+         source=_SOURCE_OF_DOUBLES)  # fmt: skip
+    expected = {
+        "a sum": a + b, "a difference": a - b, "a product": a * b + a, "a quotient": a / b,
+        "a square root": np.sqrt(np.abs(a)), "a comparison": np.where(a < b, 1.0, 0.0),
+    }  # fmt: skip
+    found = values[2 * _N_DOUBLES :].reshape(len(expected), -1)
+    for (what, right), computed in zip(expected.items(), found, strict=True):
+        if not np.array_equal(computed, right):
+            return f"computes wrongly: {what} of doubles"
+    return None
+
+
+DOUBLES = KernelFamily(
+    name="doubles", what="arithmetic on doubles",
+    test=_doubles_failure, suits=lambda device: device.capabilities.doubles,
 )  # fmt: skip
 
 
@@ -208,10 +249,13 @@ def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array([np.broadcast_to(one, values.shape) for one in every]), least
 
 
-def _run(device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32) -> None:
-    """Run a kernel on an array of words, and overwrite the array with the result. Blocks."""
+def _run(
+    device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32, *,
+    source: str = _SOURCE,
+) -> None:  # fmt: skip
+    """Run a kernel on an array of numbers, and overwrite the array with the result. Blocks."""
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)
     launch.write(buffer, words)
-    launch(device.program(_SOURCE), kernel, groups, buffer, length)
+    launch(device.program(source), kernel, groups, buffer, length)
     launch.read(buffer, words)

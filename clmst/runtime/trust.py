@@ -6,9 +6,9 @@ The verdict is stored (:mod:`clmst.runtime.verdicts`), so this happens once. The
 family belongs chooses the problems. This module knows nothing about graphs.
 
 Built-in functions of OpenCL may be wrong or missing as well (quirk: rusticl-libclc). A self-test
-calls the built-in functions that its family calls. If a driver is not proven (``quirks.py``), or if
-a process has ended in the middle of the test before, the test runs in a child process
-(``child.py``).
+calls the built-in functions that its family calls. A program may even build without one of its
+kernels (quirk: apple-missing-kernels). If a driver is not proven (``quirks.py``), or if a process
+has ended in the middle of the test before, the test runs in a child process (``child.py``).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 It is OpenCL's own but for what a test asks for. The build of programs whose name has certain words
 ends the process, never comes back, or fails; listing the devices does so; devices are of another
-kind than they are, or take smaller work-groups. All of that in the user's process as in a child of
-it.
+kind than they are, or take smaller work-groups; kernels cannot be created. All of that in the
+user's process as in a child of it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from clmst.core.errors import KernelBuildError
 from clmst.runtime import child, device, embedded, listing, program, trust
 from clmst.runtime.capabilities import Capabilities, detect
 from clmst.runtime.specialisation import Specialisation
+from tests.faults.injection import opencl_error
 
 _VARIABLE = "CLMST_TESTS_MOCK_DRIVER"
 LAST_WORDS = "LLVM ERROR: cannot select"
@@ -44,6 +45,7 @@ class MockDriver:
     lists: str = ""
     # What devices say of themselves beside what they do.
     capabilities: dict[str, Any] = field(default_factory=dict)
+    missing: str = ""  # a word of the names of kernels that built programs do not have
     most_work_items: int = 0  # that a work-group of any kernel may have; 0: what the device says
     is_proven: bool = False  # whether drivers count as proven
     limit: float = child.LIMIT_SECONDS  # after which a child is late
@@ -115,6 +117,15 @@ def install() -> None:
             mock.end_process()
         return get_platforms()
 
+    if mock.missing:
+        create = pyopencl.Kernel
+
+        def created(of: Any, name: str) -> pyopencl.Kernel:
+            if mock.missing in name:
+                raise opencl_error(-48, "clCreateKernel")
+            return create(of, name)
+
+        vars(pyopencl)["Kernel"] = created
     vars(program)["build"] = mocked
     vars(device)["detect"] = detected
     vars(pyopencl)["get_platforms"] = listed

@@ -197,3 +197,51 @@ def test_apple_work_groups_of_one(users: Users, kind: str) -> None:
     """Kernels with barriers take one work-item there, whatever the device says."""
     capabilities = NO_LANES | {"kind": kind}
     assert can_do(users, capabilities=capabilities, most_work_items=1)[2] == 1
+
+
+CLUSTERS = """
+import json, warnings
+import numpy as np
+import clmst
+from clmst.cluster import HDBSCAN
+points = np.random.default_rng(1).random((300, 3))
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    forest = clmst.minimum_spanning_forest(clmst.Points(points))
+    labels = HDBSCAN(5).fit_predict(points)
+can = clmst.get_device().capabilities
+right = clmst.core.points.Points(points).to_graph()
+is_right = forest.edges.tolist() == clmst.kruskal(right).edges.tolist()
+print(json.dumps({
+    "device": forest.stats["device"], "right": is_right, "clusters": int(labels.max()) + 1,
+    "doubles": can.doubles, "atomics": can.int64_atomics,
+    "said": [str(one.message) for one in said],
+}))
+"""
+
+
+@pytest.mark.parametrize("how", ["error", "SIGABRT"])
+def test_apple_doubles_that_are_only_reported(users: Users, how: str) -> None:
+    """The trial finds it, once; graphs stay with the device, and the host takes points."""
+    mock = users.mock(capabilities=GPU | NO_LANES, builds="trial_doubles", how=how)
+    for _ in range(2):
+        found = users.run(mock, CLUSTERS)
+        assert (found["doubles"], found["atomics"]) == (False, True)
+        assert (found["device"], found["right"]) == ("host", True)
+        assert len(found["said"]) == 1
+        assert "has no arithmetic on doubles" in found["said"][0]
+    deaths = len(mock.deaths())
+    users.run(mock, CLUSTERS)
+    assert len(mock.deaths()) == deaths  # the verdict is kept
+    for kind, _ in users.run(mock, AUTO).values():
+        assert kind not in ("wrong", "kruskal")
+
+
+def test_apple_kernels_that_cannot_be_created(users: Users) -> None:
+    """The program builds, and its kernel is not there: the family is refused, with the code."""
+    mock = users.mock(capabilities=GPU | NO_LANES, missing="ecl_")
+    for kind, message in users.run(mock, ECL).values():
+        assert kind == "UnsupportedDeviceError"
+        assert "INVALID_KERNEL" in message
+    for kind, _ in users.run(mock, AUTO).values():
+        assert kind not in ("wrong", "ecl", "kruskal")

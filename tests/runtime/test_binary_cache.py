@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from clmst.core.errors import CacheWarning
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
+from tests.faults.injection import opencl_error
 
 
 @pytest.fixture
@@ -77,6 +79,33 @@ def test_a_device_is_given_no_damaged_binary(
     assert caplog.text.count("compiling kernels (fill)") == 2
     assert [one.name for one in cache.iterdir()] == [file.name]
     assert binary_cache.read(file.name) is not None
+
+
+def test_a_driver_that_refuses_its_own_binary(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As Apple's after an update of the system: the program is compiled anew, and kept."""
+    import pyopencl as cl
+
+    caplog.set_level(logging.INFO, "clmst")
+    of_its_own(monkeypatch).program("device/fill.cl")
+    (file,) = cache.iterdir()
+    before = file.stat().st_mtime_ns
+    create, n_refused = cl.Program.__init__, 0
+
+    def created(self: Any, context: Any, *given: Any) -> None:
+        nonlocal n_refused
+        if len(given) == 2:  # devices, and a binary for each
+            n_refused += 1
+            raise opencl_error(-30, "clCreateProgramWithBinary")
+        create(self, context, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cl.Program, "__init__", created)
+        of_its_own(monkeypatch).program("device/fill.cl")
+    assert n_refused == 1
+    assert caplog.text.count("compiling kernels (fill)") == 2
+    assert file.stat().st_mtime_ns > before
 
 
 @pytest.mark.parametrize("at_the_place_of", ["the folder", "the file"])

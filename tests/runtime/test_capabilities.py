@@ -149,13 +149,17 @@ def test_without(capable: Capabilities) -> None:
     no_lanes = capable.without(("lanes",))
     assert (no_lanes.int64_atomics, no_lanes.lanes) == (True, "local")
     assert no_lanes.lane_width == capable.lane_width
-    neither = capable.without(OPTIONAL)
-    assert neither == no_atomics.without(("lanes",)) == neither.without(OPTIONAL)
+    no_doubles = capable.without(("doubles",))
+    assert (no_doubles.doubles, no_doubles.lanes) == (False, "khr")
+    none = capable.without(OPTIONAL)
+    assert none == no_atomics.without(("lanes", "doubles")) == none.without(OPTIONAL)
 
 
 @pytest.mark.parametrize("names", [("speed",), ("lanes", "int64_atomics"), ("",)])
 def test_without_something_unknown(capable: Capabilities, names: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidArgumentError, match=rf"'{names[-1]}'.* int64-atomics, lanes$"):
+    with pytest.raises(
+        InvalidArgumentError, match=rf"'{names[-1]}'.* int64-atomics, lanes, doubles$"
+    ):
         capable.without(names)
 
 

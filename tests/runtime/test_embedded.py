@@ -13,10 +13,16 @@ from pyopencl import _cl
 
 from clmst.core.errors import pip_install
 from clmst.runtime import embedded
-from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver, offered_to_loader
+from clmst.runtime.embedded import (
+    FILENAMES_VARIABLE,
+    LAYOUTS,
+    VENDORS_VARIABLE,
+    find_driver,
+    offered_to_loader,
+)
 from tests.helpers.processes import lacks
 
-LIBRARIES = (embedded._DRIVER, *embedded._NEEDED)
+LIBRARIES = {name: (one.driver, *one.needed) for name, one in LAYOUTS.items()}
 
 
 def is_installed() -> bool:
@@ -38,15 +44,16 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def install(root: Path, *names: str, loads: bool = False) -> Path:
+def install(root: Path, *names: str, loads: bool = False, system: str = "linux") -> Path:
     """Install libraries that do or do not load; return the path of the driver."""
-    (root / "lib").mkdir(parents=True, exist_ok=True)
+    folder = root / LAYOUTS[system].folder
+    folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         if loads:
-            (root / "lib" / name).symlink_to(_cl.__file__)
+            (folder / name).symlink_to(_cl.__file__)
         else:
-            (root / "lib" / name).write_bytes(b"")
-    return root / "lib" / LIBRARIES[0]
+            (folder / name).write_bytes(b"")
+    return folder / LAYOUTS[system].driver
 
 
 # ------------------------------------------------------------------------------ found
@@ -61,24 +68,33 @@ def test_found_where_it_is_installed() -> None:
     assert driver.name == "libintelocl.so"
 
 
+@pytest.mark.parametrize("system", LAYOUTS)
 @pytest.mark.parametrize("place", [".", "data", "base"])
-def test_every_folder_that_pip_installs_to(environment: Path, place: str) -> None:
+def test_every_folder_that_pip_installs_to(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, place: str, system: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
     assert find_driver() is None
-    driver = install(environment / place, *LIBRARIES)
+    driver = install(environment / place, *LIBRARIES[system], system=system)
     found = find_driver()
     assert found is not None
     assert found.samefile(driver)
 
 
 @pytest.mark.parametrize(
-    ("missing", "platform"),
-    [*((name, "linux") for name in LIBRARIES), (None, "darwin"), (None, "win32")],
-)
+    ("missing", "installed", "platform"),
+    [
+        *((name, system, system) for system in LAYOUTS for name in LIBRARIES[system]),
+        (None, "linux", "darwin"), (None, "linux", "win32"), (None, "win32", "linux"),
+    ],
+)  # fmt: skip
 def test_half_installed_or_elsewhere(
-    environment: Path, monkeypatch: pytest.MonkeyPatch, missing: str | None, platform: str
-) -> None:
+    environment: Path, monkeypatch: pytest.MonkeyPatch, missing: str | None, installed: str,
+    platform: str,
+) -> None:  # fmt: skip
     """The driver without what it links to would bring the loader down."""
-    install(environment, *(name for name in LIBRARIES if name != missing))
+    names = (name for name in LIBRARIES[installed] if name != missing)
+    install(environment, *names, system=installed)
     monkeypatch.setattr(sys, "platform", platform)
     assert find_driver() is None
 
@@ -96,7 +112,7 @@ def offered() -> dict[str, str] | None:
 @pytest.fixture
 def driver(environment: Path) -> Path:
     """Return the path of an embedded driver with all libraries that it needs."""
-    return install(environment, *LIBRARIES, loads=True)
+    return install(environment, *LIBRARIES["linux"], loads=True)
 
 
 @pytest.mark.parametrize("has_driver", [True, False])
@@ -113,7 +129,7 @@ def test_offered_beside_the_systems(environment: Path, has_driver: bool, is_cond
     if is_conda:
         (environment / "conda-meta").mkdir()
     if has_driver:
-        driver = install(environment, *LIBRARIES, loads=True)
+        driver = install(environment, *LIBRARIES["linux"], loads=True)
         expected["clmst-embedded.icd"] = f"{driver}\n"
     with offered_to_loader():
         assert offered() == (expected if is_conda or has_driver else None)
@@ -129,7 +145,8 @@ def test_offered_beside_the_systems(environment: Path, has_driver: bool, is_cond
         ("linux", "x86_64", [pip_install("cpu"), "apt install", "conda"], []),
         ("linux", "aarch64", ["apt install", "conda"], ["pip"]),
         ("darwin", "arm64", ["conda"], ["pip", "apt"]),
-        ("win32", "AMD64", ["your CPU's vendor"], ["pip", "apt", "conda"]),
+        ("win32", "AMD64", [pip_install("cpu"), "conda"], ["apt"]),
+        ("win32", "ARM64", ["conda"], ["pip", "apt"]),
     ],
 )
 def test_advice_is_for_the_system(
@@ -165,7 +182,7 @@ def test_users_variable_is_left_alone(
     assert os.environ[VENDORS_VARIABLE] == value
 
 
-@pytest.mark.parametrize("libraries", [(), LIBRARIES])
+@pytest.mark.parametrize("libraries", [(), LIBRARIES["linux"]])
 def test_nothing_to_offer(environment: Path, libraries: tuple[str, ...]) -> None:
     """There are no libraries, or they do not load because they are for another system.
 
@@ -174,3 +191,38 @@ def test_nothing_to_offer(environment: Path, libraries: tuple[str, ...]) -> None
     install(environment, *libraries)
     with offered_to_loader():
         assert offered() is None
+
+
+# ---------------------------------------------------------------------------- on Windows
+
+
+@pytest.fixture
+def on_windows(environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of the embedded driver in an environment laid out as on Windows."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delenv(FILENAMES_VARIABLE, raising=False)
+    return install(environment, *LIBRARIES["win32"], loads=True, system="win32")
+
+
+@pytest.mark.parametrize("before", [None, "", "C:/other.dll"])
+def test_named_to_the_loader_of_windows(
+    on_windows: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    """After the libraries that the user has named; and the libraries it needs are loaded first."""
+    loaded: list[str] = []
+    monkeypatch.setattr("ctypes.CDLL", lambda path, mode: loaded.append(path))
+    if before is not None:
+        monkeypatch.setenv(FILENAMES_VARIABLE, before)
+    with offered_to_loader():
+        named = os.environ[FILENAMES_VARIABLE].split(";")
+        assert VENDORS_VARIABLE not in os.environ
+    assert named == [*filter(None, [before]), str(on_windows)]
+    assert os.environ.get(FILENAMES_VARIABLE) == before
+    folder = on_windows.parent
+    assert loaded == [str(folder / name) for name in LAYOUTS["win32"].needed]
+
+
+def test_no_driver_on_windows(on_windows: Path) -> None:
+    on_windows.unlink()
+    with offered_to_loader():
+        assert FILENAMES_VARIABLE not in os.environ
