@@ -5,11 +5,11 @@
 
 // Compute two sums, a product, a quotient, a square root and a comparison of each pair of numbers.
 //
-// In       values[2 * length]: the first numbers a[length], then the second numbers b[length].
-// Out      values[8 * length]: after both, a + b, a - b, a * b + a, a / b, sqrt(|a|), and 1 if a < b
-//          and 0 otherwise, each of `length` elements.
+// In-out   values[8 * length]: the first numbers a[length] and the second numbers b[length] before.
 // Launch   any.
 // Needs    length > 0.
+// Ensures  after a and b, values[] holds a + b, a - b, a * b + a, a / b, sqrt(|a|), and 1 if a < b
+//          and 0 otherwise, each of `length` elements.
 kernel void trial_doubles_compute(global double *values, uint length) {
   for (uint i = get_global_id(0); i < length; i += get_global_size(0)) {
     double a = values[i], b = values[length + i];
