@@ -1,5 +1,7 @@
 // The kernel that tries the doubles of a device, as some drivers report doubles that they lack or
 // compute wrongly (quirk: apple-claimed-doubles).
+#include "device/work_group.cl"
+
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 

@@ -414,3 +414,4 @@ _PRIMITIVES: dict[str, Rule] = {
 }
 RULES = {f"algorithms/{name}.cl": rule for name, rule in _ALGORITHMS.items()}
 RULES |= {f"primitives/{name}.cl": rule for name, rule in _PRIMITIVES.items()}
+RULES["device/trial_doubles.cl"] = lambda c, _: ({},) if c.doubles else ()
