@@ -1,4 +1,4 @@
-"""Pictures of spanning forests, clusters, dendrograms and condensed trees.
+"""Pictures of spanning forests, clusters, dendrograms, condensed trees and persistence.
 
 The functions ``draw_...`` need Matplotlib: ``pip install 'clmst[plot]'``. They draw on the axes
 that a caller passes, or on a new figure, and return the axes. The functions ``explore_...`` need
@@ -15,6 +15,7 @@ from clmst.drawing.dendrogram import draw_dendrogram
 from clmst.drawing.interactive import explore_clusters, explore_dendrogram
 from clmst.drawing.layout import layout
 from clmst.drawing.palette import PALETTE
+from clmst.drawing.persistence import draw_persistence
 from clmst.drawing.picture import draw_forest
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "draw_condensed_tree",
     "draw_dendrogram",
     "draw_forest",
+    "draw_persistence",
     "explore_clusters",
     "explore_dendrogram",
     "layout",

@@ -194,6 +194,14 @@ class StyledAxes:
             heights, middle - half, middle + half, facecolor=colour, edgecolor="none", zorder=2
         )
 
+    def draw_steps(self, edges: Array, values: Array, hue: int) -> None:
+        """Fill a column between each two consecutive edges, from 0 up to the value of the column.
+
+        `edges` has one more element than `values`. A `hue` below 0 means grey.
+        """
+        (colour,) = hues(np.array([hue]))
+        self.axes.stairs(values, edges, fill=True, facecolor=colour, edgecolor="none", zorder=2)
+
     def draw_levels(
         self, top: float, *, infinite: float | None = None, downwards: bool = False
     ) -> None:

@@ -178,10 +178,14 @@ def _joint_error(theirs: type[Exception]) -> type[NotFittedError]:
     )
 
 
-def note_features(estimator: ClusterEstimator, X: Any) -> None:
-    """Set `n_features_in_`, and `feature_names_in_` if the columns of the input have names."""
+def note_features(estimator: ClusterEstimator, X: Any, n_features: int | None = None) -> None:
+    """Set `n_features_in_`, and `feature_names_in_` if the columns of the input have names.
+
+    `n_features` is the number of coordinates of a point, or None if it is the number of columns.
+    """
     shape: tuple[int, ...] = np.shape(X) if has(X, "shape") or isinstance(X, list | tuple) else ()
-    estimator.n_features_in_ = int(shape[-1]) if len(shape) == 2 else 0
+    columns = int(shape[-1]) if len(shape) == 2 else 0
+    estimator.n_features_in_ = columns if n_features is None else n_features
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     if (names := _names(X)) is not None:

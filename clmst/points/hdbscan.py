@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.points.centres import centroids_of, medoids_of
@@ -18,7 +19,7 @@ from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import INFINITE, MISSING, Distances, distances_of
 from clmst.points.measures import TreeMeasures
 from clmst.points.metrics import check_metric, check_power, usual_name
-from clmst.points.pipeline import cluster_by_density
+from clmst.points.pipeline import cluster_by_density, forest_by_density
 from clmst.points.prediction import approximate_predict, predictor_of
 from clmst.points.simultaneous import lexicographic_ranks
 
@@ -318,7 +319,13 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         given = distances_of(X, self)
         if sample_weight is not None:
             given = given.weighted(sample_weight)
-        found = cluster_by_density(given.graph, self, given.weights)
+        self._cluster(given, *forest_by_density(given.graph, self, given.weights))
+        note_features(self, X, given.n_features)
+        return self
+
+    def _cluster(self, given: Distances, forest: Forest, own_heights: Array | None) -> None:
+        """Find the clusters of a forest of mutual reachability, and set the attributes of a fit."""
+        found = cluster_by_density(forest, own_heights, self, given.weights)
         self.forest_, self.n_connected_components_ = found.forest, found.forest.n_components
         self._keep(given)
         self._fitted_by["metric_params"] = self._metric_params
@@ -327,10 +334,6 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self.labels_ = given.spread(found.labels, INFINITE, MISSING, NOISE)
         self.probabilities_ = given.spread(found.strengths, 0, np.nan, 0)
         self._store_centers(given, found.labels, found.strengths)
-        note_features(self, X)
-        if given.n_features is not None:
-            self.n_features_in_ = given.n_features
-        return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters of points and return the label of each point.

@@ -53,15 +53,22 @@ class ChosenClusters:
             found.append(found[-1][found[-1]])
         return found
 
+    def greatest_within(self, values: Array) -> Array:
+        """Return the greatest value of each cluster and the clusters inside it, shape (k,).
+
+        `values` has a value for each cluster.
+        """
+        greatest = values.copy()
+        # After each step, `greatest` is the maximum of `values` over each cluster and its
+        # descendants up to 1, 3, 7, ... levels below.
+        for ancestor in self.ancestors:
+            np.maximum.at(greatest, ancestor, greatest.copy())
+        return greatest
+
     @cached_property
     def last_death(self) -> Floats:
         """The greatest density at which each cluster, or a cluster inside it, ends, shape (k,)."""
-        last = self.tree.death.copy()
-        # After each step, `last` is the maximum of `death` over each cluster and its descendants up
-        # to 1, 3, 7, ... levels below.
-        for ancestor in self.ancestors:
-            np.maximum.at(last, ancestor, last.copy())
-        return last
+        return self.greatest_within(self.tree.death)
 
     @cached_property
     def label(self) -> Nodes:

@@ -53,26 +53,25 @@ class DensityClusters:
     own_heights: Floats | None = None
 
 
-def cluster_by_density(graph: Any, model: HDBSCAN, weights: Nodes | None = None) -> DensityClusters:
-    """Cluster the vertices of a graph of distances by the parameters of an HDBSCAN estimator.
+def forest_by_density(
+    graph: Any, model: HDBSCAN, weights: Nodes | None = None
+) -> tuple[Forest, Floats | None]:
+    """Compute the spanning forest of mutual reachability by the parameters of an HDBSCAN estimator.
 
-    Blocks until all steps are done. Raises InvalidArgumentError if there are fewer points than
+    Blocks until it is found. Raises InvalidArgumentError if there are fewer points than
     `min_samples`. Gives a GraphWarning if the graph has several components. With `weights`, shape
-    (n,), each vertex stands for that many equal points.
-
-    For points of more than three dimensions that are compared by tiles, and for few points that one
-    work-group of a GPU can solve, the host reads the forest and the condensed tree and no results
-    between them. The host computes the labels, because it needs the condensed tree in any case.
+    (n,), each vertex stands for that many equal points, and the second result, shape (n,), has the
+    heights at which these are joined. Without `weights` the second result is None.
     """
-    alpha, epsilon = float(model.alpha), float(model.cluster_selection_epsilon)
-    least = index(model.min_cluster_size)
-    min_samples = least if model.min_samples is None else index(model.min_samples)
+    alpha = float(model.alpha)
+    is_given = model.min_samples is not None
+    min_samples = index(model.min_cluster_size if model.min_samples is None else model.min_samples)
     n_samples = graph.n_vertices if weights is None else int(weights.sum())
     if min_samples > n_samples:
         raise InvalidArgumentError(
             f"min_samples ({min_samples}) must be at most the number of points, and X has "
-            f"{n_samples} sample{'s' * (n_samples != 1)}; it is min_cluster_size "
-            "unless it is given"
+            f"{n_samples} sample{'s' * (n_samples != 1)}"
+            f"{'' if is_given else '; it is min_cluster_size unless it is given'}"
         )
     core = None if weights is None else core_by_weights(graph, min_samples, weights)
     if model.block_points is not None:
@@ -90,9 +89,25 @@ def cluster_by_density(graph: Any, model: HDBSCAN, weights: Nodes | None = None)
         if core is not None:
             own_heights = (core * alpha).astype(forest.weights.dtype) / alpha
     warn_of_components(forest)
+    return forest, own_heights
+
+
+def cluster_by_density(
+    forest: Forest, own_heights: Floats | None, model: HDBSCAN, weights: Nodes | None = None
+) -> DensityClusters:
+    """Find the clusters of a forest of mutual reachability by the parameters of an HDBSCAN.
+
+    Blocks until all steps are done. `forest` and `own_heights` are the results of
+    :func:`forest_by_density` for the same `weights`.
+
+    For points of more than three dimensions that are compared by tiles, and for few points that one
+    work-group of a GPU can solve, the host reads the forest and the condensed tree and no results
+    between them. The host computes the labels, because it needs the condensed tree in any case.
+    """
+    epsilon = float(model.cluster_selection_epsilon)
     tree = condensed_tree(
-        forest, least, ties=str(model.ties), device=model.device, weights=weights,
-        own_heights=own_heights,
+        forest, index(model.min_cluster_size), ties=str(model.ties), device=model.device,
+        weights=weights, own_heights=own_heights,
     )  # fmt: skip
     if model.cluster_selection_persistence > 0:
         tree = without_brief_clusters(tree, float(model.cluster_selection_persistence))
