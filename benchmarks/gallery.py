@@ -19,7 +19,7 @@ from scipy.ndimage import gaussian_filter
 import clmst
 from benchmarks.runner import Reported
 from clmst.bench.canvas import panels
-from clmst.cluster import HDBSCAN
+from clmst.cluster import HDBSCAN, PersistentLeaves
 from clmst.core.weight_keys import Array
 from clmst.drawing import (
     draw_change,
@@ -27,6 +27,7 @@ from clmst.drawing import (
     draw_condensed_tree,
     draw_dendrogram,
     draw_forest,
+    draw_persistence,
 )
 
 PIXELS = 1000  # width of a picture in a page
@@ -136,6 +137,23 @@ def condensed_tree(path: Path, device: clmst.Device) -> None:
     draw_condensed_tree(model.condensed_tree_, path, selected=model.selected_clusters_)
 
 
+def groups_of_groups() -> Array:
+    """Return points of three groups, each of three smaller groups, and of noise."""
+    random = np.random.default_rng(2)
+    middles = np.array([(0, 0), (30, 0), (12, 26)])
+    parts = [
+        random.normal(middle + off, 0.7, (60, 2))
+        for middle in middles for off in ((0, 0), (5, 0), (2, 4))
+    ]  # fmt: skip
+    return np.concatenate([*parts, random.uniform(-5, 40, (60, 2))])
+
+
+def persistence(path: Path, device: clmst.Device) -> None:
+    """Draw the sums of persistences, which decide the minimum cluster size."""
+    model = PersistentLeaves(10, device=device).fit(groups_of_groups())
+    draw_persistence(model.trace_, path, selected=model.min_cluster_size_)
+
+
 def characters(path: Path, device: clmst.Device) -> None:
     """Draw the maximum spanning tree of the characters who appear together in a novel."""
     import networkx as nx
@@ -195,7 +213,8 @@ def towns(path: Path, device: clmst.Device) -> None:
 
 
 _DRAWN = (
-    maze, clusters, change, density, dendrogram, condensed_tree, segments, characters, towns,
+    maze, clusters, change, density, dendrogram, condensed_tree, persistence, segments, characters,
+    towns,
 )  # fmt: skip
 PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one for one in _DRAWN}
 

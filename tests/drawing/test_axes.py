@@ -12,9 +12,15 @@ import pytest
 
 import clmst
 from clmst import InvalidArgumentError, drawing, generators
-from clmst.cluster import HDBSCAN, single_linkage
+from clmst.cluster import HDBSCAN, PersistentLeaves, single_linkage
 from clmst.core.weight_keys import Array
-from clmst.drawing import draw_clusters, draw_condensed_tree, draw_dendrogram, draw_forest
+from clmst.drawing import (
+    draw_clusters,
+    draw_condensed_tree,
+    draw_dendrogram,
+    draw_forest,
+    draw_persistence,
+)
 from clmst.drawing.dendrogram import DrawnTree
 from clmst.drawing.layout import projected
 
@@ -25,6 +31,7 @@ LABELS = np.repeat([0, 1, -1], 20)
 ROADS = generators.road(n=80, seed=1)
 FOREST = clmst.kruskal(ROADS)
 MODEL = HDBSCAN(8).fit(X)
+LEAVES = PersistentLeaves(4).fit(X)
 DRAWN: dict[str, Callable[..., Any]] = {
     "draw_forest": partial(draw_forest, ROADS, FOREST),
     "draw_change": partial(drawing.draw_change, ROADS, FOREST, clmst.kruskal(ROADS, maximum=True)),
@@ -33,6 +40,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "draw_condensed_tree": partial(
         draw_condensed_tree, MODEL.condensed_tree_, selected=MODEL.selected_clusters_
     ),
+    "draw_persistence": partial(draw_persistence, LEAVES.trace_, selected=LEAVES.min_cluster_size_),
 }
 every_picture = pytest.mark.parametrize("name", DRAWN)
 
@@ -233,6 +241,7 @@ def test_a_cluster_keeps_its_colour_where_others_are_missing() -> None:
         ("draw_clusters", {"labels": np.full(60, -1)}),
         ("draw_dendrogram", {"labels": None}),
         ("draw_condensed_tree", {"selected": ()}),
+        ("draw_persistence", {"selected": None}),
     ],
 )
 def test_clusters_have_hues(name: str, of_none: dict[str, Any], tmp_path: Path) -> None:
@@ -409,9 +418,39 @@ def test_maps_do_not_distort() -> None:
         (draw_clusters, {"points": [[0, 1]], "labels": [0.5]}),
         (draw_clusters, {"points": [[0, 1]], "labels": [0], "forest": FOREST}),
         (draw_condensed_tree, {"tree": np.zeros(3)}),
+        (draw_persistence, {"trace": np.zeros(3)}),
+        (draw_persistence, {"trace": LEAVES.trace_[:0]}),
+        (draw_persistence, {"trace": LEAVES.trace_[::-1]}),
+        (draw_persistence, {"trace": LEAVES.trace_, "selected": 3}),
+        (draw_persistence, {"trace": np.array([(2, np.nan, 1, True)], LEAVES.trace_.dtype)}),
     ],
 )  # fmt: skip
 def test_what_is_no_such_thing_is_refused(draw: Any, given: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError):
         draw(**given, path=tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
+
+
+def test_layers_have_their_numbers_of_clusters() -> None:
+    """Above the middle of their sizes; the selected size is named, and the axis has round sizes."""
+    trace = np.array(
+        [(3, 9.0, 8, True), (5, 4.0, 3, False), (20, 6.0, 2, True), (50, 0.0, 0, False)],
+        LEAVES.trace_.dtype,
+    )
+    ax = draw_persistence(trace, selected=30)
+    written = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    assert {"8", "2"} <= written.keys()
+    assert "3" not in written
+    assert np.log2(20 / 3) < written["2"] < np.log2(50 / 3)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["3", "5", "10", "20", "50"]
+    assert entries(ax) == ["selected: size 30, 2 clusters"]
+
+
+@pytest.mark.parametrize("most", [None, 4])
+def test_a_trace_of_one_row_is_drawn(most: int | None) -> None:
+    """Without clusters, or cut off by the greatest size."""
+    X = np.zeros((9, 2)) if most is None else MODEL._given.rows
+    model = PersistentLeaves(4, max_size=most).fit(X)
+    assert model.trace_.size == 1
+    ax = draw_persistence(model.trace_, selected=4)
+    assert ax.get_xlim() == (0.0, pytest.approx(np.log2(5 / 4)))

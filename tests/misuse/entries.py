@@ -159,6 +159,14 @@ def _clusters() -> Iterator[Valid]:
         approx_min_span_tree=True, gen_min_span_tree=True, prediction_data=True,
     )  # fmt: skip
     yield "cluster.HDBSCAN.fit", cluster.HDBSCAN(3).fit, dict(X=eight, sample_weight=np.arange(8))
+    leaves = used(cluster.PersistentLeaves, lambda _, model: model.fit(eight))
+    yield "cluster.PersistentLeaves", leaves, dict(
+        min_samples=2, min_size=3, max_size=7, persistence="distance", ties="sequential",
+    )  # fmt: skip
+    fit = cluster.PersistentLeaves(2).fit
+    yield "cluster.PersistentLeaves.fit", fit, dict(X=eight, sample_weight=np.arange(8))
+    layered: Any = Later(lambda _: cluster.PersistentLeaves(2).fit(eight))
+    yield "cluster.PersistentLeaves.layers", layered.layers, dict(n=1)
     fitted: Any = Later(lambda _: cluster.HDBSCAN(min_cluster_size=3).fit(eight))
     cut = dict(cut_distance=0.5, min_cluster_size=2)
     yield "cluster.HDBSCAN.dbscan_clustering", fitted.dbscan_clustering, cut

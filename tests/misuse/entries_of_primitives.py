@@ -12,6 +12,7 @@ import clmst
 from clmst import drawing
 from clmst import primitives as p
 from clmst.algorithms.dendrogram.condense import ROW
+from clmst.points.leaf_persistence import TRACE
 from clmst.runtime.launcher import Launcher
 from tests.misuse.entries import used
 from tests.misuse.world import WORLD as W
@@ -134,6 +135,9 @@ def _drawing() -> Iterator[Valid]:
     tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], ROW)
     shown = dict(tree=tree, path="tree.png", selected=[2], **look)
     yield "draw_condensed_tree", drawing.draw_condensed_tree, shown
+    trace = np.array([(2, 4.0, 2, True), (5, 0.0, 0, False)], TRACE)
+    sums = dict(trace=trace, path="sums.png", selected=2, **look)
+    yield "draw_persistence", drawing.draw_persistence, sums
     if find_spec("plotly"):
         page: dict[str, Any] = dict(labels=np.array([0, 0, 1]), path="a.html", title="a", **names)
         yield "explore_dendrogram", drawing.explore_dendrogram, dict(linkage=line, **page)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clmst.cluster import HDBSCAN, SingleLinkage
+from clmst.cluster import HDBSCAN, PersistentLeaves, SingleLinkage
 
 pytest.importorskip("sklearn", "1.9")
 
@@ -29,7 +29,15 @@ OF_HDBSCAN = {
 
 
 @pytest.mark.parametrize(
-    "model", [HDBSCAN(), HDBSCAN(ties="simultaneous"), SingleLinkage(), SingleLinkage(3)], ids=repr
+    "model",
+    [
+        HDBSCAN(),
+        HDBSCAN(ties="simultaneous"),
+        PersistentLeaves(),
+        SingleLinkage(),
+        SingleLinkage(3),
+    ],
+    ids=repr,
 )
 def test_scikit_learns_checks_pass(model: Any) -> None:
     """Each other failure is an error, and so is a failure that no longer happens."""
@@ -50,8 +58,15 @@ def test_tags_tell_what_is_taken() -> None:
     tags = {
         (type(model).__name__, model.metric): get_tags(model).input_tags
         for metric in ("euclidean", "precomputed")
-        for model in (HDBSCAN(metric=metric), SingleLinkage(metric=metric))
+        for model in (
+            HDBSCAN(metric=metric),
+            PersistentLeaves(metric=metric),
+            SingleLinkage(metric=metric),
+        )
     }
-    assert [name for name, tag in tags.items() if tag.allow_nan] == [("HDBSCAN", "euclidean")]
-    assert {name[0] for name, tag in tags.items() if tag.sparse} == {"HDBSCAN"}
+    by_density = {"HDBSCAN", "PersistentLeaves"}
+    assert {name for name, tag in tags.items() if tag.allow_nan} == {
+        (name, "euclidean") for name in by_density
+    }
+    assert {name[0] for name, tag in tags.items() if tag.sparse} == by_density
     assert {name[1] for name, tag in tags.items() if tag.pairwise} == {"precomputed"}
