@@ -26,7 +26,7 @@ TRACE = np.dtype(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Leaves:
     """The clusters that are a leaf for some minimum cluster size, and the sizes for which they are.
 

@@ -22,7 +22,7 @@ from clmst import (
     OutOfDeviceMemoryError,
     Points,
 )
-from clmst.cluster import HDBSCAN, SingleLinkage, neighbour_forest, single_linkage
+from clmst.cluster import HDBSCAN, PersistentLeaves, SingleLinkage, neighbour_forest, single_linkage
 from tests.helpers.caches import use_own_cache
 from tests.helpers.capabilities import with_capabilities
 
@@ -32,7 +32,9 @@ DOORS: dict[str, Callable[[Any, Device], object]] = {
     "single_linkage": lambda X, device: single_linkage(X, device=device),
     "SingleLinkage": lambda X, device: SingleLinkage(2, device=device).fit(X),
     "HDBSCAN": lambda X, device: HDBSCAN(3, device=device).fit(X),
+    "PersistentLeaves": lambda X, device: PersistentLeaves(3, device=device).fit(X),
 }
+LEAVES_OUT = ("HDBSCAN", "PersistentLeaves")  # points that are not finite
 
 
 @pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")  # blocks are tried, and do not fit
@@ -56,14 +58,14 @@ def test_memory_is_said_before_anything_is_built(
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("value", [None, np.nan, np.inf, -np.inf])
 def test_points_that_are_none(any_device: Device, door: str, value: float | None) -> None:
-    """Points without coordinates, or with one that is not a number, which HDBSCAN leaves out."""
+    """Points without coordinates, or with one that is not a number, which two doors leave out."""
     X, message = np.zeros((5, 0)), r"shape \(5, 0\).*; "
     if value is not None:
         X = np.ones((5, 64))
         X[3, 61] = value
         name = "NaN" if value != value else value  # noqa: PLR0124 - NaN is not itself
         message = f"^coordinate 61 of point 3 is {name}; all must be finite$"
-        if door == "HDBSCAN":
+        if door in LEAVES_OUT:
             X[:], message = X[3, 61], "^X has 5 rows, of which none is finite; a clustering takes "
     with pytest.raises(InvalidGraphError, match=message):
         DOORS[door](X, any_device)

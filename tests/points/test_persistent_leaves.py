@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,7 +103,7 @@ def sums_of(root: Node, sizes: range, greatest: float) -> dict[str, list[float]]
     }
 
 
-def on_all(trace: Array, field: str, sizes: range) -> Array:
+def on_all(trace: Array, field: str, sizes: Sequence[int]) -> Array:
     """Return a field of a trace for each size, by the row that holds for the size."""
     return trace[field][np.searchsorted(trace["min_cluster_size"], sizes, side="right") - 1]
 
@@ -124,7 +124,7 @@ def cases() -> Iterator[tuple[equal_heights.Case, int]]:
     for number in range(SETS // 3):
         rng = np.random.default_rng([number, 54])
         rows = nested(rng, is_whole=number % 2 == 0)
-        given = {"metric": "euclidean", "min_samples": 1 + number % 3, "alpha": 1.0}
+        given: dict[str, Any] = {"metric": "euclidean", "min_samples": 1 + number % 3, "alpha": 1.0}
         case = equal_heights.Case("nested", rows, given, squareform(pdist(rows)))
         yield case, given["min_samples"]
 
