@@ -99,8 +99,8 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (clmst.core_distances, {"points": np.ones((20, 2)), "min_samples": 21}, "is 21; it must be 1"),
     *((clmst.core_distances, {"points": np.eye(3), "min_samples": k}, "min_samples")
       for k in (0, 4, 2.5, True)),
-    *((fit_density, given, rf"min_samples \(10\) must be at most .*, and X has 9 samples; {more}")
-      for given, more in (({"min_samples": 10}, ""), ({"min_cluster_size": 10}, "it is min_clu"))),
+    *((fit_density, given, rf"min_samples \(10\) must be at most .*, and X has 9 samples{more}")
+      for given, more in (({"min_samples": 10}, "$"), ({"min_cluster_size": 10}, "; it is min_"))),
     (fit_density, {"min_cluster_size": 1}, "min_cluster_size is 1"),
     (fit_density, {"min_samples": 0}, "min_samples is 0"),
     (fit_density, {"alpha": 0}, "alpha is 0"),
