@@ -2,22 +2,25 @@
 
     python -m benchmarks ecl inputs [GRAPH ...]
     python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
+    python -m benchmarks ecl thresholds [GRAPH ...] [--seeds 99]
     python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
 ``inputs`` is Table 2 of SC '23 beside the numbers of the surrogates. A GRAPH is a surrogate graph
 by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench` beside the paper's
-ECL-MST. ``stated`` times solves beside the times that pull request 3118 of NVIDIA's RAFT, by
-ECL-MST's first author, states for an H200 with float32 weights. Ten of its graphs have a surrogate,
-which is used unless a file is given. 'Solve' leaves the forest as a flag for each slot, which is
-what ECL-MST measures. The pull request does not say what its times cover. 'Forest' is the public
-call, with the forest on the device. Each forest is proved before it is timed.
+ECL-MST. ``thresholds`` is Figure 7: how far the filter is from its target, by the seed of its
+sample. It measures no times, and its numbers are the same on every device. ``stated`` times solves
+beside the times that pull request 3118 of NVIDIA's RAFT, by ECL-MST's first author, states for an
+H200 with float32 weights. Ten of its graphs have a surrogate, which is used unless a file is given.
+'Solve' leaves the forest as a flag for each slot, which is what ECL-MST measures. The pull request
+does not say what its times cover. 'Forest' is the public call, with the forest on the device. Each
+forest is proved before it is timed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Any
 
 import click
@@ -29,13 +32,17 @@ import clmst
 from benchmarks.repeated import load
 from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument, show
 from benchmarks.stated import ECL_MST, ECL_MST_MACHINES, LOOK, TABLE_2
+from clmst import EclOptions
+from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.bench.agreement import Reference
 from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.contestants import finding_forest, solving
 from clmst.bench.grid import Grid
 from clmst.bench.inputs import in_common_form
+from clmst.bench.report import FILTER_TARGET
 from clmst.bench.results import Results, merged
-from clmst.core.errors import InvalidArgumentError
+from clmst.bench.suite import PAPER_SAMPLES
+from clmst.core.errors import DeviceError, InvalidArgumentError
 
 TITLES = ("slots", "vertices", "components", "d-avg", "d-max")
 
@@ -152,6 +159,65 @@ def draw(rows: Sequence[Row], file: Path, title: str) -> None:
         panel.invert_yaxis()
         panel.grid(**GRID)
         legend_below(panel)
+
+
+LIGHT = "light edges beside the target, per cent"
+
+
+def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
+    """Draw a box for each graph and size of the sample: how far each seed is from the target."""
+    del device  # the numbers do not depend on it
+    names = [f"{row['graph']}, {row['samples']} samples" for row in rows]
+    title = "ecl: light edges beside the target of the filter, over seeds, surrogates"
+    with panels(file, 1, (9, 1.6 + 0.4 * len(rows)), title=title) as (panel,):
+        panel.boxplot([row[f"_{LIGHT}"] for row in rows], vert=False, whis=(0, 100))
+        panel.set_yticks(range(1, len(rows) + 1), names)
+        panel.set_xlabel(LIGHT)
+        panel.invert_yaxis()
+        panel.grid(**GRID)
+
+
+@main.add_command
+@case(
+    graphs_argument(),
+    click.option("--seeds", type=click.IntRange(1), default=99, show_default=True),
+    draw=draw_thresholds,
+)
+def thresholds(run: Run, graphs: tuple[str, ...], seeds: int) -> Rows:
+    """Count light edges and rounds of `ecl` for many seeds of the filter's sample (Figure 7).
+
+    The samples have the paper's size and clmst's. Nothing is timed. By default all surrogate graphs
+    take part whose average degree is high enough for the filter.
+    """
+    filtered = [name for name, stated in TABLE_2.items() if stated[3] > FILTER_DEGREE]
+    for name in graphs or filtered:
+        resident = clmst.to_device(in_common_form(load(name)), run.device)
+        proved = clmst.minimum_spanning_forest(resident, verify=True)
+        reference = Reference(
+            slots=np.asarray(proved.edge_ids), n_slots=resident.n_slots,
+            total_weight=proved.total_weight, how="proved",
+        )  # fmt: skip
+        for samples in (PAPER_SAMPLES, EclOptions().samples):
+            light, rounds = [], []
+            for seed in range(seeds):
+                options = EclOptions(samples=samples, seed=seed)
+                contestant = solving(resident, "ecl", name, options)
+                outcome = contestant.call()
+                if wrong := outcome.difference(reference):
+                    raise DeviceError(f"ecl with seed {seed} is wrong on {name}: {wrong}")
+                details = contestant.details(outcome)
+                rounds.append(int(outcome.stats["rounds"]))
+                if "light_edges" in details:
+                    light.append(details["light_edges"])
+            target = FILTER_TARGET * resident.n_vertices
+            row: Row = {"graph": name, "samples": samples, "seeds": seeds}
+            beside = [round(100 * (count / target - 1), 2) for count in light]
+            for title, pick in (("least", min), ("median", median), ("most", max)):
+                row[f"{title}, per cent"] = f"{pick(beside):+.0f}" if beside else ""
+            row |= {"fewest rounds": min(rounds), "most rounds": max(rounds)}
+            yield row | {f"_{LIGHT}": beside}
+        del resident
+        run.device.release_memory()
 
 
 @main.add_command

@@ -7,7 +7,8 @@ makes a command of it, with options that all cases have:
 ``--repetitions K``    number of turns; the table shows their median, minimum and maximum
 ``--clock cpu``        processor time of all threads, for CPU devices of a shared machine
 ``--least``            show the minimum of the times, not the median
-``--json FILE``        write the times of every repetition, and the machine, after each row
+``--json FILE``        write the times of every repetition, the machine, the date and how many
+                       seconds the case has taken so far, after each row
 ``--plot FILE``        draw a picture, if the case has one
 ``--from FILE``        show and draw the rows of a file of ``--json``, without measuring
 """
@@ -17,10 +18,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import geometric_mean, median
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import click
@@ -224,13 +227,15 @@ def case(
                 rows, facts, title = function(run, **given), run.facts(), opened[0].name
             click.echo(facts)
             found: list[Row] = []
+            date, began = datetime.now(UTC).date().isoformat(), perf_counter()
             for row in show(rows, run):
                 found.append(row)
                 if run.devices:
                     every = [machine_facts(one) for one in run.devices]
                     if json_file is not None:
                         json_file.parent.mkdir(parents=True, exist_ok=True)
-                        more = {"clock": clock, "devices": every, "points": found}
+                        when = {"date": date, "took_seconds": round(perf_counter() - began, 1)}
+                        more = {"clock": clock, **when, "devices": every, "points": found}
                         write_json(json_file, {**every[0], **more})
             if plot is not None and draw is not None:
                 draw(found, plot, title)

@@ -32,6 +32,11 @@ STEPS_EDGES = 1 << 27
 # Sun and Skadron: the share of the total time that finding minima takes on the GTX 460 (section 4).
 FINDING_SHARE = {"dense": "about 45 %", "sparse": "about 30 %"}
 
+# The numbers of the tables and of the figures of each paper, by the name of its page.
+PAPERS: Mapping[str, tuple[int, int]] = {
+    "ecl_mst": (5, 7), "boruvka": (1, 13), "pma": (1, 8), "scan": (0, 14), "hybrid": (6, 10),
+}  # fmt: skip
+
 # Nobari et al. (PPoPP '12): ms of Vineet, MinPMA, SortPMA, HybridPMA (Table 1).
 PMA_VARIANTS = ("pma min", "pma sort", "pma hybrid")
 PMA: Mapping[str, tuple[float | str, ...]] = {
@@ -39,7 +44,10 @@ PMA: Mapping[str, tuple[float | str, ...]] = {
     "Florida": (79, 51, 81, 50),
     "California": (137, 103, 144, 102),
     "USA-West": (430, 346, 469, 343),
+    "USA-Central": ("-", 912, 1170, 900),
     "USA-Full": ("-", 1378, 1909, 1361),
+    "Arxiv Astro Physics": (39, 32, 30, 30),
+    "Penn road network": (180, 108, 169, 106),
     "Amazon co-purchasing": (274, 175, 218, 164),
     "Google graph": (334, 240, 268, 231),
     "Internet topology": (934, 839, 799, 797),
@@ -51,7 +59,10 @@ PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
     "Florida": (780, 987, 2139),
     "California": (1451, 2003, 3246),
     "USA-West": (4852, 7158, 12052),
+    "USA-Central": ("-", "-", 52306),
     "USA-Full": ("-", "-", 46890),
+    "Arxiv Astro Physics": (93, 347, 354),
+    "Penn road network": (1603, 5522, 3315),
     "Amazon co-purchasing": (1457, 5923, 24047),
     "Google graph": (2616, 9730, 59671),
     "Internet topology": (7000, 24629, 1408810),

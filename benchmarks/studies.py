@@ -3,6 +3,7 @@
     python -m benchmarks studies sizes [--family random] [--vertices 1000000] [--degree 12]
     python -m benchmarks studies degrees [--algorithm boruvka] [--algorithm "pma variant=min"]
     python -m benchmarks studies roads [--share 0.1]
+    python -m benchmarks studies counts [--vertices 100000] [--degree 8]
     python -m benchmarks studies small [--algorithm NAME ...] [--rounds K ...] [--from-edges]
         [--largest N]
 
@@ -13,6 +14,9 @@ tables. If the real file of a map is there (`clmst.bench.inputs.real_file`), it 
 surrogate of its size. Options of an algorithm follow its name. Graphs and forests are on the
 device. All algorithms must find the forest that the first one finds. With ``--kruskal``, Kruskal's
 algorithm by SciPy is timed once, on one core of the host.
+
+``counts`` measures no times. It counts the rounds and the launches of kernels that a solve needs,
+which do not depend on other programs on the machine. Kinds of devices differ in launches.
 
 ``small`` times all algorithms on random graphs of degree 8 and 64, on complete graphs, and on
 graphs of components with 64 vertices of degree 8 or so. They are stored symmetrically on the
@@ -25,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -41,6 +46,7 @@ from clmst import DeviceGraph, Graph
 from clmst.algorithms.option_texts import read, texts_with
 from clmst.bench.canvas import legend_below, panels, plain_ticks
 from clmst.bench.inputs import real_file
+from clmst.core.errors import DeviceError
 from clmst.generators import generate
 
 Make: TypeAlias = Callable[[], Graph]
@@ -262,6 +268,41 @@ def roads(
         row: Row = {"road map": place, "from": source}
         row |= timed(run, make(), texts, kruskal=kruskal)
         yield row | dict(zip(STATED, ROADS[place][3], strict=True))
+
+
+# ----------------------------------------------------------------------------- counts
+
+PAPER_STEPS = "boruvka numbering=split duplicates=split"  # as Vineet et al. do them
+
+
+@main.add_command
+@case(
+    FAMILY,
+    click.option(
+        "--algorithm", "texts", multiple=True, default=("boruvka", PAPER_STEPS, "ecl"),
+        callback=_texts, show_default=True, help="As of studies degrees.",
+    ),
+    _numbers("--vertices", (100_000,), click.IntRange(16), "Sizes."),
+    _numbers("--degree", (8,), click.FloatRange(2), "Average degrees."),
+    repetitions=1,
+)  # fmt: skip
+def counts(
+    run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],
+    degrees: tuple[float, ...], texts: tuple[str, ...],
+) -> Rows:  # fmt: skip
+    """Count rounds and launches of algorithms, which is possible on a busy machine, too."""
+    for family, n, degree in product(families, vertices, degrees):
+        host = FAMILIES[family](n, degree)()
+        graph = clmst.to_device(host.symmetrised(), run.device)
+        row: Row = {"family": family, "degree": degree}
+        row |= {"vertices": graph.n_vertices, "edges": graph.n_slots // 2}
+        agreement = Agreement(texts[0], by="edges")
+        for text in texts:
+            forest = ways_of(graph, (text,))[text]()
+            if wrong := agreement.difference(forest):
+                raise DeviceError(f"{text} is wrong: {wrong}")
+            row |= {f"{text}: {what}": int(forest.stats[what]) for what in ("rounds", "launches")}
+        yield row
 
 
 # ----------------------------------------------------------------------- small graphs

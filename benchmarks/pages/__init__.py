@@ -42,7 +42,9 @@ LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on
 # Tables with these headings describe differences, and contain no measurements.
 _NOT_MEASURED = {
     ("", "paper", "clmst"), ("", "paper (section 2)", "clmst"), ("what", "why"),
-    ("program", "in the paper", "here"), ("program", "commit", "state, changes"),
+    ("program", "in the paper", "here"), ("the paper", "clmst"),
+    ("program", "source, on github.com", "version", "compiler, flags", "our changes",
+     "times in a record"),
 }  # fmt: skip
 _QUANTITY = re.compile(r"\d(?:[\d.,]*\d)? (?:ms|s|ns|GB/s|x|times|per cent|%)(?!\w)|\d %")
 
@@ -94,14 +96,30 @@ class Record:
         elif "times" in self.content:
             return str(self.content["times"])
         else:
-            cells = (cell for row in self.rows for cell in row.values())
-            counts = {len(cell) for cell in cells if isinstance(cell, list)}
+            cells = (item for row in self.rows for item in row.items() if item[0][0] != "_")
+            counts = {len(cell) for _, cell in cells if isinstance(cell, list)}
         if not counts:
             return ""
         least, most = min(counts), max(counts)
         if most == 1:
             return "only the medians were kept"
         return f"medians of {most}" if least == most else f"medians of {least} to {most}"
+
+    @property
+    def date(self) -> str:
+        """The day on which the record was made, such as "2026-11-27", or "" if it has no date.
+
+        Records of ``clmst bench`` have the time of each benchmark. A run that goes past midnight
+        gets the day on which it began.
+        """
+        begun = [one["benchmark"] for one in self.content.get("measurements", [])]
+        return min(begun)[:10] if begun else str(self.content.get("date", ""))
+
+    @property
+    def took(self) -> str:
+        """How long the case took that made the record, such as "29 s", or "" if it is not kept."""
+        seconds = self.content.get("took_seconds")
+        return "" if seconds is None else f"{seconds:,.0f} s"
 
     @property
     def digest(self) -> str:
@@ -156,7 +174,15 @@ def records_used() -> set[str]:
 
 def _load() -> None:
     # Each module registers the parts of its page.
-    from benchmarks.pages import ecl_mst, hybrid, performance, pma, scan  # noqa: F401
+    from benchmarks.pages import (  # noqa: F401
+        ecl_mst,
+        evidence,
+        hybrid,
+        past,
+        performance,
+        pma,
+        scan,
+    )
 
 
 def made(name: str, page: Path, docs: Path = DOCS) -> str:

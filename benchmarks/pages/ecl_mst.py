@@ -7,7 +7,7 @@ from statistics import geometric_mean
 import numpy as np
 
 from benchmarks import stated
-from benchmarks.ecl import TITLES
+from benchmarks.ecl import LIGHT, TITLES
 from benchmarks.marked import table
 from benchmarks.pages import Record, digits, mean, part, results_of, span, wrapped
 from clmst.bench.grid import Grid
@@ -20,23 +20,25 @@ ODD = "skitter"  # by far the slowest of ECL-MST for its size
 @part("ecl inputs", "ecl_inputs")
 def inputs(record: Record) -> str:
     """Make Table 2: sizes and degrees of the paper's inputs, and of the surrogates."""
-    headings = ["surrogate", *("slots", "vertices", "components"), "average degree"]
+    headings = ["input", "surrogate", *("slots", "vertices", "components"), "average degree"]
     headings += ["greatest degree"]
     rows = []
     for row in record.rows:
         name = row["graph"]
-        paper = stated.TABLE_2[name.removesuffix("-close")]
+        kind = name.removesuffix("-close")
+        paper = stated.TABLE_2[kind]
         ours = [row[f"{title}, ours"] for title in TITLES]
         pairs = zip(paper, ours, strict=True)
-        rows.append([name, *(f"{_count(a)} / {_count(b)}" for a, b in pairs)])
-    return table(headings, rows)
+        cells = [f"{_count(a)} / {_count(b)}" for a, b in pairs]
+        rows.append([SURROGATES[kind].stands_for, name, *cells])
+    return table(headings, rows, texts=2)
 
 
 def _count(value: float) -> str:
     return f"{value:.1f}" if isinstance(value, float) else f"{value:,}"
 
 
-def _milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
+def milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
     """Return the median times in ms: for each graph, a dict by contestant and scope of the time."""
     found: dict[str, dict[tuple[str, str], float]] = {}
     results = results_of(*records)
@@ -53,7 +55,7 @@ def _milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
 @part("ecl times", "bench/h100", "bench/h100_more")
 def times(*records: Record) -> str:
     """Compare the times of Tables 3 and 4 with times of the surrogates on one GPU."""
-    ms = _milliseconds(*records)
+    ms = milliseconds(*records)
     solve = [(name, "solve") for name in (PEER, ECL, DEFAULT)]
     copies = [(name, "transfers") for name in (PEER, DEFAULT)]
     headings = ["surrogate", "stands for", "Titan V (T. 3)", "RTX 3080 Ti (T. 4)"]
@@ -90,6 +92,20 @@ def times(*records: Record) -> str:
     return f"{table(headings, rows, texts=2)}\n\n{wrapped(text)}"
 
 
+@part("ecl thresholds", "ecl_thresholds")
+def thresholds(record: Record) -> str:
+    """Make the table of Figure 7: how far the filter is from its target, over seeds."""
+    rows = []
+    for row in record.rows:
+        beside = np.array(row[f"_{LIGHT}"])
+        far = ((beside > 100) | (beside < -50)).mean()
+        cells = [f"{row['samples']:,}", f"{row['seeds']}", f"{beside.min():+.1f}"]
+        cells += [f"{np.median(beside):+.1f}", f"{beside.max():+.1f}", f"{100 * far:.0f}"]
+        rows.append([row["graph"], *cells, f"{row['fewest rounds']} to {row['most rounds']}"])
+    headings = ["surrogate", "samples", "seeds", "least", "median", "most", "beyond double or half"]
+    return table([*headings, "rounds"], rows)
+
+
 @part("ecl throughput", "bench/h100", "bench/h100_more")
 def throughput(*records: Record) -> str:
     """Make the table of Figures 3 and 4: throughput in billion slots (CSR entries) per second."""
@@ -97,9 +113,11 @@ def throughput(*records: Record) -> str:
     rows = []
     for place, (machine, number) in enumerate(zip(stated.ECL_MST_MACHINES, (3, 4), strict=True)):
         rates = {
-            name: stated.TABLE_2[name][0] / ms[place] * 1e-6 for name, ms in stated.ECL_MST.items()
+            SURROGATES[name].stands_for: stated.TABLE_2[name][0] / ms[place] * 1e-6
+            for name, ms in stated.ECL_MST.items()
         }
-        rows.append([f"ECL-MST, {machine} (paper: Tables 2 and {number})", *_extremes(rates)])
+        label = f"ECL-MST, {machine}, the inputs (paper: Tables 2 and {number})"
+        rows.append([label, *_extremes(rates)])
     (grid,) = Grid.each(results, "times")
     for name, label in ((PEER, PEER), (ECL, "`ecl`"), (DEFAULT, "`filter-boruvka`")):
         own = grid.ordered([name])
@@ -109,7 +127,7 @@ def throughput(*records: Record) -> str:
             for graph, rate in zip(own.graphs, column, strict=True)
             if graph in stated.ECL_MST and not np.isnan(rate)
         }
-        rows.append([f"{label}, H100", *_extremes(rates)])
+        rows.append([f"{label}, H100, surrogates", *_extremes(rates)])
     return table(["", "geometric mean", "least", "most"], rows)
 
 

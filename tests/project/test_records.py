@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from click import ClickException, Command, Context, Group
 from click.testing import CliRunner
 from PIL import Image
 
-from benchmarks import pages
+from benchmarks import pages, stated
 from benchmarks.__main__ import CASES
 from benchmarks.__main__ import main as cases
+from benchmarks.marked import names_in
+from benchmarks.pages import evidence
 from clmst.bench.canvas import CONTENT
 from clmst.cli import root
+from clmst.core.errors import ClmstError
 
 IMAGES = pages.DOCS / "images"
 RECORDS = IMAGES / "data"
 # Pages on which each number of ours is made from a record or marked; the log has older tables.
 STRICT = ("performance.md", *(f"papers/{page}.md" for page in (
-    "boruvka", "ecl_mst", "hybrid", "pma", "scan",
+    "boruvka", "ecl_mst", "hybrid", "past", "pma", "rivals", "scan",
 )))  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not pages.DOCS.exists(), reason="installed without the pages")
@@ -96,6 +101,35 @@ SEEDED: Mapping[str, tuple[str, str, str]] = {
     "a number in a sentence": ("papers/hybrid.md", "128 to 312 rounds", "6 to 12 rounds"),
     "a number of the paper": ("papers/ecl_mst.md", "| 26.2 |", "| 62.2 |"),
     "a device": ("papers/scan.md", "(NVIDIA H100 80GB HBM3,", "(NVIDIA H200 80GB HBM3,"),
+    "a state": ("papers/scan.md", "without measurements |", "without measurements | whole |"),
+    "a reason": ("papers/boruvka.md", "up to 4 of the paper's 5 million", "up to 5 million"),
+    "a command": (
+        "papers/pma.md",
+        "benchmarks pma parallel --device",
+        "benchmarks pma par --device",
+    ),
+    "seconds of a command": ("papers/ecl_mst.md", "| 78 s † |", "| 7.8 s † |"),
+    "a date of a record": ("images/data/two_cores/studies_counts.json", "2026-11-29", "2026-11-30"),
+    "a machine of a record": ("images/data/rounds_hybrid.json", "NVIDIA H200", "NVIDIA H100"),
+    "seconds of a record": (
+        "images/data/ecl_thresholds.json",
+        '"took_seconds": ',
+        '"took_seconds": 1',
+    ),
+    "a seed of a sample": ("images/data/ecl_thresholds.json", "117.43", "11.743"),
+    "a count of launches": ("images/data/two_cores/studies_counts.json", ": 301,", ": 103,"),
+    "a gain over a paper": ("papers/past.md", "| 5.51 |", "| 15.5 |"),
+    "a gain in a sentence": (
+        "papers/past.md",
+        "takes 5.73 to 7.23 times",
+        "takes 57.3 to 72.3 times",
+    ),
+    "a program's record": ("papers/rivals.md", "[h100](../images/data/bench/h100.json), ", ""),
+    "a program without a record": (
+        "papers/rivals.md",
+        "protocol | not kept |",
+        "protocol | [h100](../images/data/bench/h100.json) |",
+    ),
     "a mark that is taken away": ("papers/boruvka.md", '"auto", H100 †', '"auto", H100'),
     "a paragraph without a mark": ("papers/scan.md", "## Not done", "It takes 3.1 ms.\n\n## Not"),
 }
@@ -116,7 +150,113 @@ def test_changed_numbers_are_noticed(seed: str, tmp_path: Path) -> None:
 
 def faults(docs: Path) -> list[str]:
     """Return the errors in the pages of a folder."""
-    return pages.stale(docs) + [fault for name in STRICT for fault in pages.unmarked(docs / name)]
+    wrong = pages.stale(docs) + [fault for name in STRICT for fault in pages.unmarked(docs / name)]
+    return wrong + programs_in_wrong_records(docs)
+
+
+def programs_in_wrong_records(docs: Path) -> list[str]:
+    """Return the names of other programs of which the page says that other records have times."""
+    text = (docs / "papers/rivals.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    said = {row[0]: set(re.findall(r"data/([\w/]+)\.json", row[-1])) for row in rows[1:]}
+    found: dict[str, set[str]] = {name: set() for name in said}
+    for path in (docs / "images/data/bench").glob("*.json"):
+        for one in json.loads(path.read_text(encoding="utf-8"))["measurements"]:
+            if not one["ours"]:
+                found.setdefault(one["contestant"], set()).add(f"bench/{path.stem}")
+    return [name for name in found if found[name] != said.get(name)]
+
+
+# ------------------------------------------------------------------ tables of the papers
+
+
+@pytest.mark.parametrize("page", evidence.ENTRIES)
+def test_each_table_and_figure_of_a_paper_has_a_state(page: str) -> None:
+    """It is whole, and then has a command and a record, or there is one reason why it is not."""
+    tables, figures = stated.PAPERS[page]
+    every = {*evidence.names(1, tables, "Table"), *evidence.names(1, figures)}
+    assert {name for entry in evidence.ENTRIES[page] for name in entry.of} == every
+    for entry in evidence.ENTRIES[page]:
+        assert entry.missing or (entry.command and entry.records), entry.of
+        assert entry.missing or not entry.machine, entry.of
+        assert entry.command or not (entry.quick or entry.records), entry.of
+
+
+def test_each_paper_has_a_table() -> None:
+    assert evidence.ENTRIES.keys() == stated.PAPERS.keys()
+    placed = {
+        name for page in pages.pages() for name in names_in(page.read_text("utf-8"), "record")
+    }
+    assert {f"evidence {page}" for page in stated.PAPERS} <= placed
+
+
+COMMANDS = sorted({
+    line
+    for entries in evidence.ENTRIES.values()
+    for entry in entries
+    for line in (entry.command, entry.quick)
+    if line
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_papers_can_be_parsed(line: str) -> None:
+    """Commands, options and values exist. Nothing is measured here."""
+    parse(line)
+
+
+@pytest.mark.parametrize("page", STRICT)
+def test_commands_on_pages_can_be_parsed(page: str) -> None:
+    text = re.sub(r"\\\n\s*", "", (pages.DOCS / page).read_text(encoding="utf-8"))
+    for line in re.findall(
+        r"^    ((?:\w+=\S+ )*(?:python -m benchmarks|clmst) .*)$", text, re.MULTILINE
+    ):
+        if "$(" not in line and "..." not in line:  # the shell or the reader fills these in
+            parse(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python -m benchmarks pma tabel",
+        "python -m benchmarks pma table --shard 0.5",
+        "clmst bench --what abalation",
+        "python -m benchmarks studies roads --place Berlin",
+    ],
+)
+def test_wrong_commands_are_noticed(line: str) -> None:
+    with pytest.raises((ClickException, ClmstError)):
+        parse(line)
+
+
+def parse(line: str) -> None:
+    """Parse a command as a shell and its program do, but do not run it."""
+    words = shlex.split(line, comments=True)
+    while re.match(r"[A-Z_]+=", words[0]):
+        del words[0]
+    command: Command = root.main if words[0] == "clmst" else cases
+    words = words[1:] if words[0] == "clmst" else words[3:]
+    context = Context(command)
+    while isinstance(command, Group):
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command, context = found, Context(found, parent=context, info_name=name)
+    command.parse_args(context, [*words])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    "line",
+    [entry.quick for entries in evidence.ENTRIES.values() for entry in entries if entry.quick],
+)
+def test_smallest_sizes_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(pages.DOCS.parent)
+    words = shlex.split(line)
+    main, words = (root.main, words[1:]) if words[0] == "clmst" else (cases, words[3:])
+    words += ["--cache", str(tmp_path)] if main is root.main else []
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "| " in result.output or main is root.main
 
 
 # --------------------------------------------------------------------------- pictures

@@ -1,0 +1,377 @@
+"""A table for each paper: the state of each of its tables and figures, with command and record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.marked import table
+from benchmarks.pages import MARK, Make, Record, part
+
+WHOLE = "whole"
+DRAWING = "a drawing of the method, without measurements"
+NO_RECORD = "not kept"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What this project has of one or several tables and figures of a paper."""
+
+    # Names such as "Table 3", each with a number.
+    of: tuple[str, ...]
+    # Which part of them, if there are several entries for the same ones.
+    which: str = ""
+    # The command that measures it, or "" if nothing is measured.
+    command: str = ""
+    # The same command for the smallest sizes, which takes seconds on two cores.
+    quick: str = ""
+    records: tuple[str, ...] = ()
+    # Where it was measured, for entries without a record, and for records without a date when.
+    machine: str = ""
+    date: str = ""
+    # How long the command takes, unless the record says it.
+    seconds: str = ""
+    # The one reason why it is not whole, or "" if it is.
+    missing: str = ""
+
+
+def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
+    """Return the table of a paper, and the commands for the smallest sizes, as Markdown.
+
+    What is not taken from a record has the mark of numbers without a record.
+    """
+    known = {one.name: one for one in records}
+    rows = []
+    for entry in entries:
+        own = [known[name] for name in entry.records]
+        machines = [*dict.fromkeys(one.devices for one in own)] or _marked(entry.machine)
+        dates = [*dict.fromkeys(one.date for one in own if one.date)] or _marked(entry.date)
+        if entry.command and not dates:
+            dates = ["date not kept"]
+        took = [one.took for one in own if one.took] or _marked(entry.seconds)
+        kept = ", ".join(f"`{name}`" for name in entry.records)
+        rows.append([
+            ", ".join(filter(None, [*entry.of, entry.which])),
+            f"`{entry.command}`" if entry.command else "",
+            kept or (NO_RECORD if entry.command else ""),
+            "; ".join([*machines, *dates]),
+            "; ".join(took),
+            entry.missing or WHOLE,
+        ])  # fmt: skip
+    headings = ["in the paper", "command", "record", "machine, date", "takes", "state"]
+    quick = [
+        f"    {entry.quick}  # {', '.join([*entry.of, *filter(None, [entry.which])])}"
+        for entry in entries
+        if entry.quick
+    ]
+    text = "The smallest sizes, each in seconds on two cores, from the root of a clone:"
+    return "\n".join([table(headings, rows, texts=len(headings)), "", text, "", *quick])
+
+
+def _marked(text: str) -> list[str]:
+    return [f"{text} {MARK}"] if text else []
+
+
+def _evidence(page: str, entries: Sequence[Entry]) -> None:
+    """Register the part of a page that has the table of its paper."""
+    needed = dict.fromkeys(name for entry in entries for name in entry.records)
+    make: Make = lambda *records: rendered(entries, records)  # noqa: E731
+    part(f"evidence {page}", *needed)(make)
+
+
+def names(first: int, last: int, kind: str = "Figure") -> tuple[str, ...]:
+    """Return the names of tables or figures from one number to another, such as "Figure 1"."""
+    return tuple(f"{kind} {number}" for number in range(first, last + 1))
+
+
+H100 = "NVIDIA H100, driver 580.159.04"
+H200 = "NVIDIA H200, driver 580.159.04"
+TWO_CORES = "two cores of an AMD EPYC, Intel's CPU runtime 2026.22.10"
+FULL = ("bench/h100", "bench/h100_more")
+SURROGATES = "surrogates stand for the inputs, which are not on our machines"
+_NAMES = (
+    "internet internet-close road_ny rmat16 rmat16-close cit grid20 amazon skitter in2004 patents "
+    "copapers road_usa rmat22 r4_23 lj lj-close tri24 road_eur kron21"
+)
+_PLACES = (
+    "New York", "San Francisco", "Colorado", "Florida", "Northwest USA", "Northeast USA",
+    "California", "Great Lakes", "USA-East", "USA-West",
+)  # fmt: skip
+_ROADS = "python -m benchmarks studies roads --device nvidia --repetitions 5 " + " ".join(
+    f'--place "{place}"' for place in _PLACES
+)
+_SMALL_ROADS = (
+    'python -m benchmarks studies roads --place "New York" --share 0.02 --repetitions 1 --clock cpu'
+)
+_DEGREES = (
+    "python -m benchmarks studies degrees --degree 4 --degree 8 --degree 16 --degree 32 "
+    "--repetitions 5 --device nvidia"
+)
+_SIZES = (
+    "python -m benchmarks studies sizes --family random --family rmat --family ssca2 "
+    "--vertices 1000000 --vertices 2000000 --vertices 4000000 --degree 6 --repetitions 5 "
+    "--device nvidia"
+)
+_STEPS = "python -m benchmarks boruvka_steps --device nvidia --largest 134217728 --sequential"
+_SCANS = "python -m benchmarks primitives scans --largest 512 --repetitions 5 --device nvidia"
+
+ENTRIES: dict[str, tuple[Entry, ...]] = {
+    "ecl_mst": (
+        Entry(of=names(1, 2), missing=DRAWING),
+        Entry(
+            of=("Table 1",),
+            missing="a list of programs; [Other programs](rivals.md) says how each was built",
+        ),
+        Entry(
+            of=("Table 2",),
+            command=f"python -m benchmarks ecl inputs {_NAMES}",
+            quick="python -m benchmarks ecl inputs internet road_ny rmat16",
+            records=("ecl_inputs",), missing=SURROGATES,
+        ),
+        Entry(
+            of=names(3, 4, "Table"), which="ECL-MST",
+            command="clmst bench all --device nvidia --algorithm filter-boruvka --algorithm ecl "
+            "--repeat 9 --peer ECL-MST=./ecl",
+            quick="clmst bench rmat16 --algorithm filter-boruvka --algorithm ecl --quick "
+            "--repeat 1",
+            records=FULL, seconds="78 s", missing=SURROGATES,
+        ),
+        Entry(
+            of=names(3, 4, "Table"), which="programs on CPUs",
+            command="python -m benchmarks beside_native *.egr --passes 3 --repetitions 4 "
+            "--peer PBBS=./pbbs --peer 'PBBS serialMST=./serial' --peer GBBS=./gbbs "
+            "--peer MASTIFF=./mastiff",
+            machine=TWO_CORES, date="2026-11-24, 2026-11-26",
+            missing="of 8 surrogates only, and the times were not kept in a record",
+        ),
+        Entry(
+            of=names(3, 4, "Table"), which="other programs on a GPU",
+            command="clmst bench GRAPHS --repeat 9 --device nvidia --peer-timeout 20 "
+            "--peer ECL-MST=./ecl --peer Jucele=./jucele --peer Gunrock=./gunrock "
+            "--peer RAFT=./raft --peer UMinho=./uminho_gpu --peer Lonestar=./lonestar_gpu",
+            machine=H200, date="2026-11-26", seconds="150 s",
+            missing="of 7 surrogates only, and the times of these programs were not kept in a "
+            "record",
+        ),
+        Entry(
+            of=names(3, 4),
+            command="python -m benchmarks ecl throughput docs/images/data/bench/h100.json "
+            "docs/images/data/bench/h100_more.json --plot ecl_throughput.png",
+            quick="python -m benchmarks ecl throughput docs/images/data/bench/h100.json "
+            "docs/images/data/bench/h100_more.json",
+            records=FULL, seconds="2 s",
+            missing="no bars of programs other than ECL-MST, whose times were not kept",
+        ),
+        Entry(
+            of=("Table 5", "Figure 5"),
+            command="clmst bench all --what ablation --device nvidia",
+            quick="clmst bench rmat16 --what ablation --quick --repeat 1",
+            machine=f"{H100}; H200", date="2026-11-27", seconds="31 s for eight graphs",
+            missing="the times of the inputs were not kept, only the effects on their mean",
+        ),
+        Entry(
+            of=("Figure 6",),
+            command="clmst bench all --what seeds --device nvidia",
+            quick="clmst bench rmat16 --what seeds --seeds 3 --quick --repeat 1",
+            machine=f"{H100}; H200", date="2026-11-26", seconds="22 s for three graphs",
+            missing="99 seeds on three surrogates, 33 on fifteen; the times were not kept",
+        ),
+        Entry(
+            of=("Figure 7",),
+            command="python -m benchmarks ecl thresholds rmat16 cit amazon --device intel",
+            quick="python -m benchmarks ecl thresholds rmat16 --seeds 9",
+            records=("ecl_thresholds",),
+            missing="three of the twelve inputs with an average degree above 4, as surrogates",
+        ),
+    ),
+    "boruvka": (
+        Entry(of=(*names(1, 3), *names(5, 12)), missing=DRAWING),
+        Entry(
+            of=("Figure 4",), command="python -m benchmarks primitives splits",
+            quick="python -m benchmarks primitives splits --elements 2**14 --repetitions 1",
+            machine=f"{TWO_CORES}; {H100}; H200", date="2026-11-26", seconds="29 s on the H200",
+            missing="the times were not kept in a record",
+        ),
+        Entry(
+            of=("Table 1",), command=_ROADS, quick=_SMALL_ROADS,
+            machine=f"{H100}; USA-West on an H200", date="2026-11-26", seconds="50 s",
+            missing="surrogates of full size, whose times were not kept in a record",
+        ),
+        Entry(
+            of=("Figure 13",), which="a, c, e", command=_SIZES,
+            quick="python -m benchmarks studies sizes --family rmat --vertices 1000 --degree 6 "
+            "--repetitions 1",
+            records=("studies_sizes",), date="2026-11-26", seconds="29 s",
+            missing="up to 4 of the paper's 5 million vertices, and without a CPU",
+        ),
+        Entry(
+            of=("Figure 13",), which="b, d, f", command=_DEGREES,
+            quick="python -m benchmarks studies degrees --family rmat --vertices 1000 "
+            "--degree 4 --repetitions 1",
+            records=("studies_degrees",), date="2026-11-26", seconds="52 s",
+            missing="without a CPU",
+        ),
+    ),
+    "pma": (
+        Entry(of=names(1, 3), missing=DRAWING),
+        Entry(
+            of=("Table 1",), which="all kinds",
+            command="python -m benchmarks pma table --device nvidia --share 0.25",
+            quick="python -m benchmarks pma table --share 0.01 --repetitions 1",
+            records=("pma_table",),
+            missing="9 of the 18 networks, as surrogates with a quarter of the vertices",
+        ),
+        Entry(
+            of=("Table 1",), which="road maps", command=_ROADS, quick=_SMALL_ROADS,
+            machine=f"{H100}; USA-West on an H200", date="2026-11-26", seconds="50 s",
+            missing="surrogates of full size, whose times were not kept in a record",
+        ),
+        Entry(
+            of=("Figure 4",), which="a",
+            command="python -m benchmarks pma gamma --device nvidia --share 1 --repetitions 5",
+            quick="python -m benchmarks pma gamma --share 0.005 --repetitions 1",
+            records=("pma_gamma",), seconds="21 s",
+            missing="two degrees of random graphs, the larger one with a quarter of the vertices",
+        ),
+        Entry(
+            of=("Figure 4",), which="b",
+            command="python -m benchmarks pma parallel --device nvidia --share 1 --repetitions 5",
+            quick="python -m benchmarks pma parallel --share 0.005 --repetitions 1",
+            records=("pma_parallel",), seconds="18 s",
+        ),
+        Entry(
+            of=("Figure 5",), command=_DEGREES,
+            quick="python -m benchmarks studies degrees --family ssca2 --vertices 1000 "
+            "--degree 4 --repetitions 1",
+            records=("studies_degrees",), date="2026-11-26", seconds="52 s",
+        ),
+        Entry(
+            of=("Figure 6",), command=_SIZES,
+            quick="python -m benchmarks studies sizes --family random --vertices 1000 "
+            "--vertices 2000 --degree 6 --repetitions 1",
+            records=("studies_sizes",), date="2026-11-26", seconds="29 s",
+            missing="one degree and three sizes",
+        ),
+        Entry(
+            of=("Figure 7",),
+            command="python -m benchmarks pma gamma --device nvidia --share 1 --repetitions 5",
+            records=("pma_gamma",), seconds="21 s",
+            missing="a surrogate stands for the road map of Florida",
+        ),
+        Entry(
+            of=("Figure 8",),
+            command="python -m benchmarks pma reduction --share 1 --repetitions 3 --device nvidia",
+            quick="python -m benchmarks pma reduction --share 0.005 --repetitions 1",
+            records=("pma_reduction", "two_cores/pma_reduction"),
+            missing="a surrogate stands for the road map of Florida",
+        ),
+    ),
+    "scan": (
+        Entry(of=names(1, 4), missing=DRAWING),
+        Entry(
+            of=names(5, 8), command=_SCANS,
+            quick="python -m benchmarks primitives scans --largest 2 --repetitions 1",
+            records=("primitives_scans",), date="2026-11-26", seconds="29 s",
+            missing="neither CLPP nor Merrill's code was run: their homes have closed",
+        ),
+        Entry(
+            of=("Figure 9",), command=_SCANS,
+            records=("primitives_scans",), date="2026-11-26", seconds="29 s",
+        ),
+        Entry(
+            of=names(10, 11), command=_STEPS,
+            quick="python -m benchmarks boruvka_steps --smallest 4096 --largest 4096 "
+            "--sequential --repetitions 1",
+            records=("boruvka_steps",), date="2026-11-26, 2026-11-27",
+            seconds="31 s up to 16.8 M edges, 122 s beyond",
+            missing="the sequential side finds the minima of the first level alone",
+        ),
+        Entry(
+            of=names(12, 14), command=_STEPS,
+            records=("boruvka_steps",), date="2026-11-26, 2026-11-27",
+            seconds="31 s up to 16.8 M edges, 122 s beyond",
+            missing="the sequential side is Kruskal's algorithm, not the paper's Borůvka",
+        ),
+    ),
+    "hybrid": (
+        Entry(of=("Table 1",), missing="a list of sizes of graphs, without measurements"),
+        Entry(of=names(1, 2), missing=DRAWING),
+        Entry(
+            of=("Table 2", "Figure 4"),
+            command="python -m benchmarks strategies sets --vertices 16384 "
+            "--union-find atomic-half --union-find atomic-full",
+            quick="python -m benchmarks strategies sets --vertices 256 --repetitions 1",
+            machine=f"{TWO_CORES}; {H100}; 16 cores with PoCL", date="2026-11-26, 2026-11-27",
+            seconds="27 s",
+            missing="n = 16,384 with one thread and on a GPU only; the times were not kept in a "
+            "record",
+        ),
+        Entry(
+            of=("Table 3",), command="python -m benchmarks strategies families --scale 18",
+            quick="python -m benchmarks strategies families --scale 8 --repetitions 1",
+            machine=f"{TWO_CORES}; {H100}", date="2026-11-26", seconds="13 s",
+            missing="OpenCL's runtime shares out the work, so no schedule can be chosen",
+        ),
+        Entry(
+            of=("Figure 3",),
+            command="POCL_MAX_PTHREAD_COUNT=8 python -m benchmarks strategies families --scale 18 "
+            "--repetitions 5 --device cpu",
+            machine="16 cores of an Intel Xeon, PoCL 3.0-rc2", date="2026-11-27",
+            seconds="8 s with 8 threads, 21 s with one",
+            missing="the times were not kept in a record",
+        ),
+        Entry(of=("Figure 5",), missing="no counters of cache misses on our machines"),
+        Entry(
+            of=("Figure 6",),
+            command="python -m benchmarks strategies families --scale 16 --scale 18 --scale 20 "
+            "--repetitions 5 --device nvidia",
+            machine=f"{H100}; {TWO_CORES}", date="2026-11-26",
+            missing="the times were not kept in a record",
+        ),
+        Entry(
+            of=("Table 4", "Figure 7"), command="python -m benchmarks strategies complete",
+            quick="python -m benchmarks strategies complete --largest 512 --repetitions 1",
+            machine=f"{H100}; {TWO_CORES}", date="2026-11-27",
+            seconds="15 s up to 8,192 vertices",
+            missing="the times were not kept in a record",
+        ),
+        Entry(
+            of=("Table 5", "Figure 8"),
+            command="python -m benchmarks strategies density --vertices 4096 --probability 0.1 "
+            "--probability 0.2 --probability 0.3 --probability 0.4 --probability 0.5 "
+            "--probability 0.6 --probability 0.7 --probability 0.8 --probability 0.9 "
+            "--probability 1.0 --device intel",
+            quick="python -m benchmarks strategies density --vertices 256 --probability 0.1 "
+            "--probability 1.0 --repetitions 1",
+            records=("strategies_density",),
+            missing="4,096 vertices, not 16,384, and both strategies on the same CPU",
+        ),
+        Entry(
+            of=("Figure 9",), which="one device",
+            command="python -m benchmarks rounds --device intel --repetitions 30",
+            quick="python -m benchmarks rounds "
+            "clustered:n=600,clusters=2,cluster_size=100,density=0.6 --repetitions 2",
+            records=("rounds",), date="2026-11-27", seconds="36 s",
+            missing="a Hybrid needs two devices",
+        ),
+        Entry(
+            of=("Figure 9",), which="Hybrid",
+            command="python -m benchmarks rounds "
+            "clustered:n=49152,clusters=4,cluster_size=4096,density=0.75 --repetitions 3 "
+            "--contestant CU --contestant MP --contestant repeated --contestant Hybrid "
+            "--device nvidia --device cpu",
+            records=("rounds_hybrid",), seconds="44 s",
+            missing="3 to 5 rounds for each graph, not thirty",
+        ),
+        Entry(
+            of=("Table 6", "Figure 10"), command="python -m benchmarks cores complete",
+            quick="python -m benchmarks cores complete --smallest 16 --largest 128 "
+            "--repetitions 1",
+            machine=f"{TWO_CORES}; PoCL 3.1", date="2026-11-27", seconds="37 s",
+            missing="the times were not kept in a record",
+        ),
+    ),
+}  # fmt: skip
+
+for _page, _entries in ENTRIES.items():
+    _evidence(_page, _entries)

@@ -1,0 +1,110 @@
+"""The tables of docs/papers/past.md: what clmst changed in each paper's system, and the gain."""
+
+from __future__ import annotations
+
+from benchmarks import stated
+from benchmarks.figures import LARGEST_MIB, NUMPY
+from benchmarks.marked import table
+from benchmarks.pages import Record, digits, mean, of, part, span, wrapped
+from benchmarks.pages.ecl_mst import DEFAULT, ECL, PEER, milliseconds
+from benchmarks.pages.pma import BORUVKA, STUDIED, gain
+from benchmarks.pages.scan import AUTO, IN_PLACE, KERNEL, PROPAGATING, SCANNING, TOTAL, ms_of
+from benchmarks.rounds import CU, HYBRID, MP, REPEATED
+from benchmarks.runner import Row
+from benchmarks.studies import PAPER_STEPS
+
+ROUND = "round"
+
+
+@part("past ecl", "bench/h100", "bench/h100_more")
+def past_ecl(*records: Record) -> str:
+    """Say how many times as long as clmst's algorithms ECL-MST takes on the surrogates."""
+    ms = milliseconds(*records)
+    rows = []
+    for name, label in ((ECL, "`ecl`"), (DEFAULT, "`filter-boruvka`")):
+        ratios = {graph: own[PEER, "solve"] / own[name, "solve"] for graph, own in ms.items()}
+        ends = [pick(ratios, key=lambda graph: ratios[graph]) for pick in (min, max)]
+        cells = [f"{digits(ratios[graph], 3)}, {graph}" for graph in ends]
+        rows.append([label, mean([*ratios.values()]), *cells])
+    headings = [f"ECL-MST's time divided by that of ({len(ms)} surrogates)", "geometric mean"]
+    return table([*headings, "least", "most"], rows)
+
+
+@part("past scan", "primitives_scans")
+def past_scan(record: Record) -> str:
+    """Compare a scan in one pass with the paper's scheme, its library's and NumPy's."""
+    ways = {
+        "one pass": AUTO, "reduce-then-scan, in place: the paper's scheme": IN_PLACE,
+        "reduce-then-scan, two buffers": SCANNING,
+        "scan-then-propagate: CLPP's scheme": PROPAGATING, "NumPy, one thread": NUMPY,
+    }  # fmt: skip
+    rows = []
+    for label, way in ways.items():
+        cells = [label]
+        for what in (KERNEL, TOTAL):
+            time, own = (ms_of(record, LARGEST_MIB, one, what) for one in (way, AUTO))
+            cells += [digits(time), digits(time / own, 3)]
+        rows.append(cells)
+    headings = [f"{LARGEST_MIB} MiB", "kernels, ms", "over one pass"]
+    return table([*headings, "total, ms", "over one pass"], rows)
+
+
+@part("past boruvka", "two_cores/studies_counts")
+def past_boruvka(record: Record) -> str:
+    """Compare the launches of `boruvka` with those of the paper's own steps."""
+    headings = ["family", "degree", "vertices", "edges", "rounds", "launches: the paper's steps"]
+    rows, shares = [], []
+    for row in record.rows:
+        theirs, ours = (row[f"{text}: launches"] for text in (PAPER_STEPS, BORUVKA))
+        shares.append(ours / theirs)
+        sizes = [f"{row[name]:,}" for name in ("vertices", "edges", f"{BORUVKA}: rounds")]
+        cells = [row["family"], f"{row['degree']:g}", *sizes, f"{theirs:,}", f"{ours:,}"]
+        rows.append([*cells, digits(shares[-1], 3)])
+    text = (
+        f"With clmst's steps, `boruvka` needs {mean(shares)} times as many launches as with the "
+        f"paper's, by geometric mean ({span(shares)})."
+    )
+    return f"{table([*headings, 'launches: `boruvka`', 'share'], rows)}\n\n{wrapped(text)}"
+
+
+@part("past pma", "studies_degrees")
+def past_pma(record: Record) -> str:
+    """Compare `boruvka` with the best variant of PMA, and both with the default."""
+    rows = []
+    for degree in dict.fromkeys(row["degree"] for row in record.rows):
+        here = [row for row in record.rows if row["degree"] == degree]
+        over_min = [of(row, BORUVKA) / of(row, "pma variant=min") for row in here]
+        over_auto = [min(of(row, name) for name in STUDIED) / of(row, "auto") for row in here]
+        cells = [mean([gain(row, [*STUDIED]) for row in here]), mean(over_min), mean(over_auto)]
+        rows.append([f"{degree:g}", *cells])
+    headings = ["degree", "`boruvka` / the best variant", "`boruvka` / min"]
+    return table([*headings, 'the best variant / "auto"'], rows, texts=0)
+
+
+@part("past hybrid", "rounds_hybrid")
+def past_hybrid(record: Record) -> str:
+    """Compare a round of a `RepeatedSolver` on one GPU with the paper's strategies."""
+    headings = ["n", "density", "a round of `RepeatedSolver`, ms", "MP over it", "CU over it"]
+    rows = []
+    for graph in dict.fromkeys(row["graph"] for row in record.rows):
+        mp, cu, solver, hybrid = (
+            record.row(graph=graph, contestant=name) for name in (MP, CU, REPEATED, HYBRID)
+        )
+        facts = dict(one.split("=") for one in graph.partition(":")[2].split(","))
+        own = of(solver, ROUND)
+        ratios = [digits(of(row, ROUND) / own, 3) for row in (mp, cu, hybrid)]
+        rows.append([f"{int(facts['n']):,}", facts["density"], digits(own, 3), *ratios])
+    largest = [_ratio(record, row) for row in record.rows if _is_solver_of_paper_size(row)]
+    text = (
+        f"At the paper's size of {stated.HYBRID_SIZE}, a round of CU takes {span(largest)} times "
+        "as long as a round of the solver on one GPU."
+    )
+    return f"{table([*headings, 'Hybrid over it'], rows, texts=0)}\n\n{wrapped(text)}"
+
+
+def _is_solver_of_paper_size(row: Row) -> bool:
+    return row["contestant"] == REPEATED and stated.HYBRID_SIZE in row["_graph"]
+
+
+def _ratio(record: Record, solver: Row) -> float:
+    return of(record.row(graph=solver["graph"], contestant=CU), ROUND) / of(solver, ROUND)
