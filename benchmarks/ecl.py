@@ -167,13 +167,12 @@ LIGHT = "light edges beside the target, per cent"
 def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw a box for each graph and size of the sample: how far each seed is from the target."""
     del device  # the numbers do not depend on it
-    names = [f"{row['graph']}, {row['samples']} samples" for row in rows]
-    title = "ecl: light edges beside the target of the filter, over seeds, surrogates"
-    with panels(file, 1, (9, 1.6 + 0.4 * len(rows)), title=title) as (panel,):
-        panel.boxplot([row[f"_{LIGHT}"] for row in rows], vert=False, whis=(0, 100))
-        panel.set_yticks(range(1, len(rows) + 1), names)
-        panel.set_xlabel(LIGHT)
-        panel.invert_yaxis()
+    names = [f"{row['graph']},\n{row['samples']:,} samples" for row in rows]
+    title = "ecl: distance from the target of the filter over seeds, surrogates"
+    with panels(file, 1, (1.5 + 1.2 * len(rows), 4.4), title=title) as (panel,):
+        panel.boxplot([row[f"_{LIGHT}"] for row in rows], whis=(0, 100))
+        panel.set_xticks(range(1, len(rows) + 1), names)
+        panel.set_ylabel(LIGHT)
         panel.grid(**GRID)
 
 

@@ -101,7 +101,8 @@ def thresholds(record: Record) -> str:
         far = ((beside > 100) | (beside < -50)).mean()
         cells = [f"{row['samples']:,}", f"{row['seeds']}", f"{beside.min():+.1f}"]
         cells += [f"{np.median(beside):+.1f}", f"{beside.max():+.1f}", f"{100 * far:.0f}"]
-        rows.append([row["graph"], *cells, f"{row['fewest rounds']} to {row['most rounds']}"])
+        rounds = dict.fromkeys((row["fewest rounds"], row["most rounds"]))
+        rows.append([row["graph"], *cells, " to ".join(map(str, rounds))])
     headings = ["surrogate", "samples", "seeds", "least", "median", "most", "beyond double or half"]
     return table([*headings, "rounds"], rows)
 

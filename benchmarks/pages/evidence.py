@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.marked import table
-from benchmarks.pages import MARK, Make, Record, part
+from benchmarks.pages import MARK, Make, Record, part, wrapped
 
 WHOLE = "whole"
 DRAWING = "a drawing of the method, without measurements"
@@ -64,8 +64,14 @@ def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
         for entry in entries
         if entry.quick
     ]
-    text = "The smallest sizes, each in seconds on two cores, from the root of a clone:"
-    return "\n".join([table(headings, rows, texts=len(headings)), "", text, "", *quick])
+    text = (
+        "The smallest sizes, each in less than a minute on two cores. Run them from the root of a "
+        "clone of the repository, after `pip install '.[cpu,plot]'` ([Install](../install.md)). "
+        "Times of such small graphs mean little: the commands show that everything is there. Where "
+        "a command has the option `--plot FILE`, it draws the picture, and `--json FILE` keeps a "
+        "record:"
+    )
+    return "\n".join([table(headings, rows, texts=len(headings)), "", wrapped(text), "", *quick])
 
 
 def _marked(text: str) -> list[str]:
