@@ -126,7 +126,8 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
         Entry(of=names(1, 2), missing=DRAWING),
         Entry(
             of=("Table 1",),
-            missing="a list of programs; [Other programs](rivals.md) says how each was built",
+            missing="a list of programs; [Other programs](other_programs.md) says how each was "
+            "built",
         ),
         Entry(
             of=("Table 2",),

@@ -869,6 +869,19 @@ def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
     assert ecl.facts_of(path) == (6, 6, 3, 1.0, 2)
 
 
+def test_larger_samples_come_nearer_to_the_target_of_the_filter(file: Path, tmp_path: Path) -> None:
+    """Figure 7 of SC '23: the distance is of each seed, and is the same in a second run."""
+    words = ["ecl", "thresholds", "random-2e12-d8", "--seeds", 9]
+    points = points_of(file, *words, "--plot", tmp_path / "picture.png")
+    beside = {row["samples"]: np.array(row[f"_{ecl.LIGHT}"]) for row in points}
+    assert [*beside] == [20, 1024]
+    assert all(distances.size == 9 for distances in beside.values())
+    assert np.ptp(beside[1024]) < np.ptp(beside[20])
+    assert all(0 < row["fewest rounds"] <= row["most rounds"] for row in points)
+    assert points_of(file, *words) == points
+    assert (tmp_path / "picture.png").stat().st_size > 0
+
+
 def test_rates_beside_the_paper_on_ecl_mst(tmp_path: Path) -> None:
     """A second's slots of what was timed, and of the paper's graph of that name at its time."""
     assert {*stated.ECL_MST} == {*surrogates.SURROGATES}
@@ -910,6 +923,18 @@ def test_trees_of_bader_and_cong(any_device: Device) -> None:
 
 
 @pytest.mark.exhaustive
+def test_counts_of_launches(file: Path) -> None:
+    """The steps of the paper on recursive Borůvka take as many rounds, and more launches."""
+    points = points_of(file, "studies", "counts", "--vertices", 600, "--degree", 8)
+    assert len(points) == len(studies.FAMILIES)
+    for row in points:
+        assert row["boruvka: rounds"] == row[f"{studies.PAPER_STEPS}: rounds"] > 0
+        assert 0 < row["boruvka: launches"] < row[f"{studies.PAPER_STEPS}: launches"]
+    record = json.loads(file.read_text())
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+    assert record["took_seconds"] > 0
+
+
 def test_studies_of_families(file: Path, tmp_path: Path) -> None:
     """Every family at every size and degree, by algorithms with options, beside Kruskal's."""
     few = ("--algorithm", "boruvka", "--algorithm", "pma gamma=4", "--kruskal")

@@ -27,7 +27,7 @@ IMAGES = pages.DOCS / "images"
 RECORDS = IMAGES / "data"
 # Pages on which each number of ours is made from a record or marked; the log has older tables.
 STRICT = ("performance.md", *(f"papers/{page}.md" for page in (
-    "boruvka", "ecl_mst", "hybrid", "past", "pma", "rivals", "scan",
+    "boruvka", "ecl_mst", "hybrid", "past", "pma", "other_programs", "scan",
 )))  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not pages.DOCS.exists(), reason="installed without the pages")
@@ -124,9 +124,13 @@ SEEDED: Mapping[str, tuple[str, str, str]] = {
         "takes 5.73 to 7.23 times",
         "takes 57.3 to 72.3 times",
     ),
-    "a program's record": ("papers/rivals.md", "[h100](../images/data/bench/h100.json), ", ""),
+    "a program's record": (
+        "papers/other_programs.md",
+        "[h100](../images/data/bench/h100.json), ",
+        "",
+    ),
     "a program without a record": (
-        "papers/rivals.md",
+        "papers/other_programs.md",
         "protocol | not kept |",
         "protocol | [h100](../images/data/bench/h100.json) |",
     ),
@@ -156,7 +160,7 @@ def faults(docs: Path) -> list[str]:
 
 def programs_in_wrong_records(docs: Path) -> list[str]:
     """Return the names of other programs of which the page says that other records have times."""
-    text = (docs / "papers/rivals.md").read_text(encoding="utf-8")
+    text = (docs / "papers/other_programs.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     said = {row[0]: set(re.findall(r"data/([\w/]+)\.json", row[-1])) for row in rows[1:]}
     found: dict[str, set[str]] = {name: set() for name in said}
