@@ -211,10 +211,12 @@ def test_commands_of_papers_can_be_parsed(line: str) -> None:
 
 @pytest.mark.parametrize("page", STRICT)
 def test_commands_on_pages_can_be_parsed(page: str) -> None:
+    """Commands in blocks, and those within sentences and tables."""
     text = re.sub(r"\\\n\s*", "", (pages.DOCS / page).read_text(encoding="utf-8"))
-    for line in re.findall(
-        r"^    ((?:\w+=\S+ )*(?:python -m benchmarks|clmst) .*)$", text, re.MULTILINE
-    ):
+    program = r"(?:\w+=\S+\s+)*(?:python\s+-m\s+benchmarks|clmst)\s"
+    lines = re.findall(rf"^    ({program}.*)$", text, re.MULTILINE)
+    lines += re.findall(rf"`({program}[^`]+)`", text)
+    for line in lines:
         if "$(" not in line and "..." not in line:  # the shell or the reader fills these in
             parse(line)
 
