@@ -242,11 +242,12 @@ def parse(line: str) -> None:
         del words[0]
     command: Command = root.main if words[0] == "clmst" else cases
     words = words[1:] if words[0] == "clmst" else words[3:]
-    context = Context(command)
+    context = Context(command, **command.context_settings)
     while isinstance(command, Group):
         name, found, words = command.resolve_command(context, words)
         assert found is not None
-        command, context = found, Context(found, parent=context, info_name=name)
+        command = found
+        context = Context(found, parent=context, info_name=name, **found.context_settings)
     command.parse_args(context, [*words])
 
 
