@@ -37,7 +37,10 @@ def shown(value: object) -> str:
 
 
 def has(value: object, *names: str) -> bool:
-    """Return whether an object has all the named attributes. Return False if reading one raises."""
+    """Return whether the object `value` has all the attributes that `names` lists.
+
+    Return False if reading one of them raises an exception.
+    """
     try:
         return all(hasattr(value, name) for name in names)
     except Exception:
@@ -83,10 +86,11 @@ def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception])
 
 
 def reading(given: object, rule: str) -> AbstractContextManager[None]:
-    """Turn exceptions while another library's graph is read into :class:`InvalidGraphError`.
+    """Turn exceptions while a caller's object is read with another library into InvalidGraphError.
 
-    They occur if an object merely looks like a graph of that library. `rule` says what the object
-    must be.
+    `given` is the object, which the message shows. Such exceptions occur if the object has the
+    attributes of a graph of that library, but is something else. `rule` is the end of the message
+    and says what the object must be.
     """
     return errors_as(lambda error: InvalidGraphError(
         f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "
@@ -97,7 +101,8 @@ def reading(given: object, rule: str) -> AbstractContextManager[None]:
 def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:
     """Return `value` if it is an instance of `kind`. Raise InvalidArgumentError otherwise.
 
-    `rule` is the end of the message, which says what the value must be.
+    `name` is the name of the argument, with which the message begins. `rule` is the end of the
+    message. If `rule` is None, the message names the class.
     """
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -107,7 +112,7 @@ def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None =
 
 
 def items_of(values: Any) -> list[Any]:
-    """Return the items of an iterable as a list.
+    """Return the items of the iterable `values` as a list.
 
     Raise TypeError for a SciPy sparse matrix, because iterating over a damaged one can crash SciPy.
     """
@@ -117,15 +122,15 @@ def items_of(values: Any) -> list[Any]:
 
 
 def check_mapping(name: str, value: object) -> None:
-    """Raise InvalidArgumentError unless `value` is a mapping."""
+    """Raise InvalidArgumentError unless `value`, the argument called `name`, is a mapping."""
     if not isinstance(value, Mapping):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a mapping")
 
 
 def check_dict(name: str, value: object) -> None:
-    """Raise InvalidArgumentError unless `value` is a dict.
+    """Raise InvalidArgumentError unless `value`, the argument called `name`, is a dict.
 
-    SciPy's "dok" matrices are refused although they are dicts too.
+    SciPy's "dok" matrices are also refused, although their class is derived from dict.
     """
     if not isinstance(value, dict) or hasattr(value, "tocsr"):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a dict")
@@ -134,7 +139,8 @@ def check_dict(name: str, value: object) -> None:
 def check_bool(name: str, value: object) -> bool:
     """Return `value` as a bool. Raise InvalidArgumentError unless it is True or False.
 
-    NumPy's booleans are accepted, the numbers 0 and 1 are not.
+    NumPy's booleans are accepted, the numbers 0 and 1 are not. `name` is the name of the argument,
+    for the message.
     """
     if isinstance(value, bool):
         return value
@@ -152,7 +158,8 @@ def check_bools(**values: object) -> None:
 def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
     """Return `value` as an int. Raise InvalidArgumentError unless `low` <= `value` <= `high`.
 
-    Booleans and floats are refused. None as a bound means no bound.
+    Booleans and floats are refused. None as a bound means no bound. `name` is the name of the
+    argument, for the message.
     """
     try:
         given: Any = None if isinstance(value, bool | np.bool_) else value
@@ -165,7 +172,10 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
 
 
 def check_number(name: str, value: float, *, low: float, high: float) -> None:
-    """Raise InvalidArgumentError unless `value` is a number and `low` <= `value` <= `high`."""
+    """Raise InvalidArgumentError unless `value` is a number and `low` <= `value` <= `high`.
+
+    `name` is the name of the argument, for the message.
+    """
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number")
     if not low <= value <= high:
@@ -173,21 +183,28 @@ def check_number(name: str, value: float, *, low: float, high: float) -> None:
 
 
 def _range(low: int | None, high: int | None) -> str:
-    """Return the end of an error message, which states the bounds of an integer."""
+    """Return the end of an error message that states the bounds of an integer.
+
+    `low` and `high` are the least and the greatest allowed value. None means no bound. At least one
+    of them must be given.
+    """
     if high is None:
         return "not be negative" if low == 0 else f"be at least {low}"
     return f"be at most {high}" if low is None else f"be {low} to {high}"
 
 
 def check_text(name: str, value: object) -> str:
-    """Return `value` as a plain str, or raise InvalidArgumentError unless it is a string."""
+    """Return `value` as a plain str. Raise InvalidArgumentError unless `value` is a string.
+
+    `name` is the name of the argument, for the message.
+    """
     return str.__str__(check_kind(name, value, str, rule="it must be a string"))
 
 
 def check_texts(name: str, value: object) -> tuple[str, ...]:
-    """Return `value` as a tuple of plain str.
+    """Return `value`, the argument called `name`, as a tuple of plain str.
 
-    Raise InvalidArgumentError unless it is a tuple of strings.
+    Raise InvalidArgumentError unless `value` is a tuple of strings.
     """
     texts = check_kind(name, value, tuple, rule="it must be a tuple of strings")
     if not all(isinstance(text, str) for text in texts):
@@ -198,7 +215,8 @@ def check_texts(name: str, value: object) -> tuple[str, ...]:
 def check_choice(name: str, value: object, known: Iterable[str], *, fact: str = "") -> str:
     """Return `value` as a plain str. Raise InvalidArgumentError unless it is in `known`.
 
-    `fact`, if given, is the beginning of the message, which the known values follow.
+    The message begins with `fact` and then lists the known values. Without a `fact`, the message
+    begins with `name`, the name of the argument, and the value.
     """
     known = tuple(known)
     text = str.__str__(value) if isinstance(value, str) else None
@@ -231,7 +249,10 @@ def from_text(text: str, kind: Any) -> Any:
 
 
 def check_path(name: str, value: Any) -> Path:
-    """Return `value` as a path. Raise InvalidArgumentError unless it is a str or a path of str."""
+    """Return `value` as a path. Raise InvalidArgumentError unless it is a str or a path of str.
+
+    `name` is the name of the argument, for the message.
+    """
     try:
         given: object = os.fspath(value)
     except Exception as error:
@@ -244,10 +265,11 @@ def check_path(name: str, value: Any) -> Path:
 
 
 def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
-    """Return `value` as a path, or as the open binary file that it is.
+    """Return `value`, the argument called `name`, as a path or as an open binary file.
 
-    A file object is recognised by `method`, which is "read" or "write". Raise InvalidArgumentError
-    for a text file, or if the value is not a path.
+    An object with the attribute `method`, which is "read" or "write", is taken for an open file and
+    returned unchanged. Any other value becomes a path. Raise InvalidArgumentError for a text file,
+    or if the value cannot be a path.
     """
     if isinstance(value, str | os.PathLike) or not has(value, method):
         return check_path(name, value)
@@ -261,14 +283,15 @@ def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
 
 
 def _no_path(name: str, value: object) -> InvalidArgumentError:
-    """Make the error for a value that is not a path."""
+    """Make the error for a `value` of the argument `name` that is not a path."""
     return InvalidArgumentError(f"{name} is {shown(value)}; it must be a string or a path")
 
 
 def check_dtype(name: str, value: Any) -> np.dtype[Any]:
-    """Return `value` as a NumPy dtype. Raise InvalidArgumentError if NumPy cannot make one of it.
+    """Return `value` as a NumPy dtype. Raise InvalidArgumentError if NumPy cannot convert `value`.
 
-    None raises too, although NumPy would take it for float64.
+    None is also refused, although NumPy takes it for float64. `name` is the name of the argument,
+    for the message.
     """
     if isinstance(value, np.dtype):
         return value
@@ -283,17 +306,18 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
 
 
 def has_numbers(value: object) -> bool:
-    """Return whether NumPy can convert an object, such as a tensor, to an array of numbers."""
+    """Return whether NumPy can convert `value`, such as a tensor, to an array of numbers."""
     return isinstance(value, np.ndarray) or has(value, "__array__") or has(value, "__dlpack__")
 
 
 def as_array(
     name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
 ) -> npt.NDArray[Any]:
-    """Return values as a NumPy array, without a copy if possible.
+    """Return values as a NumPy array, without a copy if NumPy can use their memory.
 
     An object that supports only `__dlpack__` must be in host memory. Raise `error` if NumPy cannot
-    make an array of the values, or if an element of a masked array is masked.
+    make an array of the values, or if an element of a masked array is masked. `name` is the name of
+    the argument, for the message.
     """
     if type(values) is np.ndarray:
         return values
@@ -315,7 +339,10 @@ def as_array(
 def check_row(
     name: str, array: npt.NDArray[Any], *, error: type[ClmstError] = InvalidGraphError
 ) -> None:
-    """Raise `error` unless an array has one dimension and an integer dtype."""
+    """Raise `error` unless an array has one dimension and an integer dtype.
+
+    `name` is the name of the array, for the message.
+    """
     if array.ndim != 1:
         raise error(f"{name} has {array.ndim} dimensions; it must have one")
     if array.dtype.kind not in "iu":
@@ -323,7 +350,12 @@ def check_row(
 
 
 def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
-    """Return real numbers as a float64 array. Raise InvalidGraphError for anything else."""
+    """Return the real numbers `values` as a float64 array.
+
+    Raise InvalidGraphError for anything else.
+
+    `name` is the name of the argument, for the message.
+    """
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")
@@ -332,7 +364,10 @@ def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
 
 
 def _said(error: Exception) -> str:
-    """Return the first line of an exception's message, or the name of its class."""
+    """Return the first line of an error's message.
+
+    If the message is empty, return the error's class.
+    """
     try:
         return str(error).strip().partition("\n")[0][:200] or type(error).__name__
     except Exception:
@@ -340,9 +375,9 @@ def _said(error: Exception) -> str:
 
 
 def unchecked(kind: type[T], **attributes: Any) -> T:
-    """Create an instance of a frozen dataclass without running its checks.
+    """Create an instance of the frozen dataclass `kind` without running the checks of the class.
 
-    All its attributes must be given, under the names under which the instance stores them.
+    All attributes must be given, under the names under which the instance stores them.
     """
     made = object.__new__(kind)
     for name, value in attributes.items():

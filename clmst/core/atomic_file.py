@@ -68,7 +68,8 @@ def replaceable(path: Path) -> Path:
     """Return the file that a path refers to, with symbolic links resolved.
 
     Raise InvalidArgumentError if the path is a folder, or if its folder does not exist. The
-    functions of `os.path` are used because methods of pathlib raise if a name is too long.
+    functions of `os.path` are used because methods of pathlib raise an exception for very long
+    names.
     """
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):
@@ -81,18 +82,27 @@ def replaceable(path: Path) -> Path:
 
 
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Replace the content of a file with bytes, atomically; see :func:`replacing`."""
+    """Replace the content of the file `path` with bytes, atomically.
+
+    `durable` is as in :func:`replacing`: if it is True, wait until the bytes are on the disk.
+    """
     with replacing(path, durable=durable) as stream:
         stream.write(content)
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Replace the content of a file with a text in UTF-8, atomically; see :func:`replacing`."""
+    """Replace the content of the file `path` with a text in UTF-8, atomically.
+
+    `durable` is as in :func:`replacing`: if it is True, wait until the bytes are on the disk.
+    """
     write_bytes(path, text.encode(), durable=durable)
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder and its parents unless they exist. Raise InvalidArgumentError on failure."""
+    """Create the folder `path` and its parents unless they exist.
+
+    Raise InvalidArgumentError if the system refuses.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -104,7 +114,8 @@ def _explained(path: Path, replaces: bool) -> Iterator[None]:
     """Turn errors of the operating system about the open file into errors that name `path`.
 
     The system's own errors do not name the file once it is open. BrokenPipeError is not changed,
-    because a closed pipe is not an error of this file.
+    because a closed pipe is not an error of this file. `replaces` says whether a temporary file is
+    written, which leaves the old content in place. The message tells the user so.
     """
     try:
         yield

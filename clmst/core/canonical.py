@@ -35,7 +35,8 @@ class Pattern:
 def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any]:
     """Return the attributes of the :class:`Graph` of a CSR matrix whose arrays have been checked.
 
-    The arrays themselves are used, without a copy, if they are canonical already. Otherwise the
+    `indptr` has the start of each row, `indices` the column of each slot, and `weights` the weight
+    of each slot. If the arrays are canonical already, they are used without a copy. Otherwise the
     slots (i, j) and (j, i) are merged into one edge with the lesser weight. If both weights are
     equal, the slot above the diagonal is kept.
     """
@@ -66,15 +67,18 @@ def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str
 
 
 def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
-    """Sort edges by (lesser end, greater end, position) and remove self-loops."""
+    """Sort the edges (u[i], v[i]) of a graph of `n` vertices, and remove self-loops.
+
+    The order is (lesser end, greater end, position in `u` and `v`).
+    """
     return sort_upper(n, [np.minimum(u, v), np.maximum(u, v)])
 
 
 def sort_upper(n: int, ends: list[Array]) -> Pattern:
-    """Sort edges by their ends and remove self-loops.
+    """Sort the edges of a graph of `n` vertices by their ends, and remove self-loops.
 
-    `ends` contains the array of lesser ends and the array of greater ends. Both are removed from
-    the list, so that their memory can be released early.
+    `ends` contains the array of lesser ends and the array of greater ends. Both arrays are removed
+    from the list, so that their memory can be released early.
     """
     loops = ends[0] == ends[1]
     positions = None
@@ -87,10 +91,11 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
 
 
 def mirror(n: int, u: Array, v: Array) -> Pattern:
-    """Return both directions of edges that are given in canonical order.
+    """Return both directions of the edges (u[i], v[i]), which are in canonical order.
 
-    The positions of the result are indices of edges. Each row starts with the edges to lesser
-    vertices, which one counting sort finds, followed by the edges to greater vertices.
+    The graph has `n` vertices. The positions of the result are indices of edges. Each row starts
+    with the edges to lesser vertices, which one counting sort finds, followed by the edges to
+    greater vertices.
     """
     index = csr.index_dtype(n, 2 * u.size)
     numbers = np.arange(u.size, dtype=index)
@@ -163,11 +168,11 @@ def _are_in_order(rows: Array, columns: Array) -> bool:
 
 
 def stable_order(weights: Array, *, descending: bool = False) -> Array:
-    """Return the indices that sort weights. Equal weights keep their order.
+    """Return the indices that sort weights in ascending or `descending` order.
 
-    No weight may be NaN. Weights compare as in NumPy: -0.0 equals 0.0, and the infinities are the
-    extremes. An unstable sort by NumPy takes a seventh of the time of a stable one, so runs of
-    equal weights are put in order afterwards.
+    Equal weights keep their order in both cases. No weight may be NaN. Weights compare as in NumPy:
+    -0.0 equals 0.0, and the infinities are the extremes. An unstable sort by NumPy takes a seventh
+    of the time of a stable one, so runs of equal weights are put in order afterwards.
     """
     if weights.dtype.itemsize <= 2 and not is_float(weights.dtype):  # NumPy sorts these by counting
         return np.argsort(~weights if descending else weights, kind="stable")
@@ -196,17 +201,21 @@ def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
 
 
 def _indptr(occupied: Array, firsts: Array, size: int, n: int) -> npt.NDArray[np.uint32]:
-    """Return the row starts of n rows, of which only the `occupied` ones have entries.
+    """Return the row starts of `n` rows, of which only the `occupied` ones have entries.
 
-    `firsts` is the index of the first entry of each occupied row. Apart from the result, the memory
-    is proportional to the number of occupied rows.
+    `firsts` is the index of the first entry of each occupied row, and `size` the number of all
+    entries. Apart from the result, the memory is proportional to the number of occupied rows.
     """
     lengths: Array = np.diff(occupied.astype(np.int64), prepend=-1, append=n)
     return np.repeat(np.append(firsts, size).astype(np.uint32), lengths)
 
 
 def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
-    """Keep the lightest of the edges between each pair of vertices, and the first one on a tie."""
+    """Keep the lightest of the edges between each pair of vertices, and the first one on a tie.
+
+    `pattern` contains the sorted edges. ``weights[pattern.positions]`` are the weights of the
+    edges.
+    """
     indptr, indices = pattern.indptr, pattern.indices
     repeats = np.zeros(indices.size, bool)
     np.equal(indices[1:], indices[:-1], out=repeats[1:])

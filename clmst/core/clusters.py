@@ -28,10 +28,11 @@ class Clusters:
 def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Clusters:
     """Find disjoint dense parts of `least` to `most` vertices in a graph.
 
-    The part of a vertex consists of all vertices that have at least a quarter of its neighbours. It
-    is accepted if at least half of its pairs are edges. Vertices are tried in descending order of
-    their core numbers, which are given in `cores`. A dense part of k vertices contains a vertex
-    whose core number is at least (k - 1) / 4, so vertices of lower core numbers are not tried.
+    The part of a vertex consists of all vertices that have at least a quarter of its neighbours.
+    The part is accepted if at least half of its pairs are edges. Vertices are tried in descending
+    order of their core numbers, which are given in `cores`. A dense part of k vertices contains a
+    vertex whose core number is at least (k - 1) / 4, so vertices of lower core numbers are not
+    tried.
 
     Each try takes O(n + m) time. There is one try for each part that is found, and _TRIES further
     ones.
@@ -58,7 +59,11 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
 
 
 def _part_of(vertex: int, n: int, u: Array, v: Array) -> Array:
-    """Return a mask of a vertex's part: itself, and all vertices with enough of its neighbours."""
+    """Return a mask, shape (n,), of the part of a vertex in the graph of the edges (u[i], v[i]).
+
+    The part has the vertex itself, and all vertices that share at least the fraction _SHARED of its
+    neighbours.
+    """
     near = np.zeros(n, bool)
     near[v[u == vertex]] = True
     near[u[v == vertex]] = True

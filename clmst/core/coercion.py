@@ -70,7 +70,11 @@ def with_weight(graph: Any, weight: Any, columns: Any = None) -> Any:
 
 
 def _with_columns(graph: Any, weight: Any, columns: Any) -> Graph:
-    """Convert a table whose columns the caller names."""
+    """Convert a table whose columns the caller names.
+
+    `weight` must have its default, because `columns` names the column of weights, too. Raise
+    InvalidArgumentError otherwise, or if `graph` does not have columns.
+    """
     columns = check_columns(columns)
     if weight != WEIGHT:
         raise InvalidArgumentError(
@@ -165,7 +169,11 @@ def _of_another_library(graph: Any) -> Graph:
 
 
 def as_listed(graph: Any, *, symmetrize: bool = False) -> Graph:
-    """Convert `graph` to a :class:`Graph`. All pairs of a complete graph are listed, in O(n**2)."""
+    """Convert `graph` to a :class:`Graph`. All pairs of a complete graph are listed, in O(n**2).
+
+    If `symmetrize` is True, the cells (i, j) and (j, i) of a dense matrix may differ, and the
+    lesser one is the weight.
+    """
     own = as_graph(graph, symmetrize=symmetrize)
     return own if isinstance(own, Graph) else own.to_graph()
 
@@ -188,7 +196,7 @@ def _square(matrix: Any) -> Any:
 
 
 def _length(row: Any) -> int | None:
-    """Return the length of a row, or None if it does not have one."""
+    """Return the length of a row. Return None if the row does not have a length."""
     try:
         return len(row)
     except Exception:

@@ -60,7 +60,7 @@ def check_columns(columns: object) -> tuple[Hashable, ...] | None:
 
 
 def check_names(columns: object) -> tuple[Hashable, ...] | None:
-    """Check a caller's names of coordinate columns, and return them as a tuple.
+    """Check a caller's names of coordinate columns, and return the names as a tuple.
 
     Returns None if `columns` is None. Raises InvalidArgumentError unless `columns` is None, or a
     list or tuple of at least one name.
@@ -141,8 +141,9 @@ def choose(
 def _may_be_points(columns: Sequence[Any]) -> bool:
     """Return whether columns, taken in order, may be coordinates instead of ends of edges.
 
-    They may be if the first two have typical names of coordinates, such as "x" and "y". Two columns
-    without a weight also may be, unless both have typical names of ends, such as "from" and "to".
+    The answer is True if the first two columns have typical names of coordinates, such as "x" and
+    "y". It is also True for exactly two columns, unless both have typical names of ends, such as
+    "from" and "to".
     """
     words = [_NO_LETTER.sub("", str(name).lower()) for name in columns]
     if SOURCE in words or TARGET in words:
@@ -165,9 +166,11 @@ _ENDS = frozenset({
 
 
 def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
-    """Return the columns to take if the caller names none, or None if that is unclear.
+    """Return the columns to take if the caller does not name any, or None if that is unclear.
 
-    A column whose name is empty is ignored. pandas writes the index of a frame to CSV in this way.
+    `names` are the columns of the table. `weight` is the name of the column of weights, or None if
+    every edge has the weight 1. A column whose name is empty is ignored. pandas writes the index of
+    a frame to CSV in this way.
     """
     names = [name for name in names if name != ""]
     ends = [name for name in (SOURCE, TARGET) if name in names]
@@ -182,9 +185,9 @@ def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
 
 
 def takes_columns(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function so that its former arguments for columns raise an error.
+    """Decorate a function so that the arguments that formerly named columns raise an error.
 
-    The arguments were `source`, `target` and `weight`, by name or by position. The error says to
+    These arguments were `source`, `target` and `weight`, by name or by position. The error says to
     use `columns` instead.
     """
     kinds = [one.kind for one in signature(function).parameters.values()]

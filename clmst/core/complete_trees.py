@@ -45,10 +45,10 @@ def spanning_tree(
 ) -> Forest:
     """Compute the minimum (or maximum) spanning tree of a complete graph on the host.
 
-    It has the same edges, edge ids and weights as the tree that a device computes. `near` are lists
-    of the near points of all points, if they are known already. O(n**2 d) time at most for points
-    of d dimensions, and O(n**2) for a matrix; O(n d) and O(n) memory in addition to the graph. The
-    progress is shown.
+    The tree has the same edges, edge ids and weights as the tree that a device computes. `near` are
+    lists of the near points of all points, or None if they are not known yet. O(n**2 d) time at
+    most for points of d dimensions, and O(n**2) for a matrix; O(n d) and O(n) memory in addition to
+    the graph. The progress is shown.
 
     Source of the way by rows: R. C. Prim, "Shortest connection networks and some generalizations",
     Bell System Technical Journal 36, 1957.
@@ -75,7 +75,8 @@ def spanning_tree(
 def near_points(points: Points, min_samples: int) -> PointLists | None:
     """Find lists of near points from which core distances and then a tree can be computed.
 
-    Return None if the router chooses rows for the points.
+    The lists have enough points for core distances of `min_samples`. Return None if the router
+    chooses rows for the points, which need no lists.
     """
     n = points.n_vertices
     if not grows_from_lists(n, boxed=points.metric in UNROUNDED, maximum=False):
@@ -88,8 +89,9 @@ def core_distances(
 ) -> npt.NDArray[np.float64]:
     """Compute the distance of each point to its `min_samples`-th nearest point, itself the first.
 
-    `near` are lists of near points that :func:`near_points` has returned. Where a list is too
-    short, or without lists, all distances of the point are computed. O(n**2 d) time at most.
+    `near` are lists of near points from :func:`near_points`, or None. All distances of a point are
+    computed if its list ends before the `min_samples`-th point, or if there are no lists. O(n**2 d)
+    time at most.
     """
     n = points.n_vertices
     core = np.zeros(n)
@@ -116,7 +118,11 @@ def core_distances(
 
 
 def _forest(graph: Points | DenseGraph, edges: Array, name: str, *, maximum: bool) -> Forest:
-    """Build a Forest, whose edges are in canonical order, from the edges of a tree."""
+    """Build a Forest, whose edges are in canonical order, from the edges of a tree.
+
+    `edges` has the shape (n - 1, 2). `name` is the name of the algorithm, for the statistics.
+    `maximum` says whether the tree is a maximum spanning tree.
+    """
     n, (u, v) = graph.n_vertices, np.sort(edges, axis=1).T
     ids = pairs.position(n, u, v)
     order = np.argsort(ids)
@@ -151,17 +157,21 @@ class _OutsideOfTree:
         return int(at[(np.minimum(one, other) * self.n + np.maximum(one, other)).argmin()])
 
     def take_out(self, at: int) -> int:
-        """Remove the vertex at a position and return it. The last vertex moves to the position."""
+        """Remove the vertex at the position `at` and return the vertex.
+
+        The last vertex moves to `at`.
+        """
         vertex, self.count = int(self.vertices[at]), self.count - 1
         for array in (self.vertices, self.keys, self.ends):
             array[at] = array[self.count]
         return vertex
 
     def improve(self, at: Array, keys: Array, end: int) -> Array:
-        """Offer to some vertices an edge to the vertex `end`, and return those that take it.
+        """Offer edges to the vertex `end` to some vertices, and return those that take their edge.
 
-        `at` are their positions, and `keys` the keys of these edges. Of equally heavy edges of a
-        vertex, the edge to the lesser end is the first in the order of edges.
+        `at` are the positions of the vertices, and `keys` the keys of the edges. A vertex takes an
+        edge that is lighter than the edge it has. Of equally heavy edges, it takes the edge to the
+        lesser end, which is the first in the order of edges. The result are positions.
         """
         before = self.keys[at]
         is_better = (keys < before) | ((keys == before) & (end < self.ends[at]))
@@ -173,9 +183,9 @@ class _OutsideOfTree:
 def _grown(outside: _OutsideOfTree, take_in: Callable[[int, int], None]) -> Array:
     """Let a tree grow from vertex 0, and return its edges, shape (n - 1, 2).
 
-    `take_in` gets the position of the vertex that comes into the tree and the vertex itself. It
-    moves the vertex at the last position there in its own arrays, and offers its edges to all
-    vertices that are outside then.
+    `take_in` is called for each vertex that comes into the tree, with the position of the vertex
+    and the vertex itself. In its own arrays, `take_in` moves the vertex at the last position to
+    this position. Then it offers the edges of the new vertex to all vertices that are outside.
     """
     n = outside.n
     edges = np.empty((n - 1, 2), np.int64)
@@ -195,7 +205,11 @@ def _grown(outside: _OutsideOfTree, take_in: Callable[[int, int], None]) -> Arra
 
 
 def _of_matrix(weights: Array, *, maximum: bool) -> Array:
-    """Compute the edges of the tree of a complete matrix. Keys are the weights, or reversed."""
+    """Compute the edges of the minimum (or maximum) spanning tree of a complete matrix.
+
+    Keys are the weights. For a `maximum` spanning tree they are reversed, so that the heaviest
+    weight has the least key.
+    """
     n = weights.shape[0]
     outside = _OutsideOfTree(n, weights.dtype)
     reverse = _reversed(weights.dtype) if maximum else lambda row: row
@@ -213,12 +227,15 @@ def _of_matrix(weights: Array, *, maximum: bool) -> Array:
 
 
 def _reversed(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
-    """Return a function that reverses the order of numbers."""
+    """Return a function that reverses the order of numbers of a dtype.
+
+    It maps an array to an array of the same dtype: -x for floats, and -1 - x for integers.
+    """
     return np.negative if dtype.kind == "f" else np.invert  # for integers, -1 - x
 
 
 def _of_points(points: Points, *, maximum: bool) -> Array:
-    """Compute the edges of the tree of points.
+    """Compute the edges of the minimum (or maximum) spanning tree of points.
 
     A row of sums over all dimensions is compared with the greatest sums that matter. Only the few
     sums up to these are converted to distances, which are the keys.
@@ -252,7 +269,7 @@ def _of_points(points: Points, *, maximum: bool) -> Array:
 
 
 class _RowsOfSums:
-    """The coordinates of the points outside of the tree, and their distances to one point."""
+    """The points outside of the tree, and sums that rise with their distances to a point."""
 
     def __init__(self, points: Points) -> None:
         self.points, self.planes = points, points.planes.copy()
@@ -277,7 +294,10 @@ class _RowsOfSums:
         return sums
 
     def _add_up(self, point: Array, some: slice, sums: Array) -> None:
-        """Compute the sums between a point and some points, one dimension after the other."""
+        """Write the sums between `point` and the points of the slice `some` to the array `sums`.
+
+        One dimension is added after another.
+        """
         terms = self.terms[: sums.size]
         for number, (x, plane) in enumerate(zip(point, self.planes, strict=True)):
             target = terms if number else sums
@@ -295,13 +315,13 @@ class _RowsOfSums:
             np.subtract(1.0, sums, out=sums)
 
     def keys_of(self, sums: Array) -> Array:
-        """Convert sums of a row to distances, as the device compares them."""
+        """Convert sums of a row to keys, which are the distances as a device compares them."""
         if self.metric == "cosine":
             return np.maximum(sums, 0.0)
         return self.points.compared_of(sums) * 1.0
 
     def bounds_of(self, keys: Array) -> Array:
-        """Return for each distance a sum that no sum of a pair at most as far apart exceeds."""
+        """Return for each distance in `keys` a sum that no pair at most that far apart exceeds."""
         if not self.has_terms:
             return keys
         if self.metric == "great-circle":

@@ -27,7 +27,8 @@ _CACHED = 1 << 17  # number of numbers that fit the cache of a core, which reads
 def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array, Array]:
     """Check the arrays of an n x n CSR matrix and return `indptr` and `indices` as uint32.
 
-    Raise InvalidGraphError if they contradict each other. The values of `data` are not checked.
+    Raise InvalidGraphError if the arrays contradict one another. The values of `data` are not
+    checked.
     """
     indptr, indices = as_integers("indptr", indptr), as_integers("indices", indices)
     check_indptr(indptr, n)
@@ -62,9 +63,9 @@ def check_indptr(indptr: Array, n: int) -> None:
 
 
 def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
-    """Return two lists of vertices as integer arrays of one dimension and equal length.
+    """Return the lists of vertices `u` and `v` as integer arrays of one dimension and equal length.
 
-    Raise InvalidGraphError if that is not possible.
+    Raise InvalidGraphError if a list is something else, or if their lengths differ.
     """
     u, v = as_integers("u", u), as_integers("v", v)
     check_lengths(u.size, v.size)
@@ -72,13 +73,16 @@ def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
 
 
 def check_lengths(u: int, v: int) -> None:
-    """Raise InvalidGraphError unless both arrays of ends have the same length."""
+    """Raise InvalidGraphError unless `u` and `v`, the lengths of the arrays of ends, are equal."""
     if u != v:
         raise InvalidGraphError(f"u has {u} entries but v has {v}; they must be equal")
 
 
 def as_integers(name: str, given: Any) -> Array:
-    """Return `given` as a one-dimensional integer array, or raise InvalidGraphError."""
+    """Return `given` as a one-dimensional integer array, or raise InvalidGraphError.
+
+    `name` is the name of the argument, for the message. An empty list is accepted.
+    """
     array: Array = given
     if type(given) is not np.ndarray:
         array = as_array(name, given, error=InvalidGraphError)
@@ -89,7 +93,7 @@ def as_integers(name: str, given: Any) -> Array:
 
 
 def extremes(numbers: Array) -> tuple[int, int]:
-    """Return the minimum and the maximum of an integer array, which must not be empty."""
+    """Return the minimum and the maximum of the integer array `numbers`. It must not be empty."""
     parts = in_threads(
         lambda part: (int(numbers[part].min()), int(numbers[part].max())),
         slices(numbers.size, _SLICE),
@@ -99,10 +103,10 @@ def extremes(numbers: Array) -> tuple[int, int]:
 
 
 def check_range(vertices: Array, n: int | None, name: str) -> int:
-    """Check that every vertex number is in [0, n) and return the greatest, or -1 if there is none.
+    """Check that every number in `vertices` is in [0, n), and return the greatest one.
 
-    If `n` is None, only negative numbers raise InvalidGraphError. `name` is the array's name for
-    the message.
+    The result is -1 if the array is empty. If `n` is None, only negative numbers raise
+    InvalidGraphError. `name` is the array's name for the message.
     """
     if vertices.size == 0:
         return -1
@@ -121,13 +125,19 @@ def check_range(vertices: Array, n: int | None, name: str) -> int:
 
 
 def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
-    """Return integers from 0 to 2**32 - 1 as a contiguous uint32 array, as a view if possible."""
+    """Return integers from 0 to 2**32 - 1 as a contiguous uint32 array.
+
+    A contiguous array of uint32 or int32 is not copied: the result is a view of it.
+    """
     array = np.ascontiguousarray(array)
     return array.view(np.uint32) if array.dtype == np.int32 else array.astype(np.uint32, copy=False)
 
 
 def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
-    """Convert 64-bit integers to uint32, or return None if one of them does not fit. O(n)."""
+    """Convert the 64-bit integers `numbers` to uint32.
+
+    Return None if any of them does not fit. O(n).
+    """
     words = np.empty(numbers.size, np.uint32)
 
     def narrow(part: slice) -> int:
@@ -146,19 +156,19 @@ def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
 
 
 def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
-    """Return the row of each slot, shape (n_slots,)."""
+    """Return the row of each slot, shape (n_slots,), from the row starts `indptr`."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     lengths = indptr[occupied + 1] - indptr[occupied]
     return np.repeat(occupied.astype(np.uint32), lengths.astype(np.int64))
 
 
 def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
-    """Return the row and the column of one slot."""
+    """Return the row and the column of one slot of the CSR of `indptr` and `indices`."""
     return int(np.searchsorted(indptr, slot, side="right")) - 1, int(indices[slot])
 
 
 def rows_are_sorted(indptr: Array, indices: Array) -> bool:
-    """Return whether the columns do not decrease within any row."""
+    """Return whether the columns do not decrease within any row of the CSR."""
     if indices.size < 2:
         return True
     falls = indices[1:] < indices[:-1]
@@ -169,7 +179,7 @@ def rows_are_sorted(indptr: Array, indices: Array) -> bool:
 
 
 def is_upper(indptr: Array, indices: Array) -> bool:
-    """Return whether a CSR with sorted rows does not have entries below its diagonal."""
+    """Return whether a CSR has no entry below the diagonal. The rows must be sorted."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     return bool((indices[indptr[occupied]] >= occupied).all())
 
@@ -180,7 +190,11 @@ def index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
 
 
 def as_index(numbers: Array, index: type[np.signedinteger[Any]]) -> Array:
-    """Convert numbers to SciPy's index dtype, as a view if possible."""
+    """Convert numbers to `index`, the dtype of SciPy's indices.
+
+    The result is a view, without a copy, if the numbers have this dtype already, or if they are
+    uint32 and `index` is int32.
+    """
     if numbers.dtype == np.uint32 and index == np.int32:
         return numbers.view(np.int32)
     return numbers.astype(index, copy=False)
@@ -199,7 +213,7 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
 
 
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Return whether a CSR with sorted rows equals its transpose, weights included."""
+    """Return whether a CSR equals the transpose, weights included. The rows must be sorted."""
     degrees = np.bincount(indices, minlength=indptr.size - 1)
     if not np.array_equal(degrees, np.diff(indptr)):
         return False

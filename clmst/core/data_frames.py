@@ -137,7 +137,10 @@ def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable
 
 
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
-    """Read the edges of a pandas.DataFrame, with numbers for the vertices."""
+    """Read the edges of the pandas.DataFrame `frame`, with numbers for the vertices.
+
+    `columns` names the columns of the ends and of the weight.
+    """
     pandas = optional_import("pandas", extra=_EXTRA)
     numbered = number(*_ends_of_frame(pandas, frame, columns), pandas.factorize)
     if columns.weight is None:
@@ -162,7 +165,10 @@ def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable 
 
 
 def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
-    """Read the edges of a pyarrow.Table, with numbers for the vertices."""
+    """Read the edges of a pyarrow.Table, with numbers for the vertices.
+
+    `columns` names the columns of the ends and of the weight.
+    """
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     u, v = _ends_of_table(pyarrow, table, columns)
     numbered = number(u, v, partial(_factorize_arrow, pyarrow))
@@ -178,10 +184,10 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
 
 
 def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, Ends]:
-    """Return the two columns of vertex ids of a pandas.DataFrame.
+    """Return the two columns of vertex ids of the pandas.DataFrame `frame`.
 
     If both columns have the same dtype and are not integers, their distinct values are determined
-    together.
+    together. Raise InvalidGraphError if an id is missing or a float.
     """
     names = (columns.source, columns.target)
     u, v = (frame[name] for name in names)
@@ -199,7 +205,11 @@ def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, End
 
 
 def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
-    """Return a column of vertex ids: integers as an array, all other values as names."""
+    """Return a column of vertex ids: integers as an array, all other values as names.
+
+    `pandas` is the module, and `series` the column. `names` are the names of the column, or of both
+    columns if they are in one series, for the message about an id that cannot be hashed.
+    """
     if isinstance(series.dtype, pandas.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.int32, copy=False)
         return Names(codes=codes, distinct=series.cat.categories.tolist())
@@ -243,8 +253,8 @@ def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, En
 def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
     """Return a column of vertex ids: integers as an array, all other values as names.
 
-    The chunks of the column are concatenated first, because separate dictionaries of the chunks
-    would have to be compared with each other.
+    `pyarrow` is the module. The chunks of the column are concatenated first, because separate
+    dictionaries of the chunks would have to be compared with each other.
     """
     types, kind = pyarrow.types, column.type
     if types.is_integer(kind):
@@ -266,12 +276,18 @@ def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
 
 
 def _joined(pyarrow: Any, column: Any) -> Any:
-    """Return a chunked column as one array, without a copy if it has one chunk."""
+    """Return a chunked column as one array. A column of a single chunk is not copied.
+
+    `pyarrow` is the module.
+    """
     return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
 
 
 def _large(pyarrow: Any, kind: Any) -> Any:
-    """Return the type for texts of more than 2 GiB if `kind` is a text type, otherwise `kind`."""
+    """Return the type for texts of more than 2 GiB if `kind` is a text type, otherwise `kind`.
+
+    `pyarrow` is the module.
+    """
     is_view = getattr(pyarrow.types, "is_string_view", None)  # exists since pyarrow 16
     is_text = pyarrow.types.is_string(kind) or (is_view is not None and is_view(kind))
     return pyarrow.large_string() if is_text else kind
@@ -282,10 +298,11 @@ _EXACT_POWER = 22  # 10**22 is the greatest power of ten that a double holds exa
 
 
 def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
-    """Convert decimal numbers to int64 if they are whole numbers, otherwise to the nearest doubles.
+    """Convert decimal numbers to int64 if their type has no decimal places, otherwise to doubles.
 
     Raise InvalidGraphError unless each number is the decimal that Python prints for its double.
-    Different numbers thus stay different.
+    Different numbers thus stay different. `pyarrow` is the module. `name` is the name of the
+    column, for the message.
     """
     scale = column.type.scale
     ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py().values()
@@ -310,7 +327,10 @@ def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
 
 
 def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
-    """Return each integer's index among the distinct integers, and the distinct integers."""
+    """Return each integer's index among the distinct integers, and the distinct integers.
+
+    `pyarrow` is the module.
+    """
     encoded = pyarrow.array(integers).dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
@@ -327,10 +347,11 @@ def _refuse_missing_id(missing: Array, name: Hashable) -> None:
 def _weighted(
     numbered: NumberedEdges, values: Array, missing: Array, name: Hashable, kind: object
 ) -> NumberedEdges:
-    """Add a column of weights to edges.
+    """Add the column of weights called `name` to the edges of `numbered`.
 
     Raise InvalidGraphError if a weight is missing or the values do not have a supported dtype.
-    `kind` is the column's type in the frame or table, for the message.
+    `missing` marks the missing weights. `kind` is the column's type in the frame or table, for the
+    message.
     """
     if missing.any():
         row = int(missing.argmax())
@@ -364,7 +385,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:
-    """Raise InvalidGraphError if a column of vertex ids contains floats or decimals."""
+    """Raise InvalidGraphError if `are_fractions` says that a column of ids has floats or decimals.
+
+    `kind` is the type of the column and `name` its name, for the message.
+    """
     if are_fractions:
         raise InvalidGraphError(
             f"column {name!r} has the type {kind}; ids must be integers, strings or categories "

@@ -40,9 +40,11 @@ class EdgeList:
 
     @LazyProperty
     def canonical(self) -> dict[str, Any]:
-        """The attributes of the canonical graph.
+        """The attributes of the canonical graph, as a dict.
 
-        They are computed in O(n + m), by two counting sorts, when they are first read.
+        They are computed when they are first read.
+
+        O(n + m) time, by two counting sorts.
 
         Raises :class:`InvalidGraphError` if the caller has changed an end to an invalid number
         since the list was checked.
@@ -54,7 +56,7 @@ class EdgeList:
 
 
 class DeferredArrays:
-    """The part of :class:`~clmst.core.graph.DeferredGraph` that loads its arrays on demand.
+    """The part of :class:`~clmst.core.graph.DeferredGraph` that loads arrays on their first use.
 
     Two threads that first read an array at the same time may both compute it.
     """
@@ -116,7 +118,7 @@ class DeferredArrays:
         )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        """Load an array when it is first read."""
+        """Load the array `name` when it is first read."""
         if name.startswith("_") or name not in self._deferred:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         for other, array in self._read(name).items():
@@ -141,7 +143,7 @@ class DeferredArrays:
 
     @property
     def edge_list(self) -> EdgeList | None:
-        """The edges as the caller gave them, or None once the canonical arrays have been loaded."""
+        """The edges as the caller gave them. None once the canonical arrays have been loaded."""
         return None if "indices" in vars(self) else self._edge_list
 
 
@@ -155,7 +157,7 @@ def checked_edges(
     relabel: bool,
     coordinates: Any,
 ) -> tuple[EdgeList, dict[str, Any]]:
-    """Check the arguments of :meth:`clmst.Graph.from_edges`.
+    """Check the arguments of :meth:`clmst.Graph.from_edges`, which have the same names there.
 
     Return the edges, and the graph's labels and coordinates as a dict.
     """
@@ -200,9 +202,10 @@ def checked_edges(
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
     """Return the attributes of a graph of edges from a file. Parallel edges are merged.
 
-    `arrays` contains the ends u and v, as uint32 or int64, and the weights or None. They must have
-    been checked and belong to the caller alone: they are removed from the list and overwritten, to
-    save memory for large files.
+    `arrays` contains the ends u and v, as uint32 or int64, and the weights. None as weights gives
+    every edge the weight 1. The arrays must have been checked and belong to the caller alone: they
+    are removed from the list and overwritten, to save memory for large files. `n_vertices` is the
+    number of vertices.
     """
     w, v, u = (arrays.pop() for _ in range(3))
     m = u.size

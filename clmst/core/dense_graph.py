@@ -116,9 +116,9 @@ class DenseGraph:
         return weights
 
     def to_graph(self) -> Graph:
-        """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need it.
+        """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need lists.
 
-        It takes O(n**2) time and memory. Edge ids, and therefore forests, stay the same.
+        The call takes O(n**2) time and memory. Edge ids, and therefore forests, stay the same.
 
         Examples
         --------

@@ -21,10 +21,10 @@ class ClmstError(Exception):
     def __reduce__(self) -> Any:
         """Pickle the class, the arguments and the attributes.
 
-        Exceptions do this by default. It is spelled out for classes that also derive from an
-        exception of Python with another memory layout, such as :class:`MissingFileError`. tblib
-        3.2, with which Dask sends errors between processes, would create them with the ``__new__``
-        of one base class, and Python refuses that.
+        Exceptions do this by default. The method is spelled out for classes that also derive from
+        an exception of Python with another memory layout, such as :class:`MissingFileError`. tblib
+        3.2, with which Dask sends errors between processes, would create such errors with the
+        ``__new__`` of one base class, and Python refuses that.
         """
         return type(self), self.args, vars(self)
 
@@ -53,7 +53,7 @@ class FileFormatError(InvalidGraphError):
 
 
 class InvalidForestError(ClmstError, ValueError):
-    """A forest is not the minimum (or maximum) spanning forest of the graph it belongs to."""
+    """A forest is not the minimum (or maximum) spanning forest of the graph given with it."""
 
 
 class UnsupportedDeviceError(ClmstError, RuntimeError):
@@ -80,7 +80,10 @@ class KernelBuildError(ClmstError, RuntimeError):
         self.log = log
 
     def __reduce__(self) -> Any:
-        """Pickle the three arguments instead of the message, which is made from them."""
+        """Pickle the three arguments of the constructor.
+
+        The message is made again from the arguments.
+        """
         return type(self), (self.label, self.device, self.log), vars(self)
 
 
@@ -93,7 +96,10 @@ class DeviceError(ClmstError, RuntimeError):
 
 
 class DeviceLostError(DeviceError):
-    """A device stopped answering while it was working. The contents of its memory are lost."""
+    """A device stopped answering while it was working.
+
+    The contents of the device's memory are lost.
+    """
 
 
 class OutOfDeviceMemoryError(ClmstError, MemoryError):
@@ -142,15 +148,19 @@ def callers_level() -> int:
 
 
 def warn_of_fallback(message: str, category: type[Warning]) -> None:
-    """Log a message, and warn the code that called clmst, that the work is done in another way."""
+    """Warn the code that called clmst that the work is done in another way, and log the message.
+
+    `category` is the class of the warning.
+    """
     logger.info("%s", message)
     warnings.warn(message, category, stacklevel=callers_level())
 
 
 def optional_import(name: str, *, extra: str) -> Any:
-    """Import the module `name`, or raise MissingDependencyError with the command to install it.
+    """Import and return the module `name`. If it is missing, say how to install it.
 
-    `extra` is the optional dependency group of clmst that installs the package.
+    `extra` is the optional dependency group of clmst that installs the package. Raise
+    MissingDependencyError, with the command to install the group, if the module is not installed.
     """
     try:
         return import_module(name)

@@ -38,9 +38,9 @@ AnyForest = TypeVar("AnyForest")
 
 
 def routed(forest: AnyForest, way: Way) -> AnyForest:
-    """Let the statistics of a forest say which way it was found, and return it.
+    """Store `way`, which found a forest, in the forest's statistics, and return the forest.
 
-    The forest is new, and its statistics are a dictionary of its own.
+    The forest must be new, so that no other forest has the same dictionary of statistics.
     """
     found: Any = forest
     found.stats["route"] = way.as_stats()
@@ -48,7 +48,7 @@ def routed(forest: AnyForest, way: Way) -> AnyForest:
 
 
 def _check_array(name: str, array: object) -> None:
-    """Raise InvalidArgumentError unless a value is a NumPy array."""
+    """Raise InvalidArgumentError unless `array`, the attribute called `name`, is a NumPy array."""
     check_kind(name, array, np.ndarray, rule="it must be an array")
 
 
@@ -139,7 +139,7 @@ class Forest:
     def total_weight(self) -> int | float:
         """Sum of the weights, exact for integers and correctly rounded for floats.
 
-        It is an int for bool and integer weights, otherwise a float. O(k) the first time.
+        The sum is an int for bool and integer weights, otherwise a float. O(k) the first time.
         """
         check_dtype(self.weights.dtype)
         if self.weights.ndim != 1:
@@ -172,7 +172,7 @@ class Forest:
 
     @cached_property
     def _rooted(self) -> RootedForest:
-        """The trees with parent pointers to their roots. O(n) the first time."""
+        """The trees of the forest, with a parent pointer for each vertex. O(n) the first time."""
         from clmst.core.paths import RootedForest
 
         return RootedForest.of(self.n_vertices, self.checked_edges(), self.labels)
@@ -252,7 +252,11 @@ class Forest:
         return [self._names[vertex] for vertex in vertices]
 
     def _number(self, name: str, vertex: Any) -> int:
-        """Return the number of a vertex that the caller names by its label or number."""
+        """Return the number of a vertex. The caller names it by its label, or by its number.
+
+        Numbers are used if the forest does not have labels. Raise InvalidArgumentError if the
+        vertex does not exist. `name` is the name of the argument, for the message.
+        """
         if self.vertex_labels is None:
             return check_integer(name, vertex, low=0, high=self.n_vertices - 1)
         try:
@@ -263,7 +267,12 @@ class Forest:
             ) from error
 
     def checked_edges(self) -> Array:
-        """Return `edges`. Raise InvalidForestError if the arrays contradict each other. O(k)."""
+        """Return `edges`.
+
+        Raise InvalidForestError if `edges` and `weights` contradict each other. O(k).
+
+        They do if their lengths differ, if a dtype is wrong, or if an end is not a vertex.
+        """
         edges, k = self.edges, self.weights.size
         if edges.shape != (k, 2) or self.weights.ndim != 1 or edges.dtype.kind not in "iu":
             raise InvalidForestError(
@@ -380,7 +389,7 @@ class Forest:
 
 
 def _same_labels(one: Any, other: Any) -> bool:
-    """Return whether two sequences of labels, or None, are equal."""
+    """Return whether `one` and `other` are equal. Both are sequences of labels, or None."""
     if one is other or one is None or other is None:
         return one is other
     return all(as_tuple(a) == as_tuple(b) for a, b in zip(one, other, strict=True))
@@ -401,7 +410,7 @@ def exact_sum(weights: Array) -> int | float:
 
 
 def _rounded_sum(weights: Array) -> float:
-    """Sum floats with a single rounding. Infinities of both signs give NaN."""
+    """Sum the floats `weights` with a single rounding. Infinities of both signs give NaN."""
     values = weights.astype(np.float64)
     special = values[~np.isfinite(values)]
     if special.size:

@@ -136,7 +136,8 @@ def _as_table(
     """Build a table of a library from the edges of a forest.
 
     `maker` receives the imported library and returns the function that builds the table from a
-    dict.
+    dict. `columns` are the names for the two ends and the weight, and `edge_id` the name for the
+    ids.
     """
     given = check_columns(columns) or (SOURCE, TARGET, WEIGHT)
     names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
@@ -247,7 +248,7 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
 
 
 def _giving_rows(table: Any) -> AbstractContextManager[None]:
-    """Turn exceptions while a table gives its rows into :class:`InvalidArgumentError`."""
+    """Turn exceptions that occur while rows are read from a table into InvalidArgumentError."""
     return errors_as(lambda error: InvalidArgumentError(
         f"the {type(table).__name__} gives no rows ({shown(str(error))}); the table must be a "
         "data frame, an Arrow table or an array"
@@ -263,7 +264,10 @@ class _Rows:
         self._columns: dict[Any, Array] = {}
 
     def __getitem__(self, name: Any) -> Array:
-        """Return a column as an array of numbers, or of Python objects if that is not possible."""
+        """Return the column `name` as an array.
+
+        It is an array of Python objects if the values are not numbers of one dtype.
+        """
         if name not in self._columns:
             self._columns[name] = _as_values(self._taken[name])
         return self._columns[name]
@@ -287,7 +291,10 @@ def _as_values(column: Any) -> Array:
 
 
 def _equal(one: Array, other: Array) -> Array:
-    """Compare two arrays element by element. Values that cannot be compared count as different."""
+    """Compare the arrays `one` and `other` element by element.
+
+    Values that cannot be compared count as different.
+    """
     try:
         equal = np.asarray(one == other)
         if equal.shape == one.shape:
@@ -298,7 +305,7 @@ def _equal(one: Array, other: Array) -> Array:
 
 
 def _are_equal(one: Any, other: Any) -> bool:
-    """Return whether two values are equal. Return False if the comparison raises."""
+    """Return whether `one` equals `other`. Return False if the comparison raises an exception."""
     try:
         return bool(one == other)
     except Exception:
@@ -306,9 +313,10 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 
 def _check_same_edges(forest: Forest, rows: _Rows, wanted: tuple[Any, ...] | None) -> None:
-    """Raise unless the rows have the ends of the forest's edges, and their weights if any.
+    """Raise InvalidArgumentError unless the rows have the ends and weights of the forest's edges.
 
-    `wanted` are the columns that the caller names, or None.
+    Weights are not compared if the rows do not have any. `wanted` are the columns that the caller
+    names, or None.
     """
     try:
         chosen = choose(rows.names, wanted)
@@ -354,9 +362,10 @@ _REMEDY = (
 
 
 def _check_same_weights(forest: Forest, rows: _Rows, name: Any, *, is_named: bool) -> None:
-    """Raise unless the column `name` has the weights of the forest.
+    """Raise InvalidArgumentError unless the column `name` of `rows` has the weights of the forest.
 
-    If the caller did not name the column, any other column may have them instead.
+    If `is_named` is False, the caller did not name the column, and any other column may have the
+    weights instead.
     """
     weights = forest.weights
     wrong = ~_equal(_as_dtype(rows[name], weights), weights)
@@ -378,7 +387,10 @@ def _check_same_weights(forest: Forest, rows: _Rows, name: Any, *, is_named: boo
 
 
 def _as_dtype(values: Array, weights: Array) -> Array:
-    """Convert values of other types, such as decimals, to the dtype of `weights` if possible."""
+    """Convert Python objects, such as decimals, to the dtype of `weights`.
+
+    Values of any other dtype, and objects that cannot be converted, are returned unchanged.
+    """
     if values.dtype != object:
         return values
     try:

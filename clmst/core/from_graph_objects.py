@@ -74,7 +74,10 @@ def from_networkx(cls: type[Graph], G: Any, weight: str | None = "weight") -> Gr
 
 
 def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, Array, Array]:
-    """Return (labels, u, v, weights) of a NetworkX graph, in the order of ``G.edges``."""
+    """Return (labels, u, v, weights) of a NetworkX graph, in the order of ``G.edges``.
+
+    `weight` is the attribute with the weights. None gives every edge the weight 1.
+    """
     if stores_its_edges(G):
         edges = list_edges(G)
         known = np.ones(edges.n_edges, np.int64)
@@ -205,7 +208,10 @@ def from_rustworkx(
 
 
 def _directed(library: str, remedy: str) -> InvalidGraphError:
-    """Make the error for a directed graph, with the call that makes it undirected."""
+    """Make the error for a directed graph of `library`.
+
+    `remedy` is the call that makes it undirected.
+    """
     return InvalidGraphError(
         f"the {library} graph is directed; a spanning forest needs an undirected one "
         f"({remedy} makes it)"
@@ -213,7 +219,10 @@ def _directed(library: str, remedy: str) -> InvalidGraphError:
 
 
 def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
-    """Convert a list of pairs to an array of shape (m, 2), twice as fast as ``np.array`` does."""
+    """Convert the list of pairs `edges` to an array of shape (m, 2).
+
+    This takes half the time of ``np.array``. Raise InvalidGraphError if an item is not a pair.
+    """
     if not {2}.issuperset(map(len, edges)):
         raise InvalidGraphError("the igraph graph has an edge that is not a pair of vertices")
     return np.fromiter(chain.from_iterable(edges), np.uint32, 2 * len(edges)).reshape(-1, 2)
@@ -222,10 +231,13 @@ def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
 def _real(
     values: Sequence[Any], ends: Array, names: Sequence[Any], what: str = "the weight"
 ) -> Array:
-    """Convert weights to an array. Raise InvalidGraphError unless all are real numbers.
+    """Convert the weights `values` to an array.
+
+    Raise InvalidGraphError unless all are real numbers.
 
     Numbers of one type are converted in one step. Mixed types, and arrays with NaN, are examined
-    one by one.
+    one by one. For the message, `ends` are the two vertices of each edge, `names` the names of the
+    vertices, and `what` says what a value is.
     """
     array = exact_array(list(values)) if len(values) else None
     if array is not None and first_nan(array) is None:

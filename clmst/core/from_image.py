@@ -119,7 +119,7 @@ def _checked_values(image: Any) -> Array:
 
 
 def _warn_of_colours(values: Array) -> None:
-    """Warn if an array looks like a colour image, but is treated as a volume of three axes."""
+    """Warn if the array `values` looks like a colour image, but is treated as a volume."""
     if values.ndim == 3 and values.dtype == np.uint8 and values.shape[-1] in _COLOURS:
         warnings.warn(
             f"the image has shape {values.shape}, and each value is a pixel of a volume; where the "
@@ -130,7 +130,10 @@ def _warn_of_colours(values: Array) -> None:
 
 
 def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
-    """Return the mask as an array. Raise InvalidArgumentError if its shape or dtype is wrong."""
+    """Return the mask as an array, or None if there is no mask.
+
+    Raise InvalidArgumentError if the mask is not an array of bool of this shape.
+    """
     if mask is None:
         return None
     given = as_array("mask", mask)
@@ -142,7 +145,11 @@ def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
 
 
 def _offsets(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
-    """Return the offsets to one half of the neighbours. The other half are their negatives."""
+    """Return the offsets to one half of a pixel's neighbours. The other half are their negatives.
+
+    An offset is a tuple of `n_axes` numbers from -1 to 1, of which at most `connectivity` are not
+    0.
+    """
     steps = product((-1, 0, 1), repeat=n_axes)
     return [
         step for step in steps if step > (0,) * n_axes and np.count_nonzero(step) <= connectivity
@@ -157,7 +164,11 @@ def _slices(offset: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ..
 
 
 def _distance(a: Array, b: Array, *, is_coloured: bool) -> Array:
-    """Return the distances between pairs of values. They are exact for integers of one channel."""
+    """Return the distances between the pixels in `a` and the pixels in `b`, element by element.
+
+    If `is_coloured`, the last axis has the channels, and the distance is Euclidean. Otherwise the
+    distance is the absolute difference, which is exact for integers.
+    """
     if is_coloured:
         distance: Array = np.linalg.norm(a.astype(np.float64) - b.astype(np.float64), axis=-1)
         return distance
@@ -173,7 +184,7 @@ def _distance(a: Array, b: Array, *, is_coloured: bool) -> Array:
 def _coordinates(shape: tuple[int, ...]) -> Array | None:
     """Return coordinates for drawing the pixels of an image, with the first row at the top.
 
-    Return None unless the image has two axes.
+    `shape` is the number of pixels along each axis. Return None unless there are two axes.
     """
     if len(shape) != 2:
         return None

@@ -58,7 +58,8 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
 def as_csr(A: Any, *, square: bool = True) -> Any:
     """Return a sparse matrix in CSR form, checked as in :func:`csr_parts`.
 
-    A matrix that is in CSR form already is returned itself.
+    A matrix that is in CSR form already is returned itself. The matrix must be square unless
+    `square` is False.
     """
     _check_matrix(A)
     if square:
@@ -108,7 +109,7 @@ def _check_arrays(A: Any) -> None:
 
 
 def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
-    """Raise InvalidGraphError unless the arrays of a matrix fit its shape and each other.
+    """Raise InvalidGraphError unless the arrays of a matrix fit the `shape` and one another.
 
     `kind` is the format, and `parts` contains the arrays under the names of the matrix's
     attributes. The formats "lil" and "dok" do not have arrays to check. O(n + n_slots).
@@ -138,7 +139,8 @@ def _check_compressed(
 ) -> None:
     """Raise InvalidGraphError unless n compressed rows, columns or rows of blocks are valid.
 
-    Unused elements may follow the entries.
+    `parts` has the arrays "indptr" and "indices", and `data` the values, which must have this
+    number of dimensions. Unused elements may follow the entries.
     """
     indptr = csr.as_integers("indptr", parts["indptr"])
     indices = csr.as_integers("indices", parts["indices"])
@@ -153,7 +155,11 @@ def _check_compressed(
 
 
 def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
-    """Raise InvalidGraphError unless the arrays of a COO matrix are valid."""
+    """Raise InvalidGraphError unless the arrays of a COO matrix are valid.
+
+    `parts` has the arrays "row" and "col", whose numbers must fit the `shape`. `data` are the
+    values.
+    """
     rows, columns = (csr.as_integers(name, parts[name]) for name in ("row", "col"))
     if not rows.shape == columns.shape == data.shape:
         raise InvalidGraphError(
@@ -165,7 +171,10 @@ def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
 
 
 def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
-    """Raise InvalidGraphError unless the arrays of a DIA matrix are valid."""
+    """Raise InvalidGraphError unless the arrays of a DIA matrix are valid.
+
+    `parts` has the array "offsets", and `data` must have one row for each offset.
+    """
     offsets = csr.as_integers("offsets", parts["offsets"])
     if data.ndim != 2 or data.shape[0] != offsets.size:
         raise InvalidGraphError(
@@ -177,7 +186,7 @@ def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
 
 
 def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
-    """Make the error for a matrix from which SciPy cannot read the arrays."""
+    """Make the error for a matrix of the format `kind` from which SciPy cannot read the arrays."""
     return InvalidGraphError(
         f"the {kind} matrix cannot be read ({type(error).__name__}: {shown(str(error))}); its "
         "arrays must be what SciPy makes of them"
@@ -203,7 +212,10 @@ def _converted(A: Any) -> Any:
 
 
 def _from_lists(A: Any) -> Any:
-    """Convert a LIL matrix to CSR. It has a list of columns and a list of values for each row."""
+    """Convert a LIL matrix, which has a list of columns and of values for each row, to CSR.
+
+    Raise InvalidGraphError if the two lists of a row have different lengths.
+    """
     n = int(A.shape[0])
     lengths, of_values = (np.fromiter(map(len, lists), np.int64, n) for lists in (A.rows, A.data))
     if not np.array_equal(lengths, of_values):

@@ -112,9 +112,9 @@ class Graph:
         return self.weights.dtype
 
     def has_at_hand(self, name: str) -> bool:
-        """Return whether an array is on the host already.
+        """Return whether the array `name` is in the host's memory.
 
-        A deferred graph may not have loaded it yet.
+        A deferred graph loads an array when it is first read. Before that the answer is False.
         """
         return name in vars(self)
 
@@ -229,7 +229,7 @@ class Graph:
     def _from_csr_parts(
         cls, indptr: Array, indices: Array, weights: Any, shape: tuple[int, int]
     ) -> Graph:
-        """Check the arrays of a CSR matrix and build its canonical graph."""
+        """Check the arrays of a CSR matrix of a shape, and build the matrix's canonical graph."""
         check_shape(shape)
         check_size(shape[0], indices.size)
         weights = as_weights(weights)
@@ -376,7 +376,7 @@ class Graph:
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> Graph:
-        """Create a graph from attributes, without checks. They must be correct."""
+        """Create a graph from attributes that are known to be correct, without checking them."""
         graph = object.__new__(cls)
         vars(graph).update({"vertex_labels": None, "coordinates": None, **attributes})
         return graph
@@ -452,7 +452,7 @@ class DeferredGraph(DeferredArrays, Graph):
         return graph
 
     def __reduce__(self) -> Any:
-        """Pickle as a plain :class:`Graph`. This loads all arrays."""
+        """Pickle as a plain :class:`Graph`, which requires that all arrays are loaded."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return partial(Graph.unchecked, **fields), ()
 

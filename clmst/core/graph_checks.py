@@ -31,7 +31,10 @@ BYTES_PER_EDGE = 24
 
 
 def check_implied(n_vertices: int, n_edges: int) -> None:
-    """Raise InvalidGraphError if the greatest vertex number is far above the number of edges."""
+    """Raise InvalidGraphError if the greatest vertex number is far above the number of edges.
+
+    `n_vertices` is the greatest vertex number plus one.
+    """
     if n_vertices > max(FREE_VERTICES, VERTICES_PER_EDGE * n_edges):
         needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
         raise InvalidGraphError(
@@ -91,7 +94,7 @@ def check_names(graph: Graph) -> None:
 def check_contents(graph: Graph) -> None:
     """Raise InvalidGraphError unless the arrays of a graph are canonical. O(n + n_slots).
 
-    Their types and lengths must have been checked.
+    The types and lengths of the arrays must have been checked before.
     """
     indptr, indices = graph.indptr, graph.indices
     csr.check_indptr(indptr, graph.n_vertices)
@@ -127,7 +130,7 @@ def check_contents(graph: Graph) -> None:
 
 
 def check_labels(labels: Any, n_vertices: int) -> None:
-    """Raise InvalidGraphError unless labels are None or a sequence with one item per vertex."""
+    """Raise InvalidGraphError unless labels are None or a sequence of `n_vertices` items."""
     if labels is None:
         return
     rule = "it must be a sequence with one for each vertex, or None"
@@ -143,9 +146,10 @@ def check_labels(labels: Any, n_vertices: int) -> None:
 
 
 def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
-    """Raise InvalidGraphError unless a matrix shape is square and not too large.
+    """Raise InvalidGraphError unless a matrix is square and has at most MAX_VERTICES rows.
 
-    `else_` is the end of the message, which says what other function takes the matrix.
+    `else_` is the end of the message about a matrix that is not square. It says what other function
+    takes the matrix.
     """
     if shape[0] != shape[1]:
         raise InvalidGraphError(
@@ -155,7 +159,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
 
 
 def check_size(n_vertices: int, n_slots: int) -> None:
-    """Raise InvalidGraphError if 32-bit numbers are not enough for the vertices or the slots."""
+    """Raise InvalidGraphError if the vertices or the slots cannot be numbered in 32 bits."""
     if not 0 <= n_vertices <= MAX_VERTICES:
         raise InvalidGraphError(
             f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}"

@@ -37,22 +37,29 @@ _LEAST_BIT = {32: -20, 64: -49}
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph with known forests. Its weights are ranks in uint8, and each edge is stored once."""
+    """A graph with known forests. Each edge is stored once, and its weight is a rank in uint8."""
 
     name: str
     ranks: Graph
 
     def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph with weights of a dtype that are in the same order as the ranks."""
+        """Return the graph with weights of a dtype that are in the same order as the ranks.
+
+        If `symmetric`, each edge is stored in both directions.
+        """
         graph = self._symmetric if symmetric else self.ranks
         return graph.replace_unchecked(weights=weights_of(graph.weights, dtype))
 
     def forest(self, *, maximum: bool) -> Forest:
-        """Return the reference solver's minimum or maximum forest. Its weights are ranks."""
+        """Return the minimum or maximum forest of the reference solver, with ranks as weights."""
         return self._greatest if maximum else self._least
 
     def simple(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph without parallel edges. The first one in canonical order is kept."""
+        """Return the graph without parallel edges, with weights of a dtype.
+
+        Of parallel edges the first one in canonical order is kept. If `symmetric`, each edge is
+        stored in both directions.
+        """
         u, v, ranks, _ = self.ranks.edges()
         first = np.ones(u.size, bool)
         first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
@@ -135,7 +142,10 @@ def known_graph(size: Size) -> KnownGraph:
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
-    """Yield the parts of the known graph of a size."""
+    """Yield the parts of the known graph of a size. `scale` is proportional to their vertices.
+
+    `rng` draws the random parts.
+    """
     yield _random(rng, 16 * scale, edges=40 if size == "heavy" else 3)
     for order in ("rising", "falling", "bit-reversed"):
         yield _chain(4 * scale, order)
@@ -145,7 +155,10 @@ def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
 
 
 def _random(rng: np.random.Generator, n: int, *, edges: int) -> _Part:
-    """Return a random graph, in which up to 400 edges are parallel to others."""
+    """Return a random graph of `n` vertices and `edges` edges per vertex, drawn from `rng`.
+
+    Up to 400 further edges are parallel to the first ones.
+    """
     u, v = rng.integers(0, n, (2, edges * n))
     again = rng.integers(0, u.size, min(n // 4, 400))
     u, v = np.concatenate([u, v[again]]), np.concatenate([v, u[again]])
@@ -153,7 +166,11 @@ def _random(rng: np.random.Generator, n: int, *, edges: int) -> _Part:
 
 
 def _chain(n: int, order: str) -> _Part:
-    """Return a path whose ends are joined by a heavy edge. All other edges are in the forest."""
+    """Return a path of `n` vertices whose ends are joined by a heavy edge, which closes a cycle.
+
+    All other edges are in the forest. `order` is the order of weights along the path: "rising",
+    "falling" or "bit-reversed".
+    """
     steps = np.arange(n, dtype=np.int64)
     ranks = steps * (_RANKS - 1) // n
     if order == "falling":
@@ -168,7 +185,10 @@ def _chain(n: int, order: str) -> _Part:
 
 
 def _hubs(rng: np.random.Generator, n: int) -> _Part:
-    """Return two vertices that are joined to all other vertices, and a few random edges."""
+    """Return `n` vertices: two hubs that are joined to all other vertices, and a few random edges.
+
+    `rng` draws the random edges and the ranks.
+    """
     leaves = np.arange(2, n)
     ends = rng.integers(2, n, (2, n))
     u = np.concatenate([np.zeros_like(leaves), np.ones_like(leaves), ends[0]])
@@ -177,7 +197,10 @@ def _hubs(rng: np.random.Generator, n: int) -> _Part:
 
 
 def _grid(side: int) -> _Part:
-    """Return a grid with equal weights, whose forest depends on edge ids alone."""
+    """Return a square grid with equal weights, whose forest depends on edge ids alone.
+
+    `side` is the number of vertices along each side.
+    """
     vertex = np.arange(side * side).reshape(side, side)
     u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
     v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
@@ -185,6 +208,9 @@ def _grid(side: int) -> _Part:
 
 
 def _clique(rng: np.random.Generator, n: int) -> _Part:
-    """Return a complete graph whose edges have only six different ranks, so many are equal."""
+    """Return a complete graph of `n` vertices whose edges have only six different ranks.
+
+    Many ranks are therefore equal. `rng` draws them.
+    """
     u, v = np.triu_indices(n, 1)
     return n, u, v, rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size)

@@ -97,7 +97,12 @@ def kruskal(
 def forest_of_edges(
     n: int, u: Array, v: Array, weights: Array, ids: Array, *, maximum: bool, labels: Any = None
 ) -> Forest:
-    """Build a :class:`Forest` from edges that the host has chosen, in canonical order."""
+    """Build a :class:`Forest` from edges that the host has chosen, in canonical order.
+
+    The graph has `n` vertices. Edge i is (u[i], v[i]), with ``weights[i]`` and the id ``ids[i]``.
+    `maximum` says whether the forest is a maximum forest. `labels` are the labels of the vertices,
+    or None.
+    """
     edges = np.empty((u.size, 2), np.int32)
     edges[:, 0], edges[:, 1] = u, v
     return unchecked(
@@ -148,10 +153,12 @@ def forest_positions(
 def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:
     """Return columns, row starts and data of a CSR matrix for SciPy, whose data ascend.
 
-    Ascending data are not moved by SciPy's sort, so `order` decides between equal weights. Each
-    edge is divided by a new vertex, n + rank, where the rank is its position in `order`. One half
-    of the edge is in one of the first n rows, and has negative data. All these halves are taken
-    first, and they do not join any two of the first n vertices. Row n + rank has the other half.
+    The edges are given by `starts` and `columns`, a CSR of `n` rows, and `order` are their
+    positions from the lightest to the heaviest. SciPy's sort does not move ascending data, so
+    `order` decides between equal weights. Each edge is divided by a new vertex, n + rank, where the
+    rank is its position in `order`. One half of the edge is in one of the first n rows, and has
+    negative data. All these halves are taken first, and they do not join any two of the first n
+    vertices. Row n + rank has the other half.
     """
     m = order.size
     halves = np.empty(2 * m, np.int32)
@@ -165,8 +172,9 @@ def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Ar
 def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
     """Return the ranks, from 0, of the entries in SciPy's minimum spanning tree of a CSR matrix.
 
-    The data of an entry must be its rank + 0.5, so that no entry is 0, which SciPy would drop.
-    Entries with negative data are auxiliary (see :func:`_subdivided`) and are not returned.
+    The matrix has `n` rows, and consists of `columns`, row `starts` and `data`. The data of an
+    entry must be its rank + 0.5, so that no entry is 0, which SciPy would drop. Entries with
+    negative data are auxiliary (see :func:`_subdivided`) and are not returned.
     """
     from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
 
@@ -179,8 +187,8 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 def is_plain(matrix: Any) -> bool:
     """Return whether an object is a CSR matrix that can be solved without building a graph.
 
-    Its arrays must have matching dtypes and shapes, and a supported dtype of weights. Their values
-    are not checked.
+    This requires that the arrays have matching dtypes and shapes, and that the dtype of the weights
+    is supported. The values in the arrays are not checked.
     """
     if type(matrix) not in CSR_CLASSES:
         return False
@@ -206,9 +214,9 @@ def is_plain(matrix: Any) -> bool:
 def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     """Compute the forest of a matrix for which :func:`is_plain` is true.
 
-    It is the forest of the graph that :meth:`clmst.Graph.from_scipy` builds: ``A[i, j]`` and
-    ``A[j, i]`` are one edge with the lesser weight, and edge ids are positions of entries. O(m log
-    m).
+    The result equals the forest of the graph that :meth:`clmst.Graph.from_scipy` builds: ``A[i,
+    j]`` and ``A[j, i]`` are one edge with the lesser weight, and edge ids are positions of entries.
+    O(m log m).
 
     Return None if the graph has to be built first: if the values of the arrays contradict each
     other, a weight is NaN, or the two ends and the position of an entry do not fit into 63 bits
@@ -252,10 +260,11 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
 
 
 def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
-    """Return the positions of the entries of a matrix that are its forest, in ascending order.
+    """Return the positions of a matrix's entries that are in the forest, in ascending order.
 
-    :func:`is_plain` must be true of the matrix. Of equal weights the first entry wins, whatever its
-    ends. Return None if the values of the arrays contradict each other, or a weight is NaN.
+    :func:`is_plain` must be true of the matrix. `maximum` asks for the maximum spanning forest. Of
+    equal weights the first entry wins, whatever its row and column. Return None if the values of
+    the arrays contradict each other, or a weight is NaN.
     """
     if not _is_sound(matrix):
         return None

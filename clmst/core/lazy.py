@@ -17,10 +17,10 @@ T = TypeVar("T")
 class LazyProperty(cached_property[T]):
     """A cached property that is computed only once, even if several threads read it first.
 
-    The object must have a reentrant `lock`, which is held during the computation. It must be
-    reentrant because one property may read another. ``functools.cached_property`` does not
-    lock since Python 3.12, so two threads could get two different queues. If the function raises,
-    the next read calls it again.
+    The object must have a `lock`, which is held during the computation. The lock must be reentrant,
+    because one property may read another. ``functools.cached_property`` does not lock since Python
+    3.12, so two threads could get two different queues. If the function raises an exception, the
+    next read calls the function again.
     """
 
     if not TYPE_CHECKING:  # type checkers see a cached property
@@ -35,12 +35,15 @@ class LazyProperty(cached_property[T]):
                 return made[self.attrname]
 
     def made(self, instance: Any) -> T | None:
-        """Return the value if it has been computed, otherwise None. It is not computed."""
+        """Return the value that `instance` has computed, or None if it has not been computed yet.
+
+        The call does not compute the value.
+        """
         value: T | None = instance.__dict__.get(self.attrname)
         return value
 
     def forget(self, instance: Any) -> None:
-        """Remove the value, so that the next read computes it again."""
+        """Remove the value that `instance` keeps. The next read computes the value again."""
         instance.__dict__.pop(self.attrname, None)
 
 
@@ -76,6 +79,9 @@ class LazyField(Generic[T]):
 
 
 def known(instance: object, name: str) -> Any:
-    """Return the value of a :class:`LazyField`, or None if it has not been computed yet."""
+    """Return the value of the :class:`LazyField` called `name` of an instance of a dataclass.
+
+    Return None if the value has not been computed yet.
+    """
     value = vars(instance)[f"_{name}"]
     return None if callable(value) else value

@@ -56,7 +56,10 @@ class Display(Protocol):
     """
 
     def show(self, words: str, seconds: float) -> None:
-        """Show what is being done and for how long. It is called repeatedly."""
+        """Show what is being done (`words`) and for how long (`seconds`).
+
+        The watcher calls this repeatedly while the work runs.
+        """
 
     def hide(self) -> None:
         """Remove what is shown."""
@@ -128,9 +131,10 @@ def _alive() -> list[LongWork]:
 
 @contextmanager
 def timed_step(text: str, done: Callable[[], str] | None = None) -> Iterator[None]:
-    """Announce a step of other work, and log its duration at the level INFO.
+    """Announce a step of other work, and log the duration of the step at the level INFO.
 
-    `done` returns the progress of the step, as for :class:`LongWork`.
+    `text` says what is being done. `done` returns the progress of the step, as for
+    :class:`LongWork`. None means that the progress is not known.
     """
     began = time.monotonic()
     try:
@@ -141,7 +145,10 @@ def timed_step(text: str, done: Callable[[], str] | None = None) -> Iterator[Non
 
 
 def lasting(text: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that announces each call of a function as work that may take long."""
+    """Return a decorator that announces each call of a function as work that may take long.
+
+    `text` says what the function does.
+    """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
         @wraps(function)
@@ -155,7 +162,7 @@ def lasting(text: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 class _Watcher:
-    """The thread that shows the outermost work if it takes long."""
+    """The thread that shows the outermost work once the work has run for `PATIENCE` seconds."""
 
     def __init__(self) -> None:
         self.is_at_work = False
@@ -186,7 +193,10 @@ class _Watcher:
         return self.is_at_work
 
     def _look(self) -> bool:
-        """Show the outermost work if it has run long enough. Return whether any work is running."""
+        """Show the outermost work if it has run for `PATIENCE` seconds or more.
+
+        Return whether any work is running.
+        """
         shown, work = self.shown, next(iter(_alive()), None)
         if shown is not None and (work is None or work._reference is not shown):
             self.hide(shown)
@@ -199,7 +209,7 @@ class _Watcher:
         return work is not None
 
     def _show(self, work: LongWork, seconds: float) -> None:
-        """Show one piece of work, unless it has just ended."""
+        """Show one piece of work, which has run for `seconds`, unless the work has just ended."""
         if work._reference not in _under_way:  # it has ended just now
             return
         words = work.words()
@@ -210,7 +220,7 @@ class _Watcher:
             self._display.show(words, seconds)
 
     def hide(self, reference: weakref.ref[LongWork]) -> None:
-        """Remove what is shown of one piece of work."""
+        """Remove what is shown of the piece of work of this reference. Otherwise do nothing."""
         with self._lock:
             if self.shown is reference:
                 display, self._display, self.shown = self._display, None, None
@@ -257,10 +267,10 @@ class Line:
         self._last, self._again_at = "", 0.0
 
     def show(self, words: str, seconds: float) -> None:
-        """Write the line, over the previous one if possible.
+        """Write a line that says what is done (`words`) and for how many seconds.
 
-        The cursor is left at the beginning of the line, so that other output, such as a warning,
-        overwrites it.
+        On a terminal and in a notebook the line replaces the previous one. The cursor is left at
+        the beginning of the line, so that other output, such as a warning, overwrites it.
         """
         now, text = time.monotonic(), f"clmst: {int(seconds)} s: {words}"
         if self._place is None or now < self._again_at:
@@ -277,7 +287,7 @@ class Line:
             self._last, self._again_at = text, now + _SECONDS_BETWEEN[self._place]
 
     def hide(self) -> None:
-        """Erase the line if possible."""
+        """Erase the line on a terminal or in a notebook. Elsewhere it stays."""
         if self._place == "terminal":
             self._write("\r\x1b[K")
         elif self._place == "notebook":
@@ -290,7 +300,7 @@ class Line:
         self._stream.flush()
 
     def _columns(self) -> int:
-        """Return the width of the terminal, or 80 if it is not known."""
+        """Return the width of the terminal in characters, or 80 if the width is not known."""
         try:
             return os.get_terminal_size(self._stream.fileno()).columns or 80
         except (OSError, ValueError, AttributeError):
@@ -301,7 +311,7 @@ class Silence:
     """A display that does not show anything."""
 
     def show(self, words: str, seconds: float) -> None:
-        """Do nothing."""
+        """Do nothing, whatever is being done."""
 
     def hide(self) -> None:
         """Do nothing."""

@@ -28,7 +28,7 @@ def usable_cores() -> int:
 
 
 def physical_memory() -> int | None:
-    """Return the machine's memory in bytes, or None if the system does not report it."""
+    """Return the machine's memory in bytes. Return None if the system does not report the size."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -36,7 +36,7 @@ def physical_memory() -> int | None:
 
 
 def version_of(name: str) -> str | None:
-    """Return the version of an installed package, or None if it is not installed."""
+    """Return the version of the package `name`, or None if the package is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -32,10 +32,11 @@ _SPARE = 8
 
 
 def magnitudes(coordinates: Doubles) -> tuple[float, float]:
-    """Return the greatest absolute value of an array, and its least absolute value other than 0.
+    """Return the greatest absolute value of an array, and the least absolute value other than 0.
 
-    If any value is NaN, the greatest is NaN; otherwise, if any is infinite, the greatest is
-    infinite. If all values are 0, the least is infinite. Threads share the work on large arrays.
+    If any of the `coordinates` is NaN, the greatest is NaN; otherwise, if any is infinite, the
+    greatest is infinite. If all values are 0, the least is infinite. Threads share the work on
+    large arrays.
     """
     flat = coordinates.reshape(-1)
     if flat.size <= _OF_A_CACHE:  # true in most calls
@@ -45,7 +46,7 @@ def magnitudes(coordinates: Doubles) -> tuple[float, float]:
 
 
 def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
-    """Combine the magnitudes of several pieces."""
+    """Combine `found`, the (greatest, least) magnitudes of several pieces, into one pair."""
     greatest = [one for one, _ in found]
     return nan if any(map(isnan, greatest)) else max(greatest), min(least for _, least in found)
 
@@ -73,7 +74,9 @@ def _of_piece(piece: Doubles, space: Doubles) -> tuple[float, float]:
 def exponent_of(greatest: float, least: float, dimensions: int) -> int:
     """Return the exponent of the power of two by which to divide coordinates of these magnitudes.
 
-    It is 0 if no squared difference can overflow or lose bits without a division.
+    `greatest` and `least` are as :func:`magnitudes` returns them, and `dimensions` is the number of
+    terms of a squared distance. The exponent is 0 if no squared difference can overflow or lose
+    bits without a division.
     """
     top = _top(dimensions)
     if greatest < ldexp(1.0, top) and least >= ldexp(1.0, _LEAST + _FRACTION):
@@ -84,9 +87,10 @@ def exponent_of(greatest: float, least: float, dimensions: int) -> int:
 def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
     """Return whether other coordinates can be divided by ``2**exponent``, too.
 
-    They can if no squared difference of them overflows or loses bits after the division. `greatest`
-    and `least` are their magnitudes, as :func:`magnitudes` returns them. A few more bits are
-    allowed than in :func:`exponent_of`, which chooses the exponent.
+    This is the case if no squared difference of the coordinates overflows or loses bits after the
+    division. `greatest` and `least` are the magnitudes of the coordinates, as :func:`magnitudes`
+    returns them, and `dimensions` is their number for each point. A few more bits are allowed than
+    in :func:`exponent_of`, which chooses the exponent.
     """
     top = _top(dimensions) + _SPARE
     return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
@@ -98,15 +102,19 @@ def _top(dimensions: int) -> int:
 
 
 def least_difference(exponent: int) -> float:
-    """Return the least difference of two coordinates whose square keeps all bits once divided.
+    """Return the least difference of two coordinates whose square keeps all bits after division.
 
-    Distances of at least this value also keep all bits when they are multiplied again.
+    The coordinates are divided by ``2**exponent``. Distances of at least this value also keep all
+    bits when they are multiplied again.
     """
     return ldexp(1.0, max(exponent + _LEAST, _NORMAL))
 
 
 def multiplied_range(exponent: int) -> tuple[float, float]:
-    """Return the least and the greatest double that keep all bits when they are divided."""
+    """Return the range of doubles that keep all bits when divided by ``2**exponent``.
+
+    The result is the least and the greatest of them.
+    """
     low, high = max(exponent, 0) + _NORMAL, min(exponent, 0) + _OVERFLOW - 1
     return ldexp(1.0, low), ldexp(2 - 2.0**-_FRACTION, high)
 
@@ -114,8 +122,8 @@ def multiplied_range(exponent: int) -> tuple[float, float]:
 def may_be_too_near(exponent: int, least: float) -> bool:
     """Return whether two different coordinates may differ by less than the allowed difference.
 
-    The allowed difference is :func:`least_difference`. `least` is the least absolute value of the
-    coordinates other than 0.
+    The allowed difference is :func:`least_difference` of the exponent. `least` is the least
+    absolute value of the coordinates other than 0.
     """
     return ldexp(least, -_FRACTION) < least_difference(exponent)
 
@@ -123,10 +131,11 @@ def may_be_too_near(exponent: int, least: float) -> bool:
 def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None:
     """Raise InvalidGraphError if two different points are too near to each other.
 
-    They are too near if they differ by less than :func:`least_difference` in every dimension. In
-    each dimension the sorted values are divided into groups wherever two neighbours are at least
-    that far apart. Only points that are in the same group in all dimensions are compared. O(n d log
-    n) time.
+    Points are too near if they differ by less than :func:`least_difference` of the exponent in
+    every dimension. `greatest` is the greatest absolute coordinate, for the message. In each
+    dimension the sorted values are divided into groups wherever two neighbours are at least that
+    far apart. Only points that are in the same group in all dimensions are compared. O(n d log n)
+    time.
     """
     least = least_difference(exponent)
     rows = np.arange(len(coordinates))
@@ -155,9 +164,10 @@ def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None
 
 
 def check_extent(coordinates: Doubles, metric: str, greatest: float) -> None:
-    """Raise InvalidGraphError if a distance may exceed the range of doubles.
+    """Raise InvalidGraphError if a distance by the metric may exceed the range of doubles.
 
-    The bound is the distance between two opposite corners of the bounding box.
+    The bound is the distance between two opposite corners of the bounding box of the coordinates.
+    `greatest` is the greatest absolute coordinate.
     """
     if greatest < ldexp(1.0, _GREATEST):
         return

@@ -28,7 +28,10 @@ def check_square(matrix: Any, name: str = "the array") -> Array:
 
 
 def check_symmetric(weights: Array) -> None:
-    """Raise InvalidGraphError if a square matrix contains NaN or is not symmetric. O(n**2)."""
+    """Raise InvalidGraphError if the square matrix `weights` contains NaN or is not symmetric.
+
+    O(n**2).
+    """
     starts = range(0, weights.shape[0], _TILE)
     for fault in in_threads(lambda row: _fault(weights, row), starts):
         if fault is not None:
@@ -36,9 +39,11 @@ def check_symmetric(weights: Array) -> None:
 
 
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:
-    """Return the first faulty cell in one row of tiles, or None.
+    """Return the first faulty cell (i, j) in one row of tiles of a matrix, or None without faults.
 
-    Tiles left of the diagonal are skipped, because their mirror tiles are compared with them.
+    A cell is faulty if it is NaN or differs from its mirror cell. `row` is the first row of the
+    tiles. Tiles left of the diagonal are skipped, because their mirror tiles are compared with
+    them.
     """
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]
@@ -52,7 +57,7 @@ def _fault(weights: Array, row: int) -> tuple[int, int] | None:
 
 
 def _refuse(weights: Array, i: int, j: int) -> None:
-    """Raise InvalidGraphError for a cell that is NaN or differs from its mirror cell."""
+    """Raise InvalidGraphError for the cell (i, j), which is NaN or differs from the cell (j, i)."""
     one, other = weights[i, j], weights[j, i]
     for a, b, weight in ((i, j, one), (j, i, other)):
         if weight != weight:  # noqa: PLR0124 - NaN does not equal itself

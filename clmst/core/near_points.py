@@ -60,7 +60,11 @@ class PointSearch(Protocol):
 
 
 class NearestPoints:
-    """The nearest of all points, or of some of them. The metric has no rounded distances."""
+    """Search for the nearest points among all points, or among some of them.
+
+    `among` are the numbers of the points that can be found; None means all. The metric of the
+    points must be one without rounded distances.
+    """
 
     def __init__(self, points: Points, among: Numbers | None = None) -> None:
         self.points, self.among = points, among
@@ -97,7 +101,7 @@ class NearestPoints:
 
 
 def _search_of(metric: str, rows: Floats) -> PointSearch:
-    """Return the search that is the fastest for the metric and the number of dimensions."""
+    """Return the search that is the fastest for the metric and the dimensions of `rows`."""
     if route.searches_boxes(rows.shape[1]):
         return _TreeSearch(rows, metric)
     return (
@@ -118,7 +122,10 @@ class _TreeSearch:
         self.is_cosine, self.slack = metric == "cosine", 8 * rows.shape[1] * _EPSILON
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return near points and a bound; see :class:`PointSearch`."""
+        """Return `k` near points of each row and a bound, by the tree; see :class:`PointSearch`.
+
+        `within` is a distance beyond which points need not be found.
+        """
         most = np.inf if self.is_cosine else within * (1 + 2 * _SHARE_OF_ROUNDING)
         found: Any = self.tree.query(
             rows, k=list(range(1, k + 1)), p=self.power, distance_upper_bound=most,
@@ -143,11 +150,18 @@ class _PairSearch:
         raise NotImplementedError
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return for each row a bound on the distances of its pairs that have no lesser cell."""
+        """Return for each row a bound on the distances of all points that were not found.
+
+        `cells` has one number of :meth:`cells` for each row. No point that was not found has a
+        lesser one.
+        """
         raise NotImplementedError
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return near points and a bound; see :class:`PointSearch`."""
+        """Return `k` near points of each row and a bound, by all pairs; see :class:`PointSearch`.
+
+        `within` is not used.
+        """
         n = len(self.rows)
         parts = list(slices(len(rows), max(_CELLS_AT_ONCE // n, 1)))
         found = in_threads(lambda some: self._nearest_of(rows[some], k), parts)
@@ -160,7 +174,10 @@ class _PairSearch:
         )
 
     def _nearest_of(self, rows: Floats, k: int) -> tuple[Numbers, Floats]:
-        """Return near points and a bound for few rows."""
+        """Return `k` near points and a bound for each row.
+
+        The rows are few, as all pairs are stored.
+        """
         n, cells = len(self.rows), self.cells(rows)
         last = _bound_of_nearest(cells, k)
         row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
@@ -175,10 +192,10 @@ class _PairSearch:
 
 
 def _bound_of_nearest(cells: Floats, k: int) -> Floats:
-    """Return a number for each row that at least `k` of its cells do not exceed, and few more.
+    """Return a number for each row that at least `k` cells of the row do not exceed, and few more.
 
-    It is the k-th least of the minima of groups of cells, which is quicker to find than the k-th
-    least of all.
+    The number is the k-th least of the minima of groups of cells, which is quicker to find than the
+    k-th least of all cells.
     """
     while cells.shape[1] >= 16 * k and cells.shape[1] > _FEW_CELLS:
         half = cells.shape[1] // 2
@@ -205,7 +222,7 @@ class _CellSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return the distances, less what rounding may have added."""
+        """Return the distances in `cells`, less what rounding may have added."""
         return cells * (1 - _SHARE_OF_ROUNDING)
 
 
@@ -248,7 +265,7 @@ class _ProductSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return the distances, less what rounding may have added."""
+        """Return the distances of `rows` in `cells`, less what rounding may have added."""
         share = (16 * rows.shape[1] + 128) * _EPSILON
         if self.is_cosine:
             below: Floats = np.maximum(cells - share, 0)

@@ -68,7 +68,7 @@ def _blocks_of(values: Iterator[Any]) -> Iterator[list[Any]]:
 
 
 def stores_its_edges(G: Any) -> bool:
-    """Return whether a graph is a NetworkX graph whose edges are exactly those that it stores.
+    """Return whether `G` is a NetworkX graph whose edges are exactly those in its dictionaries.
 
     A subclass may report other edges, for example those that are absent from another graph.
     """
@@ -82,7 +82,7 @@ def stores_its_edges(G: Any) -> bool:
 
 
 def list_edges(G: Any) -> ListedEdges:
-    """List the edges of an undirected NetworkX graph or multigraph. O(n + m)."""
+    """List the edges of the undirected NetworkX graph or multigraph `G`. O(n + m)."""
     labels, rows = _adjacency(G)
     u, v = _slots(labels, rows)
     mask = v >= u  # like G.edges, which skips neighbours that have been visited as nodes
@@ -97,16 +97,17 @@ def list_edges(G: Any) -> ListedEdges:
 
 
 def list_slots(G: Any) -> tuple[list[Hashable], Array, Array]:
-    """Return (nodes, u, v) for all entries of the adjacency of a NetworkX graph.
+    """Return (nodes, u, v) for all entries of the adjacency of the NetworkX graph `G`.
 
-    An edge of an undirected graph has two entries, and an arc of a directed graph has one.
+    An edge of an undirected graph has two entries, and an arc of a directed graph has one. `u` and
+    `v` are positions in the list of nodes.
     """
     labels, rows = _adjacency(G)
     return (labels, *_slots(labels, rows))
 
 
 def _adjacency(G: Any) -> tuple[list[Hashable], list[dict[Any, Any]]]:
-    """Return the nodes of a NetworkX graph and the dict of neighbours of each node."""
+    """Return the nodes of the NetworkX graph `G` and the dict of neighbours of each node."""
     return list(G.adj), _as_dicts(list(map(itemgetter(1), G.adjacency())))
 
 
@@ -118,7 +119,10 @@ def _as_dicts(mappings: list[Any]) -> list[dict[Any, Any]]:
 
 
 def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, Array]:
-    """Return the two vertices of each adjacency entry."""
+    """Return the numbers of the two vertices of each adjacency entry, as two arrays.
+
+    `labels` are the nodes, and `rows` the dict of neighbours of each node.
+    """
     n = len(labels)
     counts = np.fromiter(map(len, rows), np.int64, n)
     neighbours, total = chain.from_iterable(rows), int(counts.sum())
@@ -143,7 +147,7 @@ def _numbers_by_label(labels: list[Any]) -> Array | None:
 
 
 def attribute_values(edges: ListedEdges, name: Any) -> tuple[list[Any], Array | None]:
-    """Return one attribute of each edge, as a list and as an array if that is exact.
+    """Return the attribute `name` of each edge, as a list and as an array.
 
     Edges without the attribute have the value 1. The array is None if no supported dtype holds all
     values exactly (see :func:`exact_array`). The dictionaries of the edges are scattered in memory,
@@ -166,7 +170,10 @@ def attribute_values(edges: ListedEdges, name: Any) -> tuple[list[Any], Array | 
 
 
 def exact_array(values: list[Any]) -> Array | None:
-    """Convert numbers to an array, or return None if no supported dtype holds them all exactly."""
+    """Convert the numbers `values` to an array.
+
+    Return None if they are not numbers, or if no supported dtype holds all of them exactly.
+    """
     kinds = set(map(type, values))
     try:
         if kinds == {bool}:
@@ -185,7 +192,10 @@ def exact_array(values: list[Any]) -> Array | None:
 
 
 def _mixed(values: list[Any]) -> Array | None:
-    """Convert floats and integers to float64, or return None if an integer would be rounded."""
+    """Convert `values`, floats and integers, to float64.
+
+    Return None if an integer would be rounded.
+    """
     integers = [x for x in values if type(x) is not float]
     if integers and not -_EXACT_IN_A_DOUBLE <= min(integers) <= max(integers) <= _EXACT_IN_A_DOUBLE:
         return None
@@ -196,9 +206,10 @@ def _mixed(values: list[Any]) -> Array | None:
 
 
 class NetworkxNodes(list[Hashable]):
-    """The list of the nodes of a NetworkX graph, with a reference to the graph and its attributes.
+    """The list of the nodes of a NetworkX graph, with a reference to that graph.
 
-    Pickling or copying it gives a plain list.
+    `weight` is the attribute from which the weights were read, or None. Pickling or copying the
+    list gives a plain list.
     """
 
     def __init__(self, nodes: Iterable[Hashable], graph: Any, weight: str | None) -> None:
@@ -277,9 +288,10 @@ def to_networkx(self: Forest, weight: str | None = None) -> Any:
 
 
 def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
-    """Yield the attributes of each edge of a forest, in the graph's own dictionaries.
+    """Yield the attributes of each edge of a forest, in the dictionaries of the NetworkX graph `G`.
 
-    Raise KeyError for an edge that the graph does not have any more.
+    `names` are the nodes of the vertices. Raise KeyError for an edge that the graph does not have
+    any more.
     """
     pairs = [(names[u], names[v]) for u, v in forest.edges.tolist()]
     if not G.is_multigraph():
@@ -300,7 +312,12 @@ def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
 
 
 def _weighted(data: dict[Any, Any], w: Any, weight: str | None, own: str | None) -> dict[Any, Any]:
-    """Return the attributes of an edge with the weight included. An existing value is kept."""
+    """Return `data`, the attributes of an edge, with the weight `w` included.
+
+    `own` is the attribute from which the weight was read, and `weight` the attribute that the
+    caller asks for. None as `weight` means `own`. If both are None, `data` is returned unchanged.
+    An existing value of `own` is kept.
+    """
     name = own if weight is None else weight
     if name is None or (name == own and name in data):
         return data

@@ -22,7 +22,7 @@ MAX_VERTICES = 2**26 - 1
 
 
 def check_count(n: int) -> None:
-    """Raise InvalidGraphError if a complete graph of `n` vertices is too large."""
+    """Raise InvalidGraphError if a complete graph of `n` vertices has more than MAX_VERTICES."""
     if n > MAX_VERTICES:
         raise InvalidGraphError(
             f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = {MAX_VERTICES}"
@@ -30,9 +30,10 @@ def check_count(n: int) -> None:
 
 
 def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
-    """Return the ends of pairs as integer arrays that broadcast. Raise InvalidGraphError otherwise.
+    """Return `u` and `v`, the ends of pairs, as integer arrays that broadcast against each other.
 
-    Every end must be less than `n`.
+    Raise InvalidGraphError if that is impossible, or unless every end is at least 0 and less than
+    `n`.
     """
     ends = []
     for name, given in (("u", u), ("v", v)):
@@ -60,7 +61,8 @@ def count(n: int) -> int:
 def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
     """Return the position of each pair (u, v), u < v, among all pairs of n vertices in order.
 
-    It also is the index of the pair in SciPy's condensed form (``scipy.spatial.distance``).
+    The position is also the index of the pair in SciPy's condensed form
+    (``scipy.spatial.distance``).
     """
     rows = u.astype(np.int64)
     positions: npt.NDArray[np.int64] = 2 * n - 3 - rows

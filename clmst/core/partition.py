@@ -33,7 +33,7 @@ RANGE_STEP = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some edges of a graph, as a graph of their own, with their place in the whole graph."""
+    """Some edges of a graph, as a graph of their own, with their slots in the whole graph."""
 
     # The edges, in the form of `topology.edges_once`. Vertices may be renumbered in the same order.
     graph: Graph
@@ -60,10 +60,10 @@ def whole(edges: Graph) -> Part:
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Divide the edges by their position in the array of weights. O(n + m) for each part.
+    """Divide the edges by the positions of their weights. O(n + m) for each part.
 
-    Part k has the weights from ``bounds[k]`` to ``bounds[k + 1]``. The bounds must ascend from 0 to
-    ``edges.n_input``.
+    Part k has the edges whose weights are at the positions ``bounds[k]`` to ``bounds[k + 1] - 1``.
+    The bounds must ascend from 0 to ``edges.n_input``.
     """
     parts = []
     for first, last in pairwise(bounds):
@@ -78,11 +78,11 @@ def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
 def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
     """Return a part for the edges within each cluster, and a last part for all other edges.
 
-    O(n + m) for each part.
+    `dense` has the cluster of each vertex. O(n + m) for each part.
     """
 
     def listed(one: slice) -> list[Array]:
-        """Return the slots of each cluster, then the others."""
+        """Return arrays of the slots in the range `one`: of each cluster, then of no cluster."""
         here, there = (dense.labels.take(ends[one]) for ends in (edges.rows, edges.indices))
         of_edges = np.where(here == there, here, -1)
         every = (np.flatnonzero(of_edges == number) for number in (*range(dense.count), -1))
@@ -100,7 +100,8 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
     """Return the half-open range of edge ids (indices into the weights) that covers `slots`.
 
-    Its start is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any slots.
+    The start of the range is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any
+    slots.
     """
     if not slots.size:
         return 0, 0
@@ -109,9 +110,10 @@ def _range(edges: Graph, slots: Array) -> tuple[int, int]:
 
 
 def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
-    """Return the bounds for :func:`by_ranges` that give each part its share of the weights.
+    """Return the bounds for :func:`by_ranges` that give each part a share of the weights.
 
-    The shares sum to 1.
+    `shares` are fractions that sum to 1, and `n_input` is the number of weights. All bounds but the
+    last are multiples of RANGE_STEP.
     """
     ends = np.cumsum(shares) * n_input / RANGE_STEP
     inner = [min(round(end) * RANGE_STEP, n_input) for end in ends[:-1].tolist()]
@@ -123,7 +125,8 @@ def part_of(
 ) -> Part:
     """Return some slots of a graph as a part that covers the weights from `first` to `last`.
 
-    If few enough vertices have an edge in the part, or if `always`, only they are numbered.
+    If the fraction of vertices that have an edge in the part is below _RENUMBERED_BELOW, or if
+    `always`, these vertices alone are numbered. Otherwise all vertices keep their numbers.
     """
     rows, columns = _taken(edges.rows, slots), _taken(edges.indices, slots)
     ids = None if edges.edge_ids is None else _taken(edges.edge_ids, slots)
@@ -149,9 +152,10 @@ def part_of(
 
 
 def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int, Array, Array]:
-    """Renumber the vertices that have an edge, if they are fewer than the fraction `below` of all.
+    """Renumber the vertices that have an edge, if they are fewer than the fraction `below` of `n`.
 
-    Return the number of vertices, and both ends of each edge.
+    `rows` and `columns` are the ends of the edges. Return the number of vertices, and both ends of
+    each edge. If no vertex is renumbered, these are the arguments.
     """
     touched = np.zeros(n, bool)
 
@@ -168,7 +172,10 @@ def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int,
 
 
 def _taken(array: Array, places: Array | slice) -> Array:
-    """Return the entries of an array at the given indices, using several threads."""
+    """Return the entries of an array at the indices `places`, using several threads.
+
+    `places` is an array of indices, or a slice, for which the result is a view.
+    """
     if isinstance(places, slice):
         return array[places]
     found = np.empty(places.size, array.dtype)

@@ -16,7 +16,10 @@ from clmst.core.weight_keys import Array
 
 
 def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
-    """Return the number of connected components, and the component of each of `n` vertices."""
+    """Return the number of connected components, and the component of each of `n` vertices.
+
+    The edges are (u[i], v[i]).
+    """
     from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
 
     matrix = sparse.coo_array((np.ones(u.size, np.int32), (u, v)), shape=(n, n)).tocsr()
@@ -26,7 +29,12 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RootedForest:
-    """A forest in which each vertex has a pointer to its parent. The root is the least vertex."""
+    """A forest with a pointer from each vertex to its parent.
+
+    Roots are the least vertices of trees.
+
+    `parents` is -1 at a root.
+    """
 
     parents: npt.NDArray[np.int32]  # the parent of each vertex, -1 for a root
     # Shape (n + 1,): the position in breadth-first order, which is greater than the parent's.
@@ -34,9 +42,9 @@ class RootedForest:
 
     @classmethod
     def of(cls, n: int, edges: Array, labels: Array) -> RootedForest:
-        """Root the trees of a forest at their least vertices.
+        """Root each tree of a forest at the least vertex of the tree.
 
-        `labels` are the trees of vertices. O(n).
+        `edges` has the shape (k, 2), and `labels` the tree of each of `n` vertices. O(n).
         """
         from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
 
@@ -57,7 +65,7 @@ class RootedForest:
         return cls(parents=parents, ranks=ranks)
 
     def path(self, u: int, v: int) -> list[int]:
-        """Return the vertices on the path from u to v, or [] if they are in different trees.
+        """Return the vertices on the path from u to v, or [] if u and v are in different trees.
 
         In each step the end of greater rank moves to its parent, because it cannot be an ancestor
         of the other end.
@@ -75,10 +83,11 @@ class RootedForest:
 class Hierarchy:
     """A data structure that finds the greatest rank of an edge on the path between two vertices.
 
-    It is built by Borůvka's algorithm on the forest itself, with at most log2(n) levels. A node of
-    a level is a component. Its parent pointer carries the rank of the edge that the component
-    chose, which is the least of its edges. King's theorem: the greatest rank on the path between
-    two vertices is the greatest on their two ways up to their lowest common ancestor.
+    The structure is built by Borůvka's algorithm on the forest itself, with at most log2(n) levels.
+    A node of a level is a component. The parent pointer of a node carries the rank of the edge that
+    the component chose, which is the least rank of its edges. King's theorem: the greatest rank on
+    the path between two vertices is the greatest on their two ways up to their lowest common
+    ancestor.
 
     Edge r of the forest joins a[r] and b[r]; its position r is its rank. `reaches` contains the
     greatest rank on the way of each vertex to the top, or -1 if the vertex is at the top. A greater

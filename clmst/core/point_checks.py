@@ -28,10 +28,11 @@ _SUMMED_AT_ONCE = 1 << 20
 def checked_coordinates(
     coordinates: Any, metric: Metric
 ) -> tuple[npt.NDArray[np.float64], float, float]:
-    """Return coordinates as float64 of shape (n, d), and their magnitudes.
+    """Return coordinates as float64 of shape (n, d), and the two magnitudes of their values.
 
     The magnitudes are the greatest absolute value, and the least one other than 0. Raise
-    InvalidGraphError if the coordinates have a wrong shape or are not finite real numbers.
+    InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the
+    metric does not take.
     """
     array = as_reals("coordinates", rows_of("coordinates", coordinates))
     if array.size == 0 and array.ndim < 2:
@@ -51,7 +52,7 @@ def checked_coordinates(
 
 
 def check_finite(doubles: npt.NDArray[np.float64]) -> None:
-    """Raise InvalidGraphError unless all coordinates are finite. Each row is a point."""
+    """Raise InvalidGraphError unless all coordinates are finite. `doubles` has a row per point."""
     if not are_finite(doubles):
         point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
         value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
@@ -61,7 +62,7 @@ def check_finite(doubles: npt.NDArray[np.float64]) -> None:
 
 
 def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
-    """Return whether all numbers are finite.
+    """Return whether all numbers in `doubles` are finite.
 
     The sum of finite numbers is finite, unless it overflows. Only if the sum is not finite is each
     number examined, which takes three times as long. Threads share large arrays.
@@ -77,7 +78,7 @@ def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
 
 
 def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
-    """Return core distances as float64 of shape (n,), with -0.0 replaced by 0.0.
+    """Return `given`, the core distances of n points, as float64, with -0.0 replaced by 0.0.
 
     Raise InvalidGraphError if there is not one for each point, or if one is negative or NaN. Raise
     InvalidArgumentError if the metric does not support core distances.
@@ -100,7 +101,7 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
 
 
 def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Scale points to the length 1. The array has one row for each dimension.
+    """Scale points to the length 1. `planes` has one row for each dimension, as has the result.
 
     Raise InvalidGraphError for a point whose coordinates are all 0. Each point is first divided by
     its greatest coordinate, so that no square overflows.
@@ -133,7 +134,7 @@ def check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
 
 
 def check_rounded_extent(coordinates: npt.NDArray[np.float64]) -> None:
-    """Raise InvalidGraphError if a rounded distance may need more than 31 bits."""
+    """Raise InvalidGraphError if a rounded distance of `coordinates` may need more than 31 bits."""
     if coordinates.size == 0:
         return
     sides = coordinates.max(axis=0) - coordinates.min(axis=0)
@@ -147,7 +148,10 @@ def check_rounded_extent(coordinates: npt.NDArray[np.float64]) -> None:
 def check_divided_core(
     core: npt.NDArray[np.float64], exponent: int, coordinates: npt.NDArray[np.float64]
 ) -> None:
-    """Raise InvalidGraphError if dividing a core distance by ``2**exponent`` loses bits."""
+    """Raise InvalidGraphError if dividing a core distance by ``2**exponent`` loses bits.
+
+    `coordinates` are those of the points, for the message.
+    """
     with np.errstate(over="ignore", under="ignore"):
         is_exact = np.ldexp(np.ldexp(core, -exponent), exponent) == core
     if not is_exact.all():

@@ -21,24 +21,24 @@ _PLAIN = (np.ndarray, list, tuple)
 
 
 def is_table(X: Any) -> bool:
-    """Return whether an object is a data frame or an Arrow table, which have named columns."""
+    """Return whether `X` is a data frame or an Arrow table, which have named columns."""
     if isinstance(X, _PLAIN):
         return False
     return has(X, "to_numpy", "columns") or _is_arrow(X)
 
 
 def _is_arrow(X: Any) -> bool:
-    """Return whether an object can be exported as an Arrow table."""
+    """Return whether `X` can be exported as an Arrow table."""
     return has(X, "__arrow_c_stream__") and (has(X, "columns") or has(X, "schema"))
 
 
 def are_rows(X: Any) -> bool:
-    """Return whether an object is a table, an array, a tensor, a list or a tuple."""
+    """Return whether `X` is a table, an array, a tensor, a list or a tuple."""
     return isinstance(X, _PLAIN) or is_table(X) or has_numbers(X)
 
 
 def column_names(X: Any) -> list[Any]:
-    """Return the column names of a table in order, or [] for any other object."""
+    """Return the column names of `X` in order, or [] if `X` is not a table."""
     if not is_table(X):
         return []
     if has(X, "column_names"):
@@ -47,7 +47,10 @@ def column_names(X: Any) -> list[Any]:
 
 
 def of_one_dimension(name: str) -> str:
-    """Return the end of an error message about a one-dimensional array: how to reshape it."""
+    """Return the end of an error message about a one-dimensional array: how to reshape it.
+
+    `name` is the name of the argument.
+    """
     return (
         f" ({name}.reshape(-1, 1) takes each number for a point, {name}.reshape(1, -1) all of "
         "them for one)"
@@ -55,7 +58,10 @@ def of_one_dimension(name: str) -> str:
 
 
 def check_rows(array: Array, name: str = "X") -> None:
-    """Raise InvalidGraphError unless an array has two dimensions and real numbers."""
+    """Raise InvalidGraphError unless an array has two dimensions and real numbers.
+
+    `name` is the name of the argument, for the message.
+    """
     if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.shape[1]:
         remedy = of_one_dimension(name) if array.ndim == 1 else ""
         raise InvalidGraphError(
@@ -65,9 +71,10 @@ def check_rows(array: Array, name: str = "X") -> None:
 
 
 def rows_of(name: str, X: Any) -> Array:
-    """Convert rows of numbers to a NumPy array, without a copy if possible.
+    """Convert `X`, which has rows of numbers, to a NumPy array.
 
-    Missing numbers of a data frame become NaN. Numbers that are stored as objects become float64.
+    Numbers are not copied if NumPy can use the memory of `X`. Missing numbers of a data frame
+    become NaN. Numbers that are stored as objects become float64.
 
     Raises
     ------
@@ -87,14 +94,18 @@ def rows_of(name: str, X: Any) -> Array:
 
 
 def _is_sequence(X: Any) -> bool:
-    """Return whether an object may be a sequence of rows. Texts and sparse matrices are not."""
+    """Return whether `X` may be a sequence of rows. Texts and sparse matrices are not."""
     if isinstance(X, str | bytes | Mapping) or has(X, "toarray"):
         return False
     return has(X, "__len__", "__getitem__")
 
 
 def _no_rows(name: str, X: Any) -> InvalidGraphError:
-    """Make the error for an object without rows. It names the call that returns rows, if any."""
+    """Make the error for an object `X` without rows.
+
+    The message says by what call the caller gets rows from `X`, if such a call is known. `name` is
+    the name of the argument.
+    """
     fact, remedy = f"of type {type(X).__name__}", ""
     if X is None:
         fact = "None"
@@ -114,7 +125,10 @@ def _no_rows(name: str, X: Any) -> InvalidGraphError:
 
 
 def _with_gaps(frame: Any) -> Any:
-    """Return a frame, or its array with NaN in place of missing objects such as ``pandas.NA``."""
+    """Return a frame, or an array of it with NaN for missing objects such as ``pandas.NA``.
+
+    The result is an array if the frame has the method `isna` and its values are objects.
+    """
     if not has(frame, "isna"):
         return frame
     array = np.asarray(frame)
@@ -124,7 +138,7 @@ def _with_gaps(frame: Any) -> Any:
 def _of_arrow(name: str, table: Any) -> Array:
     """Convert an Arrow table, or an object that exports one, to an array.
 
-    Missing numbers become NaN.
+    Missing numbers become NaN. `name` is the name of the argument, for the message.
     """
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     try:
@@ -140,7 +154,12 @@ def _of_arrow(name: str, table: Any) -> Array:
 
 
 def _numbers(name: str, array: Array, table: Any = None) -> Array:
-    """Convert an array of objects to float64. Other arrays are returned unchanged."""
+    """Convert an array of objects to float64. Other arrays are returned unchanged.
+
+    Raise InvalidGraphError, with `name` as the name of the argument, if an object is not a number.
+    `table` is the table from which the array was made, for the names of columns in the message;
+    None if there was none.
+    """
     if array.dtype != object:
         return array
     try:
@@ -154,7 +173,10 @@ def _numbers(name: str, array: Array, table: Any = None) -> Array:
 
 
 def _column_without_numbers(array: Array, table: Any) -> str:
-    """Describe the first column that contains something other than numbers, for a message."""
+    """Describe the first column of `array` that contains something other than numbers.
+
+    `table` gives the names of the columns. The result is "" if no column is found.
+    """
     if array.ndim != 2:
         return ""
     for column, column_name in zip(array.T, column_names(table), strict=False):

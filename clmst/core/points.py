@@ -46,13 +46,13 @@ _TURNED_AT_ONCE = 1 << 15
 class Points:
     """Points, as the complete graph of the distances between them.
 
-    Distances are not stored. A device computes them during the solve, in O(n) memory. They are
-    bitwise equal on every device, so the forest does not depend on the device.
+    Distances are not stored. A device computes them during the solve, in O(n) memory. The bits of a
+    distance are the same on every device, so the forest does not depend on the device.
 
     Parameters
     ----------
     coordinates : array of real numbers, shape (n, d), or data frame, tensor, list of rows
-        One row per point, with d >= 1 coordinates. They must be finite and are converted to
+        One row per point, with d >= 1 coordinates. Coordinates must be finite and are converted to
         float64. For "great-circle" and "haversine" each row is a latitude and a longitude.
     metric : str
         The distance between two points.
@@ -70,9 +70,9 @@ class Points:
           arc is computed from it.
 
         Distances are computed in float64, one dimension after the other, with every operation
-        rounded as IEEE 754 specifies. Those of "rounded-euclidean" and "great-circle" are int64.
-        For "euclidean", very large or very small coordinates are first divided by a power of two,
-        so that no square overflows or vanishes.
+        rounded as IEEE 754 specifies. With "rounded-euclidean" and "great-circle", distances are
+        int64. For "euclidean", very large or very small coordinates are first divided by a power of
+        two, so that no square overflows or vanishes.
     core_distances : array of real numbers, shape (n,), optional
         If given, the weight of a pair is the *mutual reachability distance* of HDBSCAN: the
         greatest of its distance and the core distances of both points (see
@@ -222,9 +222,10 @@ class Points:
         return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
     def with_core_distances(self, core: Any) -> Points:
-        """Return the same points with other core distances.
+        """Return the same points with the core distances `core` in place of the present ones.
 
-        The coordinates are not checked again.
+        None means that the result does not have core distances. The coordinates are not checked
+        again.
         """
         found = copy(self)
         checked = None if core is None else self._checked_core(core)
@@ -232,7 +233,7 @@ class Points:
         return found
 
     def _checked_core(self, given: Any) -> npt.NDArray[np.float64]:
-        """Check core distances and return them as float64 of shape (n,).
+        """Check the core distances `given` and return them as float64 of shape (n,).
 
         Raise InvalidGraphError or InvalidArgumentError if they are wrong; see :func:`checked_core`.
         """
@@ -242,7 +243,7 @@ class Points:
         return core
 
     def subset(self, numbers: Array) -> Points:
-        """Return the points with the given numbers, in this order, with their core distances.
+        """Return the points with the given numbers, in this order, core distances included.
 
         Distances have the same bits as among all points. Nothing is checked again.
         """
@@ -263,10 +264,10 @@ class Points:
         return found
 
     def with_others(self, rows: Any) -> tuple[Points, Points]:
-        """Return these points and others, prepared so that distances between them can be computed.
+        """Return these points and other points, prepared for distances between the two.
 
-        `rows` are the coordinates of the other points. Both results have the same exponent,
-        which is the exponent of these points if it suits the others, and otherwise the exponent of
+        `rows` are the coordinates of the other points. Both results have the same exponent, which
+        is the exponent of these points if it suits the other points, and otherwise the exponent of
         all points together.
         """
         others = Points(rows, self.metric)
@@ -300,7 +301,7 @@ class Points:
         return self._distances(*pairs.check_ends(u, v, self.n_vertices))
 
     def _distances(self, u: Array, v: Array) -> Array:
-        """Return the weights of pairs of points, core distances included."""
+        """Return the weights of the pairs (u[i], v[i]) of points, core distances included."""
         distances = self.distances_to(self, u, v)
         core = self.core_distances
         if core is None:
@@ -311,8 +312,8 @@ class Points:
     def distances_to(self, others: Points, u: Array, v: Array) -> Array:
         """Return the distances of points `u` to points `v` of `others`, without core distances.
 
-        They have the same bits as distances from cl/device/distance.cl. `others` must have the same
-        metric, dimensions and exponent.
+        The distances have the same bits as those from cl/device/distance.cl. `others` must have the
+        same metric, dimensions and exponent.
         """
         return self._converted(self.compared_distances(others, u, v))
 
@@ -327,7 +328,8 @@ class Points:
     def compared_distances(self, others: Points, u: Array, v: Array) -> Array:
         """Return the distances that a device compares, of points `u` to points `v` of `others`.
 
-        They are distances of :attr:`compared_as` between :attr:`planes`, as float64 or int64.
+        These are distances by the metric :attr:`compared_as` between :attr:`planes`, as float64 or
+        int64.
         """
         # The indices are converted once, not by each gather. Terms and sums are computed in place,
         # because new memory is slow.
@@ -386,7 +388,10 @@ class Points:
         return np.asarray(self._converted(self.compared_of(sums)), np.float64)
 
     def _term(self, a: Any, b: Array) -> Any:
-        """Return the term of one dimension in the sum of a distance, and overwrite `a`."""
+        """Return the term of the coordinates `a` and `b` of one dimension in the sum of a distance.
+
+        The array `a` is overwritten.
+        """
         if self.metric == "cosine":
             a *= b
             return a
@@ -397,10 +402,10 @@ class Points:
         return a
 
     def to_graph(self) -> Graph:
-        """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need it.
+        """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need lists.
 
-        Edge ids, and therefore forests, stay the same. It takes O(n**2) time and memory. If the
-        points have two coordinates, the graph's `coordinates` are set for pictures; on a sphere
+        Edge ids, and therefore forests, stay the same. The call takes O(n**2) time and memory. If
+        the points have two coordinates, the graph's `coordinates` are set for pictures; on a sphere
         they are longitude and latitude, in this order.
 
         Raises

@@ -58,7 +58,10 @@ def _directions(radians: Doubles) -> Doubles:
 
 
 def on_unit_sphere(coordinates: Doubles) -> Doubles:
-    """Convert (latitude, longitude) in DDD.MM to x, y, z on the unit sphere, shape (3, n)."""
+    """Convert (latitude, longitude) in DDD.MM to x, y, z on the unit sphere, shape (3, n).
+
+    `coordinates` has the shape (2, n).
+    """
     degrees = np.trunc(coordinates)
     return _directions(PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0)
 
@@ -75,7 +78,10 @@ def squared_chords() -> Doubles:
 
 
 def on_earth(coordinates: Doubles) -> Doubles:
-    """Convert (latitude, longitude) in decimal degrees to x, y, z in cm, shape (3, n)."""
+    """Convert (latitude, longitude) in decimal degrees to x, y, z in cm, shape (3, n).
+
+    `coordinates` has the shape (2, n).
+    """
     return EARTH_RADIUS * _directions(coordinates * (np.pi / 180.0))
 
 

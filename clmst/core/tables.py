@@ -17,7 +17,7 @@ from clmst.core.weight_keys import Array
 
 
 def names_of(data: Any) -> list[Any] | None:
-    """Return the column names of a table, or None if the object is not a table."""
+    """Return the column names of `data`, or None if it is not a table."""
     # A SciPy "dok" matrix is a dict of pairs, and a lazy frame of polars does not have columns yet.
     if has(data, "tocsr") or has(data, "collect", "collect_schema"):
         return None
@@ -74,7 +74,11 @@ def arrays_of(
 
 
 def _column(data: Any, column: Any, name: str) -> Array:
-    """Return a column of a table as an array. Raise InvalidGraphError if a value is missing."""
+    """Return a column of the table `data` as an array.
+
+    Raise InvalidGraphError if a value is missing, or if the column does not exist. `name` says what
+    the table is, for the message.
+    """
     with errors_as(lambda error: InvalidGraphError(
         f"{name} has no column {column!r} ({shown(error)}); it must be a data frame, a table or a "
         "mapping of arrays"

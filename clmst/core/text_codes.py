@@ -42,9 +42,9 @@ def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
 
 
 def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | None:
-    """Return codes and plain strings, or None if a value is missing or is not a string.
+    """Return the codes and the strings `distinct`, as plain str, to which the codes refer.
 
-    A missing value has a negative code.
+    Return None if a value is missing, whose code is negative, or is not a string.
     """
     if codes.size and int(codes.min()) < 0:
         return None

@@ -31,7 +31,10 @@ _is_over = False  # whether the interpreter is shutting down
 
 
 class ThreadTask(Generic[T]):
-    """Work for a thread, and then its result or the `error` that it raised."""
+    """Work for a thread.
+
+    When the work is done, the object has the result, or the exception in `error`.
+    """
 
     __slots__ = ("_done", "_result", "_work", "error")
 
@@ -43,7 +46,7 @@ class ThreadTask(Generic[T]):
         self._done.acquire()
 
     def run(self) -> None:
-        """Do the work, and wake up everyone who waits for it."""
+        """Do the work, and wake up all threads that wait for this task."""
         self.carry_out().release()
 
     def carry_out(self) -> _thread.LockType:
@@ -64,7 +67,7 @@ class ThreadTask(Generic[T]):
             pass
 
     def result(self) -> T:
-        """Block until the work is done, and return its result or raise its exception."""
+        """Block until the work is done. Return the result of the work, or raise its exception."""
         self.wait()
         if self.error is None:
             return self._result
@@ -77,8 +80,8 @@ class ThreadTask(Generic[T]):
 class TaskThread:
     """A thread that runs tasks in the order in which they are started.
 
-    It ends after the last reference to this object is gone. The name is an argument of the thread's
-    first frame, so that tools that show frames display it.
+    The thread ends after the last reference to this object is gone. The name is an argument of the
+    thread's first frame, so that tools that show frames display it.
     """
 
     __slots__ = ("__weakref__", "_owner", "_tasks")
@@ -113,7 +116,10 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Run tasks until the queue yields something else: a dead reference to the owner, or None."""
+    """Run tasks until the queue yields something else: a dead reference to the owner, or None.
+
+    `_name` is not used, but tools that show frames display it.
+    """
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
         while isinstance(task := tasks.get(), ThreadTask):
@@ -125,7 +131,7 @@ def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
 
 @atexit.register
 def _end_all() -> None:
-    """End all threads before the interpreter shuts down, and with it the libraries they use."""
+    """End all threads before the interpreter, and the libraries that the threads use, shut down."""
     global _is_over  # noqa: PLW0603 - it concerns the whole process
     _is_over = True
     for tasks, lives in list(_living.items()):
@@ -154,7 +160,8 @@ def all_of(
     Parameters
     ----------
     workers : sequence of TaskThread
-        Worker k does ``work(k + 1)``. The calling thread does ``work(0)``.
+        The threads besides the calling one. Worker k does ``work(k + 1)``. The calling thread does
+        ``work(0)``.
     work : callable
         Called with the number of the thread.
     rank : callable
@@ -198,7 +205,7 @@ def all_of(
 
 
 def finish(workers: Sequence[TaskThread]) -> None:
-    """Block until the threads have done all the work that they were given."""
+    """Block until the threads of `workers` have done all the work that was given to them."""
     all_of(workers, lambda _: None)
 
 
@@ -209,9 +216,9 @@ def share(
 ) -> None:
     """Let threads take items from a common sequence until it is used up, and block until then.
 
-    `work` is called once in each thread, with the number of the thread from 0 and an iterator that
-    gives each item to one thread only. If a thread raises an exception, the others stop after their
-    present item, and the exception is passed on.
+    `workers` are the threads. `work` is called once in each thread, with the number of the thread
+    from 0 and an iterator that gives each item to one thread only. If a thread raises an exception,
+    the other threads stop after their present item, and the exception is passed on.
     """
     shared = iter(items)  # the iterator of a sequence can be shared by threads
 

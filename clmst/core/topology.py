@@ -79,13 +79,13 @@ def _upper(graph: Graph) -> Graph:
 
 
 def _with_rows(graph: Graph, rows: Array) -> Graph:
-    """Set the cached property `rows` of a graph, so that it is not computed again."""
+    """Set the cached property `rows` of a graph, so that the graph does not compute it again."""
     vars(graph)["rows"] = rows
     return graph
 
 
 def graph_of_matrix(A: Any) -> Graph:
-    """Build the graph of a SciPy matrix so that its edges depend only on where entries are.
+    """Build the graph of a SciPy matrix so that the edges depend only on where entries are.
 
     A matrix that is not canonical gives one edge for each pair of vertices that has an entry, with
     the lesser weight.
@@ -113,8 +113,8 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
 def endpoints(edges: Graph) -> Array:
     """Return the two ends of the edge of each weight, shape (n_input, 2), the lesser one first.
 
-    They are (-1, -1) for a weight without an edge, whose entry was a self-loop or was merged into
-    another entry.
+    Both are -1 for a weight without an edge, whose entry was a self-loop or was merged into another
+    entry.
     """
     dtype = np.int32 if edges.n_vertices <= 1 << 31 else np.int64
     pairs = np.column_stack((edges.rows, edges.indices)).astype(dtype)
@@ -143,9 +143,9 @@ def named_ends(edges: Graph, weight: int) -> str:
 
 
 def _check_same(u: Array, v: Array, rows: Array, columns: Array) -> None:
-    """Raise InvalidGraphError unless two lists of edges in canonical order are equal.
+    """Raise InvalidGraphError unless the edges (u, v) equal the known edges (rows, columns).
 
-    The message names the first edge that differs.
+    Both lists are in canonical order. The message names the first edge that differs.
     """
     common = min(u.size, rows.size)
     differs = (u[:common] != rows[:common]) | (v[:common] != columns[:common])

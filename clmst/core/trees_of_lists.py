@@ -31,9 +31,9 @@ _MOST_CANDIDATES = 256
 
 
 def n_listed(n: int, min_samples: int = 1) -> int:
-    """Return the number of near points in the lists from which a tree begins, the point included.
+    """Return the length of the lists of near points from which a tree begins, the point included.
 
-    It is enough to compute core distances from the lists, too.
+    There are `n` points. The lists are long enough for core distances of `min_samples`, too.
     """
     return min(max(min_samples + 4, _LISTED), n)
 
@@ -43,7 +43,8 @@ def edges_of_tree(points: Points, search: NearestPoints, near: PointLists) -> Ar
 
     `near` are the lists of all points, without core distances, and `search` finds further points.
     The tree respects the core distances of `points`. Return None if a core distance is infinite, or
-    if too many pairs are equally far for lists.
+    if so many pairs are equally far apart that the lists have more than _MOST_CANDIDATES candidates
+    for each point.
     """
     core, n = points.core_distances, points.n_vertices
     if core is not None and not np.isfinite(core).all():
@@ -69,13 +70,17 @@ class _ListedPairs:
         self._new: list[tuple[Numbers, Numbers, Floats]] = []
 
     def add(self, u: Numbers, v: Numbers, weights: Floats) -> None:
-        """Add pairs that may occur twice or be candidates already."""
+        """Add the pairs (u[i], v[i]) with `weights`.
+
+        A pair may occur twice or be a candidate already.
+        """
         self._new.append((np.minimum(u, v), np.maximum(u, v), weights))
 
     def sort(self, component: Numbers) -> tuple[Numbers, Numbers]:
         """Drop pairs inside of components, sort all others, and return the components of both ends.
 
-        `component` has the component of each point.
+        `component` has the component of each point. The results have one entry for each sorted
+        pair.
         """
         given, self._new = [(self.low, self.high, self.weights), *self._new], []
         low, high, weights = map(np.concatenate, zip(*given, strict=True))
@@ -90,7 +95,7 @@ class _ListedPairs:
 
 
 class _ListedForest:
-    """The components of a growing forest, and what is known of the edges between them."""
+    """The components of a growing forest, and what is known of the edges that join components."""
 
     def __init__(self, points: Points, search: NearestPoints, near: PointLists) -> None:
         n = points.n_vertices
@@ -107,7 +112,10 @@ class _ListedForest:
         self._take(np.arange(n), near)
 
     def run(self) -> Array | None:
-        """Merge components until one is left, and return the edges that were taken."""
+        """Merge components until only one exists, and return the edges taken, shape (n - 1, 2).
+
+        Return None if there are more than _MOST_CANDIDATES candidates for each point.
+        """
         self._join_equal_points()
         while self.n_components > 1:
             lightest, least = self._lightest()
@@ -122,7 +130,7 @@ class _ListedForest:
         return np.concatenate([np.zeros((0, 2), np.int64), *self.chosen])
 
     def _take(self, some: Numbers, near: PointLists) -> None:
-        """Add lists of some points to the candidates, and raise the bounds of these points."""
+        """Add the lists `near` of some points to the candidates, and raise these points' bounds."""
         weights = self._weights(some[:, None], near.ids, near.distances)
         is_there = near.ids >= 0
         u = np.broadcast_to(some[:, None], near.ids.shape)[is_there]
@@ -131,7 +139,7 @@ class _ListedForest:
         self.bounds[some] = np.maximum(self.bounds[some], beyond)
 
     def _weights(self, u: Numbers, v: Numbers, distances: Floats) -> Floats:
-        """Return the weights of pairs with given distances, which core distances may raise."""
+        """Return the weights of the pairs (u, v): `distances`, raised to the core distances."""
         if self.core is None:
             return distances
         raised: Floats = np.maximum(np.maximum(distances, self.core[u]), self.core[v])
@@ -153,7 +161,10 @@ class _ListedForest:
         return first.min(axis=0), least
 
     def _merge(self, taken: Numbers) -> None:
-        """Take candidates, which have no cycle, into the forest, and number the components anew."""
+        """Add the candidates at the positions `taken` to the forest, and renumber the components.
+
+        These candidates do not close a cycle.
+        """
         edges = np.stack([self.candidates.low[taken], self.candidates.high[taken]], axis=1)
         self._merge_edges(edges)
 
@@ -164,12 +175,13 @@ class _ListedForest:
         self.component = labels.astype(np.int64)[self.component]
 
     def _join_equal_points(self) -> None:
-        """Join points with the same coordinates to the first of them, if these are many.
+        """Join the points of a group with the same coordinates to the first point of the group.
 
-        They are at distance 0 from one another, and every further point is as far from the first
-        of them as from the others. So the edges of the first one are first in the order of edges,
-        and later searches leave the others out. If points have core distances, this holds where
-        these are 0.
+        Only points whose whole list is at distance 0 are joined, as there are many equal ones then.
+        The points of a group are at distance 0 from one another, and every further point is as far
+        from the first as from the others. So the edges of the first one are first in the order of
+        edges, and later searches leave the others out. If points have core distances, only points
+        with a core distance of 0 are joined.
         """
         if self.points.metric == "cosine":
             return
@@ -197,9 +209,12 @@ class _ListedForest:
     # ----------------------------------------------------------------- longer lists
 
     def _extend(self, weights: Floats) -> None:
-        """Extend the lists of all components but the largest, if they may lack a light edge.
+        """Extend the lists of all components but the largest.
 
-        `weights` has the weight of the lightest candidate of each component.
+        Only points that may lack a light edge do.
+
+        A point may lack one if its bound is not greater than the weight of the lightest candidate
+        of its component. `weights` has the weight of the lightest candidate of each component.
         """
         of_points, n = self.component, self.n
         sizes = np.bincount(of_points)
@@ -223,9 +238,9 @@ class _ListedForest:
                 self._extend_outside(inside, float(weights[of_points[inside[0]]]))
 
     def _extend_outside(self, some: Numbers, weight: float) -> None:
-        """Extend the lists of points of one large component by points outside of the component.
+        """Extend the lists of the points `some` of one large component by points outside of it.
 
-        `weight` is the weight of its lightest candidate, and infinite if there is none.
+        `weight` is the weight of the component's lightest candidate, and infinite if there is none.
         """
         is_outside = self.component != self.component[some[0]]
         outside = np.flatnonzero(is_outside & self.is_first)

@@ -90,7 +90,10 @@ class Verification:
 def verified(
     graph: Any, forest: Forest, *, symmetrize: bool, weight: Any, columns: Any
 ) -> Verification:
-    """Check a forest; see :func:`clmst.verify`, which documents the arguments."""
+    """Check a forest; see :func:`clmst.verify`, which documents the arguments.
+
+    `symmetrize`, `weight` and `columns` say how to read `graph`.
+    """
     listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
         texts, count = list[str](), 0
@@ -103,7 +106,7 @@ def verified(
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
-    """Yield an iterator over the faults of each stage of the check.
+    """Yield an iterator over the faults of the forest for each stage of the check.
 
     The caller must stop after the first stage that finds faults, because later stages rely on
     earlier ones.
@@ -130,7 +133,7 @@ class _Edges:
     ids: Array
 
     def name(self, number: int) -> str:
-        """Describe an edge by its id and its ends."""
+        """Describe edge `number` by the id and the ends of the edge."""
         return f"edge id {self.ids[number]} ({self.u[number]}, {self.v[number]})"
 
 
@@ -138,7 +141,7 @@ class _Edges:
 
 
 def _whole(text: str) -> _Fault:
-    """Return a fault that concerns the whole forest."""
+    """Return a fault that concerns the whole forest, which `text` describes."""
     return np.zeros(1, np.int64), lambda _: text
 
 
@@ -167,7 +170,10 @@ def _check_arrays(graph: Graph, forest: Forest) -> Iterator[_Fault]:
 
 
 def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
-    """Yield the edge ids that are out of range or do not belong to an edge."""
+    """Yield the edge ids in `ids` that are out of range or do not belong to an edge.
+
+    `number_of_id` has the number of the edge of each id, and -1 for an id without an edge.
+    """
     n_input = number_of_id.size
     outside = (ids < 0) | (ids >= n_input)
     yield (
@@ -185,7 +191,10 @@ def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
 
 
 def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]:
-    """Yield the edges whose ends or weights differ from those in the graph."""
+    """Yield the edges of the forest whose ends or weights differ from the same edges in the graph.
+
+    `tree` has the number, among `edges`, of each edge of the forest.
+    """
     u, v = forest.edges.T
     yield (
         np.flatnonzero((u != edges.u[tree]) | (v != edges.v[tree])),
@@ -204,7 +213,10 @@ def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]
 
 
 def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
-    """Yield the edges that occur twice or are not in canonical order."""
+    """Yield the edges of the forest that occur twice or are not in canonical order.
+
+    `ids` and `tree` have the id and the number of each edge of the forest.
+    """
     by_number = np.argsort(tree, kind="stable")
     again = by_number[1:][tree[by_number][1:] == tree[by_number][:-1]]
     yield (again, lambda k: f"edge id {ids[k]} stands in the forest twice; ids must be distinct")
@@ -222,7 +234,10 @@ def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
 
 
 def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
-    """Yield the edges that close a cycle, and the edges of the graph that join two trees."""
+    """Yield the edges that close a cycle, and the edges of the graph that join two trees.
+
+    `n` is the number of vertices, and `tree` has the numbers of the forest's edges.
+    """
     u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
     n_trees, labels = components(n, u, v)
     if n_trees != n - tree.size:
@@ -242,7 +257,8 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
     """Return a mask of the edges that a breadth-first search of all given edges does not use.
 
-    Each of them closes a cycle. The edges must be in canonical order.
+    The edges are (u[i], v[i]), in canonical order, among `n` vertices, and `labels` are the
+    components. Each edge that the search does not use closes a cycle.
     """
     parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
     outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)
@@ -257,7 +273,8 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> I
     """Yield the edges that should be in the forest in place of the last edge on their path.
 
     Every edge outside the forest is compared with the last edge, in the total order, on the path
-    between its ends.
+    between its two ends. `n` is the number of vertices, and `tree` has the numbers of the forest's
+    edges. `maximum` says whether heavier edges come first.
     """
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
     hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
@@ -265,7 +282,10 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> I
     left_out[tree] = False
 
     def faults(start: int) -> tuple[Array, Array]:
-        """Return the edges of a range that should be in the forest, and those that they replace."""
+        """Return the edges that should be in the forest, and the edges of the forest to replace.
+
+        Only the edges of a range that begins at `start` are looked at.
+        """
         others = start + np.flatnonzero(left_out[start : start + _RUN])
         u, v = edges.u[others], edges.v[others]
         bound = by_rank[np.maximum(hierarchy.reaches[u], hierarchy.reaches[v])]
@@ -285,7 +305,10 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> I
 def _comes_before(
     edges: _Edges, others: Array, bounds: Array, *, maximum: bool
 ) -> npt.NDArray[np.bool_]:
-    """Return whether each edge in `others` precedes the edge in `bounds` in the total order."""
+    """Return whether each edge in `others` precedes the edge in `bounds` in the total order.
+
+    Lighter edges come first, or heavier ones if `maximum`.
+    """
     ours, theirs = edges.weights[bounds], edges.weights[others]
     before: npt.NDArray[np.bool_] = theirs > ours if maximum else theirs < ours
     before |= (theirs == ours) & (others < bounds)
@@ -298,6 +321,7 @@ def _describe_faults(
     """Yield descriptions of edges outside the forest that should replace an edge of the forest.
 
     `others` are the edges outside, and `last` the edges that they should replace, pair by pair.
+    `maximum` says whether the forest is a maximum forest.
     """
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (
@@ -319,6 +343,9 @@ def _describe_faults(
 
 
 def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
-    """Return the positions of edges in the total order. `weights` are in canonical order."""
+    """Return the positions of edges in the total order. `weights` are in canonical order.
+
+    If `maximum`, the heaviest edge is the first.
+    """
     dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
     return np.argsort(-dense if maximum else dense, kind="stable")

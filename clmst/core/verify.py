@@ -16,10 +16,10 @@ def verify(
 ) -> Verification:  # fmt: skip
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
-    The check does not solve the graph, and shares no code with the algorithms. It runs on the host.
-    It checks the lengths of the arrays, the edge ids, ends and weights, that the edges do not form
-    cycles, that no edge of the graph joins two trees, and that every other edge comes after all
-    edges on the path between its ends, in the order (weight, position).
+    The check does not solve the graph, and shares no code with the algorithms. The check runs on
+    the host. It examines the lengths of the arrays, the edge ids, ends and weights, that the edges
+    do not form cycles, that no edge of the graph joins two trees, and that every other edge comes
+    after all edges on the path between its ends, in the order (weight, position).
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class Names:
     distinct: Sequence[Hashable]
 
     def split(self, n_rows: int) -> tuple[Names, Names]:
-        """Divide the column into the first `n_rows` rows and the rest. Both share the names."""
+        """Divide the column into the first `n_rows` rows and all later ones. Both share names."""
         first, second = self.codes[:n_rows], self.codes[n_rows:]
         return replace(self, codes=first), replace(self, codes=second)
 
@@ -89,7 +89,10 @@ def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
 
 
 def first_name(name: str, ends: Any) -> str | None:
-    """Return the first end if it is a string, otherwise None."""
+    """Return the first of `ends` if it is a string, otherwise None.
+
+    `name` is the name of the argument, for messages.
+    """
     given = ends if type(ends) in (list, tuple) else as_array(name, ends, error=InvalidGraphError)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.kind not in "UTO"):
         return None
@@ -123,10 +126,11 @@ def _by_sorting(integers: Array) -> tuple[Array, Array]:
 
 
 def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array, Array, Array]:
-    """Renumber the vertices that occur from 0 on, in ascending order of their old numbers.
+    """Renumber the vertices that occur from 0 on, in ascending order of the old numbers.
 
     Return (u, v, old numbers). If every number in the range occurs, the ends may be returned
-    unchanged. Raise InvalidGraphError if the numbers fit neither into int64 nor into uint64.
+    unchanged. `factorize` finds the distinct numbers if they are scattered. Raise InvalidGraphError
+    if the numbers fit neither into int64 nor into uint64.
     """
     if u.size == 0:
         return u, v, np.zeros(0, np.int64)
@@ -196,7 +200,10 @@ def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:
-    """Convert a column of ends to names. Integers become names too."""
+    """Convert a column of ends to names. Integers also become names.
+
+    `factorize` finds the distinct integers.
+    """
     if isinstance(ends, Names):
         return ends
     codes, distinct = factorize(ends)
@@ -204,7 +211,7 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
 
 
 def _number_names(source: Names, target: Names) -> NumberedEdges:
-    """Give numbers to names in the order in which rows contain them, source before target."""
+    """Give numbers to names in the order of the rows, in each row the source before the target."""
     if source.distinct is target.distinct:
         names = source.distinct
         ends = [source.codes.astype(np.uint32), target.codes.astype(np.uint32)]
@@ -224,7 +231,7 @@ def _number_names(source: Names, target: Names) -> NumberedEdges:
 
 
 def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Array]]:
-    """Return the distinct names of both columns, and the index of the name of each end."""
+    """Return the distinct names in `source` and `target`, and the index of the name of each end."""
     known: dict[Hashable, int] = {}
     ends = []
     for column in (source, target):
@@ -243,7 +250,10 @@ def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Ar
 
 
 def label_of(labels: Any, vertex: int) -> str:
-    """Return the name of a vertex, or its number if `labels` is None, for error messages."""
+    """Return the text of a vertex for error messages: its label, or its number without labels.
+
+    `labels` is None if the vertices do not have labels.
+    """
     if labels is None:
         return str(vertex)
     name = labels[vertex]
@@ -272,9 +282,9 @@ def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
 
 
 def as_tuple(name: Any) -> Any:
-    """Convert lists and arrays, including nested ones, to tuples.
+    """Convert a list or an array, and any nested ones, to a tuple.
 
-    Other values are returned unchanged.
+    A `name` of any other type is returned unchanged.
     """
     if isinstance(name, np.ndarray):
         name = name.tolist()

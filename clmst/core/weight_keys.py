@@ -58,8 +58,8 @@ def check_dtype(dtype: np.dtype[Any]) -> None:
 def as_weights(values: Any) -> Array:
     """Convert `values` to an array of a supported dtype in native byte order.
 
-    The result is a view if possible. Raise InvalidGraphError if the dtype is not supported, or if a
-    list mixes integers and floats so that NumPy would round an integer.
+    An array that has such a dtype is not copied. Raise InvalidGraphError if the dtype is not
+    supported, or if a list mixes integers and floats so that NumPy would round an integer.
     """
     array: Array = values
     if type(values) is not np.ndarray:
@@ -184,13 +184,13 @@ class Encoding:
 
     @property
     def kind(self) -> WeightKind:
-        """The kind of number that a word stores, which determines its sort key."""
+        """The kind of number that a word stores. It determines how a word becomes a sort key."""
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
 
     def encode(self, weights: Array) -> Array | None:
-        """Convert weights of `dtype` to words, or return None if one of them does not fit. O(m).
+        """Convert weights of `dtype` to words. Return None if any weight does not fit. O(m).
 
         No weight may be NaN.
         """
@@ -201,7 +201,10 @@ class Encoding:
         return self.encode_in_range(weights)
 
     def encode_in_range(self, weights: Array) -> Array | None:
-        """Convert weights to words like :meth:`encode`, but assume that integers fit."""
+        """Convert weights to words like :meth:`encode`, but assume that integers fit.
+
+        Return None if a float does not fit.
+        """
         if self.stored == self.dtype:
             return np.ascontiguousarray(weights).view(self.word)
         if self.dtype.kind == "f":
@@ -221,7 +224,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedWeights:
-    """Weights in the form in which devices store them: one word per slot, and the encoding."""
+    """Weights in the form in which a device stores them: one word per slot, and the encoding."""
 
     encoding: Encoding
     # The words, as a view of the caller's array if possible; or a function that reads the words of
@@ -234,7 +237,7 @@ class EncodedWeights:
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
-        """Return the words of the given slots, or of all slots.
+        """Return the words of the slots `at`, or of all slots if `at` is None.
 
         A word has the bits of a weight as it is stored, before it is converted to a sort key. A
         slot is a CSR entry.
@@ -246,7 +249,7 @@ class EncodedWeights:
 
     @property
     def kind(self) -> WeightKind:
-        """The kind of number that a word stores, which determines its sort key."""
+        """The kind of number that a word stores. It determines how a word becomes a sort key."""
         return self.encoding.kind
 
     @property
@@ -255,7 +258,10 @@ class EncodedWeights:
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:
-        """Return the keys (:func:`order_keys`) of the weights at the given slots."""
+        """Return the keys (:func:`order_keys`) of the weights at the slots `at`.
+
+        If `descending`, the heaviest weight has the least key.
+        """
         return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
 
 
@@ -266,8 +272,8 @@ def encode(weights: Array) -> EncodedWeights:
     doubles that are all float32 values or all integers in a range of less than 2**32. All other
     64-bit weights keep 64 bits. Weights of up to 32 bits are returned as a view, not a copy.
 
-    No weight may be NaN. O(m). If weights cannot be narrowed, this is usually detected within the
-    first million elements.
+    No weight may be NaN. O(m). The weights are converted block by block, and the first block that
+    does not fit ends the attempt.
     """
     weights = np.ascontiguousarray(weights)
     for encoding in _encodings(weights):
@@ -296,7 +302,7 @@ def _encodings(weights: Array) -> Iterator[Encoding]:
 
 
 def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) -> Array | None:
-    """Return ``weights - offset`` as `dtype`, or None if an element would change its value.
+    """Return ``weights - offset`` as `dtype`. Return None if any element would change in value.
 
     `offset` must be an integer below 2**52 in magnitude, so that the subtraction is exact for all
     elements that are accepted.
