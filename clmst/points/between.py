@@ -13,7 +13,10 @@ from clmst.points.metrics import scipys_name, scipys_parameters, usual_name
 
 
 def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
-    """Compute the distances of the rows of `some` to the rows of `every`, shape (m, n)."""
+    """Compute the distances of the rows of `some` to the rows of `every`, shape (m, n).
+
+    `metric` and `metric_params` are the parameters of an HDBSCAN estimator.
+    """
     from scipy.spatial.distance import cdist  # takes a tenth of a second
 
     name = usual_name(metric)

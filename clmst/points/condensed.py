@@ -48,6 +48,7 @@ def condensed_tree(
     Several trees are joined at an infinite height. Merges of equal heights are separate splits if
     `ties` is "sequential", and one split into more than two clusters if it is "simultaneous". With
     `weights`, each vertex stands for several equal points, which are joined at their `own_heights`.
+    If both are None, each vertex is one point.
     """
     if forest.n_vertices == 1:
         zero = np.zeros(1, np.int64)
@@ -91,13 +92,14 @@ def choose_clusters(
     max_size: int | None = None,
     allow_single: bool = False,
 ) -> Chosen:
-    """Choose clusters of a condensed tree by HDBSCAN's parameters. No chosen one is inside another.
+    """Choose clusters of a condensed tree by HDBSCAN's parameters, none of them inside another.
 
     Returns a mask of the clusters. The method "eom" chooses the most stable clusters of at most
-    `max_size` points that are born at a height of at most `epsilon_max`. The root is born at its
-    greatest height. The method "leaf" chooses the clusters that contain no other cluster. A
-    chosen cluster that is born below the height `epsilon` is replaced by the first cluster around
-    it that is not. The root is chosen by "eom" only, and only with `allow_single`.
+    `max_size` points that are born at a height of at most `epsilon_max`. None as `max_size` means
+    no limit. The root is born at the root's greatest height. The method "leaf" chooses the clusters
+    that contain no other cluster. If a chosen cluster is born below the height `epsilon`, the first
+    cluster around it that is born at that height or above replaces it. The root is chosen by "eom"
+    only, and only with `allow_single`.
     """
     if method == "leaf":
         chosen = tree.is_leaf.copy()
@@ -113,7 +115,10 @@ def choose_clusters(
 
 
 def _births(tree: CondensedTree) -> Floats:
-    """Return the height at which each cluster is born; for the root, its greatest height."""
+    """Return the height at which each cluster of a tree is born, shape (k,).
+
+    The root is born at the greatest height at which it loses a point or splits.
+    """
     first = tree.birth.copy()
     in_root = tree.point_cluster == 0
     first[0] = min(tree.death[0], tree.point_lambda[in_root].min(initial=np.inf))
@@ -125,9 +130,9 @@ def _births(tree: CondensedTree) -> Floats:
 def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: bool) -> Chosen:
     """Choose the clusters with the greatest total stability, so that none is inside another.
 
-    No cluster of the mask `is_too_large` is chosen. It takes one step in Python for each cluster
-    that is split. It is a loop and not a recursion, because a tree may be as deep as it has
-    clusters.
+    No cluster of the mask `is_too_large` is chosen, and the root only with `allow_single`. The
+    choice takes one step in Python for each cluster that is split. The steps are a loop and not a
+    recursion, because a tree may be as deep as it has clusters.
     """
     chosen = ~is_too_large
     chosen[(_divided_exactly if tree.sums_exactly else _divided)(tree, is_too_large)] = False
@@ -137,7 +142,11 @@ def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: boo
 
 
 def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
-    """Find the clusters for which the clusters inside them are chosen, being more stable."""
+    """Find the clusters whose inner clusters are chosen in their place.
+
+    The inner clusters of a cluster are chosen if their total stability is greater, or if the mask
+    `is_too_large` contains the cluster.
+    """
     is_leaf = tree.is_leaf
     of_leaves = np.where(is_leaf & ~is_too_large, tree.stability, 0.0)
     inside = sums(tree.parent[1:], of_leaves[1:], tree.n_clusters).tolist()
@@ -154,7 +163,10 @@ def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
 
 
 def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
-    """Find the same clusters as `_divided`, by sums that do not depend on the order of clusters."""
+    """Find the same clusters as `_divided`, by sums that do not depend on the order of clusters.
+
+    The arguments are the tree and the mask of clusters that must not be chosen.
+    """
     parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
     inside: list[list[float]] = [[] for _ in parent]  # of each cluster: the best of its children
     divided = []
@@ -172,10 +184,10 @@ def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
 def _not_below(
     epsilon: float, tree: CondensedTree, chosen: Chosen, *, allow_single: bool
 ) -> Chosen:
-    """Replace each chosen cluster that is born below the height `epsilon`.
+    """Replace each chosen cluster of a tree that is born below the height `epsilon`.
 
-    Its replacement is the first cluster around it that is born above that height. Without
-    `allow_single` the search ends below the root.
+    The replacement of a cluster is the first cluster around it that is born above that height.
+    Without `allow_single` the search ends below the root.
     """
     with np.errstate(divide="ignore"):
         heights = 1 / tree.birth
@@ -191,14 +203,17 @@ def _not_below(
 
 
 def _topmost(tree: CondensedTree, chosen: Chosen) -> Chosen:
-    """Return the mask of the chosen clusters that are not inside another chosen cluster."""
+    """Return the mask of the chosen clusters that are not inside another chosen cluster.
+
+    `chosen` is a mask of the clusters of the tree.
+    """
     within = chosen[first_above(tree, chosen)[tree.above]]
     within[0] = False
     return chosen & ~within
 
 
 def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
-    """Find the first cluster in the mask `stops` on the way from each cluster to the root.
+    """Find the first cluster in the mask `stops` on the way from each cluster to the tree's root.
 
     The way begins with the cluster itself. The result is cluster 0, the root, if no cluster on the
     way is in the mask. Uses pointer jumping, in O(k log k) for k clusters.
@@ -219,9 +234,9 @@ def share_of(density: Array, greatest: Array) -> Floats:
 
 
 def grades_of(separation: Floats, sparseness: Floats) -> Floats:
-    """Grade clusters from -1 to 1 by how far apart they are, beside how sparse they are inside.
+    """Grade clusters from -1 to 1 by how far apart they are and how sparse they are inside.
 
-    The grade is the difference, divided by the greater of both.
+    The grade is `separation` minus `sparseness`, divided by the greater of both.
     """
     with np.errstate(invalid="ignore"):
         return np.where(
@@ -236,8 +251,9 @@ def label_points(
 ) -> tuple[npt.NDArray[Any], Floats, Nodes]:
     """Return the labels of points, the strengths of membership, and the cluster of each label.
 
-    Labels are numbered from 0 in the order of the least points of the clusters. Noise has the label
-    -1 and the strength 0.
+    `chosen` is the mask of the chosen clusters of the tree. Labels are numbered from 0 in the order
+    of the least points of the clusters. Noise has the label -1 and the strength 0. If the root is
+    chosen, points that leave it above the height `epsilon` are noise.
     """
     owner = first_above(tree, chosen)
     owner[~chosen[owner]] = NOISE

@@ -120,8 +120,8 @@ def by_blocks(
 ) -> npt.NDArray[np.float64]:
     """Compute the core distances of points block by block.
 
-    `block_points` is the argument of :func:`core_distances`. Raises InvalidArgumentError if the
-    points are not Points.
+    `min_samples` and `block_points` are arguments of :func:`core_distances`. Raises
+    InvalidArgumentError if the points are not Points.
     """
     from clmst.blocks.options import BlockOptions
     from clmst.blocks.solve import check_points, core_distances_by_blocks
@@ -134,7 +134,10 @@ def by_blocks(
 
 
 def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points, on a device that can or otherwise on the host."""
+    """Compute the core distances of points, on a device that can or otherwise on the host.
+
+    `min_samples` and `device` are arguments of :func:`core_distances`.
+    """
     if min_samples == 1 or points.n_vertices == 0:
         if device is not None:
             get_device(device)  # raises if the name is wrong
@@ -150,10 +153,11 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
 def _on_device(
     points: Points, min_samples: int, device: Device, *, is_named: bool
 ) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points on one device.
+    """Compute the core distances of points on one device, for `min_samples`.
 
-    The host computes them if the router says so, and if the caller has named a device that lacks
-    doubles. Otherwise such a device raises UnsupportedDeviceError.
+    The host computes them if the router says so. If the device lacks doubles, the host computes
+    them if the caller has named the device (`is_named`), and UnsupportedDeviceError is raised
+    otherwise.
     """
     k, way = min_samples - 1, route.HOST
     if device.capabilities.doubles or not is_named:
@@ -166,13 +170,16 @@ def _on_device(
 
 
 def core_by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points on the host."""
+    """Compute the core distances of points for `min_samples` on the host."""
     near = complete_trees.near_points(points, min_samples)
     return complete_trees.core_distances(points, min_samples, near=near)
 
 
 def core_of_matrix(weights: Array, min_samples: int) -> npt.NDArray[np.float64]:
-    """Compute the core distance of each row of a matrix of distances. The diagonal counts as 0."""
+    """Compute the core distance of each row of a matrix of distances, for `min_samples`.
+
+    `weights` has the shape (n, n). Its diagonal counts as 0.
+    """
     n = weights.shape[0]
     core, n_rows = np.empty(n), max(_CELLS_AT_ONCE // max(n, 1), 1)
     for first in range(0, n, n_rows):
@@ -213,7 +220,7 @@ def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
 
 
 def _without_loops(graph: Graph) -> tuple[Array, Array]:
-    """Return the row offsets and the weights of a graph without its self-loops."""
+    """Return the row offsets and the weights of a graph from which self-loops are removed."""
     n, counts = graph.n_vertices, np.diff(graph.indptr)
     rows = np.repeat(np.arange(n), counts)
     is_edge = rows != graph.indices
@@ -233,10 +240,11 @@ def reachability_graph(
     """Build a graph whose weights are the mutual reachability distances of a graph, times `alpha`.
 
     The weight of (u, v) is the greatest of three numbers: the distance of u and v, and `alpha`
-    times the core distance of each. A core distance is the distance to the `min_samples`-th nearest
-    point, the point itself being the first. The result stores all pairs of points, in O(n**2)
-    memory, unless `graph` lists its edges. Raises InvalidGraphError if a point of a graph that
-    lists its edges has too few neighbours. If `core` is given, these are the core distances.
+    times the core distance of each. `core` has the core distances. If it is None, they are
+    computed: a core distance is the distance to the `min_samples`-th nearest point, the point
+    itself being the first. The result stores all pairs of points, in O(n**2) memory, unless `graph`
+    lists its edges. Raises InvalidGraphError if a point of a graph that lists its edges has fewer
+    than `min_samples` - 1 neighbours and `core` is None.
     """
     from scipy.spatial.distance import squareform  # takes a tenth of a second
 
@@ -249,7 +257,11 @@ def reachability_graph(
 
 
 def _of_matrix(weights: Array, min_samples: int, alpha: float, core: Array | None) -> DenseGraph:
-    """Build the mutual reachability graph of a matrix of distances, whose diagonal counts as 0."""
+    """Build the mutual reachability graph of a matrix of distances, whose diagonal counts as 0.
+
+    `weights` is the matrix, shape (n, n). The other arguments are as in :func:`reachability_graph`,
+    where None as `core` means that core distances are computed.
+    """
     mutual = weights.astype(np.result_type(weights, np.float32))
     np.fill_diagonal(mutual, 0)
     core = core_of_matrix(mutual, min_samples) if core is None else core
@@ -260,9 +272,12 @@ def _of_matrix(weights: Array, min_samples: int, alpha: float, core: Array | Non
 
 
 def _of_edges(graph: Graph, min_samples: int, alpha: float, core: Array | None) -> Graph:
-    """Build the mutual reachability graph of a graph that lists its edges; it has the same edges.
+    """Build the mutual reachability graph of a graph that lists its edges.
 
-    It needs a few words of memory for each edge.
+    Both have the same edges.
+
+    The arguments are as in :func:`reachability_graph`, where None as `core` means that core
+    distances are computed. A few words of memory are needed for each edge.
     """
     core = core_of_edges(graph.symmetrised(), min_samples) if core is None else core
     core = core * alpha

@@ -51,7 +51,7 @@ class Dendrogram:
 
 @lasting("computing a dendrogram")
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
-    """Compute the dendrogram of a minimum spanning forest, and wait for it.
+    """Compute the dendrogram of a minimum spanning forest. Blocks until it is complete.
 
     With `join_components`, the trees of the forest are joined at the end, each to the first tree,
     at an infinite height. Otherwise InvalidForestError is raised if the forest has several trees.
@@ -90,9 +90,9 @@ def made_of_edges(
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
-        """Call `use` with a launcher of the device `found`, if it passes its dendrogram self-test.
+        """Call `use` with a launcher of the device `found`, if the device passes the self-test.
 
-        Raises an error if the device fails the self-test.
+        Raises an error if the device fails the self-test of dendrograms.
         """
         serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
         case = FEW_VERTICES if serial else MANY_VERTICES
@@ -113,11 +113,11 @@ def made_of_edges(
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
-    """Enqueue the computation of a dendrogram, and return its arrays on the device.
+    """Enqueue the computation of a forest's dendrogram, and return the arrays on the device.
 
     `edges` are the edges of the forest as uint32, followed by edges that join its trees, and
     `heights` are their heights. Keep `edges` until the device has finished, because the device may
-    read it later.
+    read the array later.
     """
     n, device = forest.n_vertices, launch.device
     order = rising_order(forest.weights, launch)
@@ -128,7 +128,7 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
 
 
 def with_joined(order: Array, heights: Array) -> Array:
-    """Return the order of a forest's edges, followed by the edges that join its trees.
+    """Return the order of a forest's edges, followed by the edges that join the forest's trees.
 
     `order` has the positions of the forest's own edges, sorted by weight. The edges that join trees
     are behind them in `heights`.
@@ -195,7 +195,10 @@ def cut(forest: Forest, height: Any, k: Any) -> Labels:
 
 
 def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
-    """Count, for each height, how many edges a cut at that height merges, in the order `order`."""
+    """Count, for each height, how many edges a cut at that height merges.
+
+    The edges of the forest are merged in the order of the positions in `order`.
+    """
     weights, none = forest.weights[order], np.zeros(heights.shape, np.bool_)
     if weights.dtype.kind in "iu" and heights.dtype != weights.dtype:
         heights, none = _whole_numbers(heights, weights.dtype, up=forest.maximum)
@@ -209,8 +212,8 @@ def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
 def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[Array, Array]:
     """Round heights to integers of the weights' dtype, and mark the heights that no weight reaches.
 
-    With `up`, heights are rounded up, else down. They are rounded because NumPy would compare
-    64-bit integers with other numbers as floats, which is not exact.
+    With `up`, heights are rounded up, else down. Without rounding, NumPy would compare 64-bit
+    integers with other numbers as floats, which is not exact.
     """
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     rounded = math.ceil if up else math.floor
@@ -223,9 +226,9 @@ def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[A
 def _labels(n: int, edges: Array, merged: Array) -> Labels:
     """Return the cluster of each vertex, in one row for each number of merged edges in `merged`.
 
-    The cuts are computed from the fewest merges to the most. Each begins with the clusters of the
-    previous cut, and merges only the further edges. Clusters are numbered in the order of their
-    least vertices.
+    There are `n` vertices, and `edges` are in the order in which they are merged. The cuts are
+    computed from the fewest merges to the most. Each begins with the clusters of the previous cut,
+    and merges only the further edges. Clusters are numbered in the order of their least vertices.
     """
     from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
 
@@ -260,10 +263,10 @@ def _real_numbers(height: Any) -> Array:
 
 
 def _counts(k: Any, forest: Forest) -> Array:
-    """Return numbers of clusters as int64.
+    """Return `k`, one or several numbers of clusters, as int64.
 
-    Raises InvalidArgumentError unless each is an integer from the number of trees to the number of
-    vertices.
+    Raises InvalidArgumentError unless each is an integer from the number of trees of the forest to
+    the number of vertices.
     """
     counts = as_array("k", k)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:

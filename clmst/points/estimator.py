@@ -55,7 +55,7 @@ class ClusterEstimator:
         return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name. They take effect at the next fit.
+        """Set parameters by name. The new values take effect at the next fit.
 
         Parameters
         ----------
@@ -82,7 +82,10 @@ class ClusterEstimator:
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the clusters of points; each subclass defines its own method."""
+        """Find the clusters of the points `X`. Each subclass defines this method.
+
+        `y` is ignored.
+        """
         raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
@@ -138,7 +141,10 @@ class ClusterEstimator:
         return html_of_clusters(repr(self), rows, points, labels)
 
     def _places(self) -> tuple[Array, Array] | None:
-        """Return the finite points of the fit and their labels, or None if there are no points."""
+        """Return the finite points of the fit and the labels of these points, or None.
+
+        None means that the fit was not of points.
+        """
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -161,10 +167,10 @@ class ClusterEstimator:
 
 
 def not_fitted(message: str) -> NotFittedError:
-    """Create the error of an estimator that has not been fitted.
+    """Create the error of an estimator that has not been fitted, with this message.
 
-    If scikit-learn has been imported, the error is scikit-learn's NotFittedError, too, which its
-    programs catch.
+    If scikit-learn has been imported, the error is also scikit-learn's NotFittedError, which
+    programs for scikit-learn catch.
     """
     theirs = sys.modules.get("sklearn.exceptions")
     return (NotFittedError if theirs is None else _joint_error(theirs.NotFittedError))(message)
@@ -172,7 +178,7 @@ def not_fitted(message: str) -> NotFittedError:
 
 @cache
 def _joint_error(theirs: type[Exception]) -> type[NotFittedError]:
-    """Return the class of errors that are clmst's NotFittedError and another one."""
+    """Return a class of errors that derives from clmst's NotFittedError and from `theirs`."""
     return type(
         "NotFittedError", (NotFittedError, theirs), {"__module__": NotFittedError.__module__}
     )
@@ -193,15 +199,16 @@ def note_features(estimator: ClusterEstimator, X: Any, n_features: int | None = 
 
 
 def _names(X: Any) -> list[str] | None:
-    """Return the names of the columns if there are some and all are strings, and None otherwise."""
+    """Return the column names of `X`, or None if there are none or if any is not a string."""
     names = column_names(X)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
-    """Raise if the columns of new points have other names, or another order, than in the fit.
+    """Raise if the columns of new points `X` have other names, or another order, than in the fit.
 
-    A UserWarning is given if only one of the two has names. Both follow scikit-learn's estimators.
+    A UserWarning is given if only one of the two has names. The rules are those of scikit-learn's
+    estimators.
 
     Raises
     ------

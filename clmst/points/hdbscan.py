@@ -358,8 +358,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the labels of new points in the clusters of the fit, which do not change.
 
-        They are the labels that :func:`clmst.cluster.approximate_predict` returns, which also
-        returns probabilities. Its notes and errors hold here, too.
+        The labels are the ones that :func:`clmst.cluster.approximate_predict` returns together with
+        probabilities. The notes and errors of that function hold here, too.
 
         Parameters
         ----------
@@ -393,8 +393,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     def generate_prediction_data(self) -> None:
         """Prepare predictions now, which the first prediction would do otherwise.
 
-        It computes the core distances of the fit again, and builds a search tree. It exists for
-        compatibility with hdbscan.
+        The method computes the core distances of the fit again, and builds a search tree. It exists
+        for compatibility with hdbscan.
 
         Raises
         ------
@@ -409,10 +409,10 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     ) -> npt.NDArray[np.int64]:
         """Find the clusters of DBSCAN without border points (DBSCAN*) for one distance threshold.
 
-        It cuts the spanning forest of the fit and does not compute distances, so it is quick to
-        call for many thresholds. `min_samples` of the fit decides which points are dense. A point
-        that is not dense at the threshold is a cluster of its own, which becomes noise unless
-        `min_cluster_size` is 1.
+        The method cuts the spanning forest of the fit and does not compute distances, so it is
+        quick to call for many thresholds. `min_samples` of the fit decides which points are dense.
+        A point that is not dense at the threshold is a cluster of its own, which becomes noise
+        unless `min_cluster_size` is 1.
 
         Parameters
         ----------
@@ -457,7 +457,10 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return self._given.spread(number[labels], INFINITE, MISSING, NOISE)
 
     def _sizes_at(self, height: float, labels: Array) -> Array:
-        """Return the number of points of each cluster of a cut, with their weights."""
+        """Return the number of points of each cluster of a cut at a height, with sample weights.
+
+        `labels` has the cluster of each vertex.
+        """
         counts, weights = np.bincount(labels), self._given.weights
         if weights is None:
             return counts
@@ -474,14 +477,20 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
 
     @property
     def _metric_params(self) -> dict[str, Any] | None:
-        """The arguments of the metric: `metric_params`, and `p` if it is Minkowski's distance."""
+        """The arguments of the metric: `metric_params`, and `p` for Minkowski's distance.
+
+        None if there are not any.
+        """
         is_of_power = isinstance(self.metric, str) and usual_name(self.metric) == "minkowski"
         if self.p is None or not is_of_power:
             return self.metric_params
         return {"p": self.p, **(self.metric_params or {})}
 
     def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
-        """Set the centres that `store_centers` requests, and delete the centres of earlier fits."""
+        """Set the centres that `store_centers` requests, and delete the centres of earlier fits.
+
+        `given` has the finite rows. `labels` and `strengths` belong to these rows.
+        """
         for name in ("centroids_", "medoids_"):
             vars(self).pop(name, None)
         rows = given.rows
@@ -529,7 +538,7 @@ _OF_HDBSCAN = ("approx_min_span_tree", "gen_min_span_tree", "prediction_data", *
 
 
 def _check_numbers(model: HDBSCAN) -> None:
-    """Raise InvalidArgumentError unless each parameter that is a real number is in its range."""
+    """Raise InvalidArgumentError unless each real number among a model's parameters is in range."""
     for name in (
         "alpha", "cluster_selection_epsilon", "cluster_selection_persistence",
         "cluster_selection_epsilon_max",
@@ -551,7 +560,7 @@ def _check_numbers(model: HDBSCAN) -> None:
 
 
 def _check_metric_params(model: HDBSCAN) -> None:
-    """Raise InvalidArgumentError unless the arguments of the metric are a dict that agrees with p.
+    """Raise InvalidArgumentError unless the model's `metric_params` are a dict that agrees with p.
 
     Minkowski's power may be given by `p`, or in `metric_params`, or equal in both.
     """
@@ -565,7 +574,7 @@ def _check_metric_params(model: HDBSCAN) -> None:
 
 
 def check_parameters(model: HDBSCAN) -> None:
-    """Raise InvalidArgumentError unless every parameter of the estimator is in its range."""
+    """Raise InvalidArgumentError unless every parameter of the estimator `model` is in range."""
     check_metric(model.metric)
     check_integer("min_cluster_size", model.min_cluster_size, low=2)
     for name, low in (("min_samples", 1), ("max_cluster_size", 0)):

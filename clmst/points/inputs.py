@@ -44,7 +44,10 @@ _UNITS = 16  # units in the last place by which rounding may bring a distance be
 def forest_of(
     X: Any, metric: Any, metric_params: Any, device: Any, block_points: Any = None
 ) -> Forest:
-    """Compute the minimum spanning forest of an input, or return the input if it is a Forest."""
+    """Compute the minimum spanning forest of an input `X`. A Forest is returned unchanged.
+
+    The other arguments are those of :func:`clmst.cluster.single_linkage`.
+    """
     if isinstance(X, Forest):
         return X
     graph = graph_of(X, metric, metric_params)
@@ -52,11 +55,11 @@ def forest_of(
 
 
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
-    """Convert an input of clustering to a graph of distances.
+    """Convert `X`, an input of clustering, to a graph of distances by a metric.
 
-    Raises InvalidGraphError if the input is malformed or empty. Points become
-    :class:`Points`, or a :class:`DenseGraph` of all distances if the metric is not one of Points. A
-    matrix of distances becomes a DenseGraph, and a sparse one a :class:`Graph`.
+    Raises InvalidGraphError if the input is malformed or empty. Points become :class:`Points`, or a
+    :class:`DenseGraph` of all distances if the metric is not one of Points. A matrix of distances
+    becomes a DenseGraph, and a sparse one a :class:`Graph`.
     """
     graph = _given(X, check_metric(metric), metric_params)
     if graph.n_vertices == 0:
@@ -65,7 +68,7 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
 
 
 def _given(X: Any, metric: Any, metric_params: Any) -> Any:
-    """Convert an input to a graph of distances, which may be empty."""
+    """Convert `X` to a graph of distances by a metric. The graph may be empty."""
     if sparse.issparse(X):
         return of_sparse(X)
     if is_graph(X):
@@ -80,10 +83,10 @@ def _given(X: Any, metric: Any, metric_params: Any) -> Any:
 
 
 def is_graph(X: Any) -> bool:
-    """Return True if an object is a graph of clmst or of another library.
+    """Return True if `X` is a graph of clmst or of another library.
 
-    A graph of clmst may be on the host or on a device. A matrix and a data frame are not graphs.
-    They contain points, unless the caller states that they contain distances.
+    A graph of clmst may be on the host or on a device. A matrix and a data frame are not graphs:
+    they contain points, unless the caller states that they contain distances.
     """
     if isinstance(X, Graph | DenseGraph | Points):
         return True
@@ -135,7 +138,7 @@ def filled(matrix: Any, name: str = "X") -> Array:
 
 
 def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGraph:
-    """Convert points and a metric to a graph of distances.
+    """Convert an array of points and a metric to a graph of distances.
 
     The result is :class:`Points`, which compute distances when they are needed, if clmst has the
     metric. Otherwise it is a matrix of all distances, in O(n**2) memory.
@@ -154,9 +157,9 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
 
 
 def _warn_of_radians(points: Points) -> None:
-    """Give a GraphWarning if all coordinates are so near 0 that they may be radians.
+    """Give a GraphWarning if all coordinates are between -2 pi and 2 pi, so they may be radians.
 
-    The coordinates are latitudes and longitudes in degrees.
+    The coordinates of the points are latitudes and longitudes in degrees.
     """
     coordinates = points.coordinates
     if coordinates.size and np.abs(coordinates).max() <= 2 * np.pi:
@@ -171,7 +174,7 @@ def _warn_of_radians(points: Points) -> None:
 
 
 def checked_graph(graph: Any) -> Any:
-    """Return the graph itself, or raise InvalidGraphError if one of its weights is negative."""
+    """Return the graph itself. Raise InvalidGraphError if a weight of the graph is negative."""
     weights = None if isinstance(graph, Points) else graph.weights
     if weights is not None and weights.size and weights.dtype.kind != "u" and weights.min() < 0:
         lightest = int(weights.argmin())
@@ -188,7 +191,7 @@ def checked_graph(graph: Any) -> Any:
 
 
 def of_sparse(matrix: Any) -> Graph:
-    """Convert a sparse matrix of distances to a Graph. One direction of an edge is enough.
+    """Convert a sparse matrix of distances to a Graph. An edge may be stored in one direction only.
 
     If both directions are stored, they may differ by rounding, and the lesser distance counts.
     Raises InvalidGraphError if they differ by more, or if a distance is negative.
@@ -209,7 +212,10 @@ def of_sparse(matrix: Any) -> Graph:
 
 
 def _check_both_directions(graph: Graph, stored: Any) -> None:
-    """Raise InvalidGraphError if the two directions of an edge differ by more than rounding."""
+    """Raise InvalidGraphError if the two directions of an edge differ by more than rounding.
+
+    `stored` is the caller's matrix in COO form, and `graph` has been made from it.
+    """
     n, is_edge = np.uint64(graph.n_vertices), stored.row != stored.col
     u, v, given = (array[is_edge] for array in (stored.row, stored.col, stored.data))
     rows = np.repeat(np.arange(graph.n_vertices, dtype=np.uint64), np.diff(graph.indptr))
@@ -228,7 +234,7 @@ def _check_both_directions(graph: Graph, stored: Any) -> None:
 
 
 def precomputed(array: Array) -> DenseGraph:
-    """Convert a matrix of distances, square or in SciPy's condensed form, to a DenseGraph.
+    """Convert an array of distances, square or in SciPy's condensed form, to a DenseGraph.
 
     Cells (i, j) and (j, i) may differ by rounding, and then the lesser distance counts. Raises
     InvalidGraphError if they differ by more, or if a distance is negative or NaN.
@@ -274,7 +280,7 @@ def _without_rounding(array: Array) -> Array:
 
 
 def check_nearly_symmetric(array: Array) -> None:
-    """Raise InvalidGraphError if a matrix contains NaN, or is asymmetric beyond rounding."""
+    """Raise InvalidGraphError if an array contains NaN, or is asymmetric beyond rounding."""
     wrong = np.argwhere(np.isnan(array))
     if wrong.size:
         i, j = wrong[0].tolist()
@@ -289,7 +295,7 @@ def check_nearly_symmetric(array: Array) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distances:
-    """The distances of an input's finite rows, and the row of each vertex of their graph."""
+    """The distances between an input's finite rows, and the row of each vertex of their graph."""
 
     graph: Any  # the graph of distances, whose vertices are the finite rows
     n_rows: int  # the number of all rows of the input
@@ -309,7 +315,7 @@ class Distances:
         """Expand values of the finite rows to all rows.
 
         Rows with a NaN get the value `missing`, other rows that are not finite get `infinite`, and
-        finite rows of weight 0 get `left_out`.
+        finite rows of weight 0 get `left_out`. None as `left_out` is for inputs without such rows.
         """
         if len(values) == self.n_rows:
             return values
@@ -321,10 +327,10 @@ class Distances:
         return every
 
     def weighted(self, sample_weight: Any) -> Distances:
-        """Return the distances of the rows whose weight is above 0, with their weights.
+        """Return the distances of the rows whose weight is above 0, together with the weights.
 
-        Raises InvalidArgumentError unless the weights are whole numbers of 0 or more, one for each
-        row of the input, and some finite row has a weight above 0.
+        Raises InvalidArgumentError unless `sample_weight` has whole numbers of 0 or more, one for
+        each row of the input, and some finite row has a weight above 0.
         """
         every = checked_weights(sample_weight, self.n_rows)
         weights = every[self.finite]
@@ -341,7 +347,7 @@ class Distances:
 
 
 def distances_of(X: Any, model: HDBSCAN) -> Distances:
-    """Check and convert the input of an HDBSCAN estimator.
+    """Check and convert `X`, the input of the HDBSCAN estimator `model`.
 
     Raises InvalidArgumentError if parameters of the estimator contradict the input, and
     InvalidGraphError if the input is malformed.
@@ -366,7 +372,10 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
 
 
 def _complete(X: Any, rows: Array | None = None) -> Distances:
-    """Convert an input whose rows are all finite: points, a matrix of distances, or a graph."""
+    """Convert `X`, whose rows are all finite: points, a matrix of distances, or a graph.
+
+    `rows` are the coordinates of points, and None for distances.
+    """
     graph = graph_of(X, "precomputed")
     n, features = graph.n_vertices, None if rows is None else int(rows.shape[1])
     none, every = np.zeros(0, np.int64), np.arange(n)
@@ -376,7 +385,11 @@ def _complete(X: Any, rows: Array | None = None) -> Distances:
 
 
 def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
-    """Return the finite rows as float64, their indices, and the indices of the rows with a NaN."""
+    """Return an array's finite rows as float64, their indices, and the indices of rows with a NaN.
+
+    Raises InvalidGraphError unless the array has two dimensions of real numbers. `name` is the name
+    of the argument, for the message.
+    """
     check_rows(array, name)
     rows = array.astype(np.float64, copy=False)
     if are_finite(rows):
@@ -386,7 +399,10 @@ def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
 
 
 def _of_rows(array: Array, model: HDBSCAN) -> Distances:
-    """Convert rows to distances of the finite rows. Raise InvalidGraphError if none is finite."""
+    """Convert the rows of an array to the distances of the finite rows, by the metric of `model`.
+
+    Raise InvalidGraphError if no row is finite.
+    """
     rows, finite, missing = finite_rows(array)
     if not finite.size:
         raise InvalidGraphError(

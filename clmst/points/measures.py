@@ -37,7 +37,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenClusters:
-    """A condensed tree, and the clusters of it that were chosen as the labels of points."""
+    """A condensed tree, and the clusters of the tree that were chosen as the labels of points."""
 
     tree: CondensedTree
     chosen: Nodes  # shape (number of labels,): the cluster of each label
@@ -80,9 +80,10 @@ class ChosenClusters:
     def clusters_at(self, cluster: Nodes, density: Floats) -> Nodes:
         """Find, on the way from each cluster to the root, the first cluster born below a density.
 
-        The search begins with the given cluster itself. The result is the root, cluster 0, if no
-        other cluster was born below the density. A cluster is never born before a cluster around
-        it, so the search is a binary search over the ancestors.
+        `cluster` and `density` have the same shape as the result. The search begins with the given
+        cluster itself. The result is the root, cluster 0, if no other cluster was born below the
+        density. A cluster is never born before a cluster around it, so the search is a binary
+        search over the ancestors.
         """
         birth = self.tree.birth
         for ancestor in reversed(self.ancestors):
@@ -101,9 +102,9 @@ class ChosenClusters:
 
 
 class TreeMeasures:
-    """Measures of an estimator with a condensed tree, computed when they are first read.
+    """Measures of an estimator with a condensed tree. Each is computed when it is first read.
 
-    The next fit deletes them.
+    The next fit deletes the measures.
     """
 
     selected_clusters_: Nodes
@@ -118,19 +119,19 @@ class TreeMeasures:
 
     @property
     def condensed_tree_(self) -> CondensedTreeArray:
-        """The condensed tree in scikit-learn's form, made when it is first read."""
+        """The condensed tree in scikit-learn's form. It is made when it is first read."""
         self._check_fitted()
         return CondensedTreeArray.of(self._condensed.rows, copy(self))
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageArray:
-        """The dendrogram by mutual reachability, made when it is first read in O(n log n)."""
+        """The dendrogram by mutual reachability, made in O(n log n) when it is first read."""
         self._check_fitted()
         return SingleLinkageArray.of(self._linkage, copy(self))
 
     @property
     def minimum_spanning_tree_(self) -> SpanningTreeArray:
-        """The edges of `forest_` as rows of two points and their distance."""
+        """The edges of `forest_` as rows of two points and the distance between the two."""
         self._check_fitted()
         rows = np.column_stack((self.forest_.edges, self.forest_.weights)).astype(np.float64)
         return SpanningTreeArray.of(rows, copy(self))
@@ -141,7 +142,7 @@ class TreeMeasures:
         return self.forest_.linkage(join_components=True, device=self.device)
 
     def _keep(self, given: Distances) -> None:
-        """Store the input and parameters of a fit, and delete the measures of an earlier fit."""
+        """Store the input `given` and the parameters of a fit, and delete earlier measures."""
         own = vars(self)
         own["_given"], own["_kept"] = given, {}
         own["_fitted_by"] = {name: own[name] for name in _PARAMETERS}
@@ -155,7 +156,7 @@ class TreeMeasures:
 
     @property
     def _tree(self) -> ChosenClusters:
-        """The condensed tree of the fit with its chosen clusters.
+        """The condensed tree of the fit, with the clusters that the fit has chosen.
 
         Raises NotFittedError before the first fit.
         """
@@ -173,8 +174,8 @@ class TreeMeasures:
         GLOSH: 1 - lambda / lambda_max. lambda is the density at which the point leaves its last
         cluster, and lambda_max is the greatest density in that cluster. The score is 0 if both are
         infinite, 1 for rows with an infinite coordinate, and NaN for rows with a missing
-        coordinate. It is computed when it is first read, in O(n + k log n) for k clusters of the
-        tree.
+        coordinate. The scores are computed when they are first read, in O(n + k log n) for k
+        clusters of the tree.
         """
         tree, given = self._tree, self._given
         scores = tree.outlier_scores(slice(None), tree.tree.point_lambda)
@@ -184,11 +185,11 @@ class TreeMeasures:
     def cluster_persistence_(self) -> Floats:
         """The persistence of each cluster, from 0 to 1; 1 is the most stable.
 
-        It is the stability of the cluster in the condensed tree, divided by the number of its
-        points and by the greatest lambda of the tree. lambda is infinite where points are at
+        The persistence is the stability of the cluster in the condensed tree, divided by the number
+        of its points and by the greatest lambda of the tree. lambda is infinite where points are at
         distance 0 from each other. In this case the greatest finite lambda is the divisor, and an
         infinite stay in a cluster counts as this lambda. The persistence is 1 if no lambda is
-        finite. It is computed when it is first read, in O(n).
+        finite. The array is computed when it is first read, in O(n).
         """
         return self._tree.tree.persistence[self._tree.chosen]
 
@@ -197,9 +198,9 @@ class TreeMeasures:
         """The points in the densest parts of each cluster: a list of arrays of shape (m, d).
 
         The exemplars of a chosen cluster that contains no other cluster are the points that leave
-        it last, at the greatest density. If it contains clusters, they are the exemplars of all
-        those inside it that contain no further one. They are in the order of the rows. The list is
-        computed when it is first read, in O(n log n).
+        it last, at the greatest density. If the chosen cluster contains clusters, its exemplars are
+        the exemplars of all inner clusters that contain no further one. Exemplars are in the order
+        of the rows. The list is computed when it is first read, in O(n log n).
 
         Raises
         ------
@@ -223,14 +224,14 @@ class TreeMeasures:
     def relative_validity_(self) -> float:
         """A quick grade of the clusters, from -1 to 1, to compare fits of the same points.
 
-        It is DBCV (:func:`clmst.cluster.validity_index`), approximated by the spanning tree of the
-        fit. The sparseness of a cluster is the weight of the heaviest tree edge in it. Its
-        separation is the weight of the lightest tree edge to another cluster. If there is no such
-        edge, the separation is twice the greatest weight of the tree, or, if there is only one
-        cluster, twice the weight of the lightest edge between the cluster and noise. The grade of
-        the cluster is the difference of separation and sparseness, divided by the greater of both.
-        The result is the sum of the grades, each multiplied by the share of all rows that are in
-        the cluster. It is computed when it is first read, in O(n).
+        The grade is DBCV (:func:`clmst.cluster.validity_index`), approximated by the spanning tree
+        of the fit. The sparseness of a cluster is the weight of the heaviest tree edge in it. The
+        separation of a cluster is the weight of the lightest tree edge to another cluster. If there
+        is no such edge, the separation is twice the greatest weight of the tree, or, if there is
+        only one cluster, twice the weight of the lightest edge between the cluster and noise. The
+        grade of the cluster is the difference of separation and sparseness, divided by the greater
+        of both. The result is the sum of the grades, each multiplied by the share of all rows that
+        are in the cluster. The number is computed when it is first read, in O(n).
         """
         self._check_fitted()
         given = self._given
@@ -245,8 +246,9 @@ def relative_validity(
 ) -> float:
     """Grade clusters by a spanning forest; see :attr:`TreeMeasures.relative_validity_`.
 
-    `labels` has the cluster of each vertex, or NOISE. `n_samples` is the number of all points, and
-    `counts` how many of them each vertex stands for, which are joined at its `own_heights`.
+    `labels` has the cluster of each vertex, or NOISE. `n_samples` is the number of all points.
+    `counts` says for how many points each vertex stands. Those of a vertex are joined at its
+    `own_heights`, which are None if each vertex is one point.
     """
     n_clusters = int(labels.max(initial=-1)) + 1
     ends, weights = labels[forest.edges.astype(np.int64)], forest.weights.astype(np.float64)

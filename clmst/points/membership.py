@@ -25,7 +25,7 @@ _CELLS_AT_ONCE = 1 << 20  # cells of a block: distances to exemplars, or members
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """Where points are in a condensed tree, and how far they are from the exemplars of clusters."""
+    """Where points are in a condensed tree, and how far the exemplars of clusters are from them."""
 
     cluster: Nodes  # shape (m,): the last cluster of the tree that contains the point
     density: Floats  # shape (m,): lambda at which the point leaves that cluster, or connects to it
@@ -38,7 +38,7 @@ class Places:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Joining:
-    """For clusters of a condensed tree, the density up to which they are joined to chosen ones."""
+    """For each cluster of a condensed tree, the densities up to which chosen clusters join it."""
 
     chosen: ChosenClusters
 
@@ -53,10 +53,10 @@ class Joining:
 
     @cached_property
     def _walk(self) -> tuple[Nodes, Nodes, Nodes, Nodes]:
-        """A walk through the tree in which each cluster comes before the clusters inside it.
+        """A walk through the tree that visits each cluster before the clusters inside of it.
 
-        Returns the place of each cluster in the walk, the place behind the last cluster inside it,
-        and for chosen clusters alone, the number of those before either place.
+        Returns four arrays: the place of each cluster in the walk, the place behind the last
+        cluster inside it, and for chosen clusters alone, the number of those before either place.
         """
         tree = self.chosen.tree
         inside = np.ones(tree.n_clusters, np.int64)  # the number of clusters in each cluster
@@ -90,10 +90,10 @@ class Joining:
         """Yield, for each of some clusters, the densities up to which chosen ones are joined to it.
 
         The clusters must be in the order of the walk, and each must be its own `home`. A row has a
-        density for each chosen cluster, in the order of the walk. It is infinite for a chosen
-        cluster that is around the cluster, in it, or the cluster itself. The same array is yielded
-        each time. Going to the next cluster writes the densities of the chosen clusters inside the
-        cluster around both.
+        density for each chosen cluster, in the order of the walk. The density is infinite for a
+        chosen cluster that is around the cluster, in it, or the cluster itself. The same array is
+        yielded each time. Going to the next cluster writes the densities of the chosen clusters
+        inside the cluster around both.
         """
         tree, (enter, leave, first, last) = self.chosen.tree, self._walk
         row, at = np.full(self.chosen.chosen.size, np.inf), 0
@@ -112,7 +112,10 @@ class Joining:
 
 
 def memberships_of(chosen: ChosenClusters, places: Places) -> Floats:
-    """Compute the membership of each point in each chosen cluster, shape (m, number of labels)."""
+    """Compute the membership of each point in each chosen cluster, shape (m, number of labels).
+
+    `places` says where the points are in the tree.
+    """
     found = np.zeros((places.cluster.size, chosen.chosen.size))
 
     def store(points: Nodes, block: Floats) -> None:
@@ -127,8 +130,9 @@ def greatest_memberships_of(
 ) -> tuple[Nodes, Floats]:
     """Compute the `top_k` greatest memberships of each point, in falling order.
 
-    Returns their labels and the memberships, both of shape (m, top_k). Of equal memberships, those
-    of lesser labels come first. All memberships of a few points are in memory at a time.
+    `chosen` are the clusters, and `places` says where the points are in the tree. Returns labels
+    and memberships, both of shape (m, top_k). Of equal memberships, the one with the lesser label
+    comes first. All memberships of a few points are in memory at a time.
     """
     shape = places.cluster.size, top_k
     labels, greatest = np.zeros(shape, np.int64), np.zeros(shape)
@@ -144,7 +148,7 @@ def greatest_memberships_of(
 def _greatest(block: Floats, top_k: int) -> Nodes:
     """Return the columns of the `top_k` greatest values of each row, in falling order of values.
 
-    Of equal values, those of lesser columns come first.
+    `block` has the values. Of equal values, the one in the lesser column comes first.
     """
     if top_k < block.shape[1]:
         least = -np.partition(-block, top_k - 1, axis=1)[:, top_k - 1 : top_k]
@@ -167,7 +171,8 @@ def _compute(
     """Compute memberships, some points at a time, and call `store` with these points and a block.
 
     The block has a row for each of the points and a column for each label. Several threads call
-    `store`, each for points of its own.
+    `store`, each for points of its own. `chosen` are the clusters, and `places` says where the
+    points are in the tree.
     """
     joining, count = Joining(chosen=chosen), chosen.chosen.size
     if not count:
@@ -197,10 +202,11 @@ def _compute(
 def _memberships(
     chosen: ChosenClusters, places: Places, points: Nodes, joined: Floats, near: Floats
 ) -> Floats:
-    """Compute a block of memberships.
+    """Compute the memberships of some points in the chosen clusters, a row for each point.
 
-    `joined` has the density up to which each point is joined to each chosen cluster, and `near` the
-    distance of each point to the nearest exemplar of each chosen cluster.
+    `points` are indices into `places`. `joined` has the density up to which each point is joined to
+    each chosen cluster, and `near` the distance of each point to the nearest exemplar of each
+    chosen cluster.
     """
     death = chosen.tree.death
     own = death[places.cluster[points], None]

@@ -34,10 +34,10 @@ _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of the metric for Minkowski's distance, and its remaining parameters.
+    """Return the name of the metric for Minkowski's distance, and the remaining parameters.
 
-    The power 1 is "manhattan", 2 is "euclidean" and infinity is "chebyshev", unless there are
-    parameters besides the power "p". In all other cases the name is "minkowski", and the power
+    The power 1 is "manhattan", 2 is "euclidean" and infinity is "chebyshev", unless `metric_params`
+    has other items than the power "p". In all other cases the name is "minkowski", and the power
     stays among the parameters. Raises InvalidArgumentError unless the power is above 0.
     """
     given = dict(metric_params or {})
@@ -57,9 +57,9 @@ def check_power(power: Any) -> None:
 
 
 def check_metric(metric: Any) -> Any:
-    """Return the metric, or raise InvalidArgumentError unless it is a name or a function.
+    """Return the metric. Raise InvalidArgumentError unless the metric is a string or a function.
 
-    The name itself is checked when distances are computed.
+    Whether a metric of this name exists is checked when distances are computed.
     """
     if not isinstance(metric, str) and not callable(metric):
         raise InvalidArgumentError(
@@ -71,8 +71,8 @@ def check_metric(metric: Any) -> Any:
 def check_metric_name(name: str) -> None:
     """Raise InvalidArgumentError unless clmst or SciPy has a metric with this name.
 
-    "precomputed" is accepted, too. A function of ``scipy.spatial.distance`` is a metric if its
-    first two parameters are named u and v.
+    The name "precomputed" is also accepted. A function of ``scipy.spatial.distance`` is a metric if
+    its first two parameters are named u and v.
     """
     if name == "precomputed" or usual_name(name) in get_args(Metric):
         return
@@ -87,7 +87,7 @@ def check_metric_name(name: str) -> None:
 
 
 def usual_name(metric: Any) -> Any:
-    """Return clmst's name of a metric with several names, and any other metric unchanged."""
+    """Return clmst's name of a metric that has several names. Return any other metric unchanged."""
     return _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
 
 
@@ -124,7 +124,8 @@ def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, An
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     """Compute the matrix of all distances by a metric of SciPy, or by a function of two rows.
 
-    A distance of a function that is below 0 by rounding, as one minus a cosine may be, is replaced
+    `array` has the points as rows. `metric_params` are further arguments of the metric, or None. A
+    distance of a function that is below 0 by rounding, as one minus a cosine may be, is replaced
     with 0. Raises InvalidArgumentError if the metric is unknown or the function raises, and
     InvalidGraphError if a distance is negative or NaN.
     """
@@ -163,10 +164,11 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
 
 
 def _check_range(rows: Array, distances: Array, metric: str, metric_params: Any) -> None:
-    """Raise InvalidGraphError if squares, or other powers, were out of the range of doubles.
+    """Raise InvalidGraphError if powers of differences between rows left the range of doubles.
 
-    An infinite distance shows that a power of a difference has overflowed. A very small distance
-    shows that a power has lost bits by underflow.
+    `distances` are in SciPy's condensed form, by the metric with these parameters. An infinite
+    distance shows that a power of a difference has overflowed. A very small distance shows that a
+    power has lost bits by underflow.
     """
     lost = np.isinf(distances)
     power = {"sqeuclidean": 1.0, "minkowski": (metric_params or {}).get("p", 2)}.get(metric)

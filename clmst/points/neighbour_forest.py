@@ -129,10 +129,11 @@ def neighbour_forest(
 def forest_by_connectivity(
     X: Any, connectivity: Any, metric: Any, metric_params: Any, device: Any
 ) -> Forest:
-    """Compute the forest of the pairs in a connectivity matrix, and join its components.
+    """Compute the forest of the pairs in a connectivity matrix, and join the forest's trees.
 
-    `connectivity` is a matrix, or a function of `X` that returns one. The components are joined by
-    the shortest edges between their points, as scikit-learn does.
+    `connectivity` is a matrix, or a function of `X` that returns one. `metric` and `metric_params`
+    give the distances. The trees are joined by the shortest edges between their points, as
+    scikit-learn does.
     """
     points = graph_of(X, metric, metric_params)
     named = connectivity(X) if callable(connectivity) else connectivity
@@ -140,7 +141,7 @@ def forest_by_connectivity(
 
 
 def _connected(graph: Graph, points: Points | DenseGraph, device: Any) -> Forest:
-    """Compute the forest of a graph, and add the shortest edges that join its components."""
+    """Compute the forest of a graph, and add the shortest edges between `points` that join it."""
     n = points.n_vertices
     forest = minimum_spanning_forest(graph, device=device)
     stats = {**forest.stats, "join": "connected", "graph_components": forest.n_components}
@@ -188,8 +189,9 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
 def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
     """Choose, from a minimum spanning tree of all points, the shortest edges that join components.
 
-    The tree contains them, because the heaviest edge of a cycle stays the heaviest one when
-    vertices are merged.
+    `labels` has the component of each point. The result has the shape (k, 2). The tree contains
+    these edges, because the heaviest edge of a cycle stays the heaviest one when vertices are
+    merged.
     """
     edges = tree.checked_edges()
     # Ranks serve as weights, so that edges of equal weight keep the order of the points.
@@ -211,7 +213,7 @@ _FORMS = (
 
 
 def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
-    """Convert another library's graph of near points to a Graph.
+    """Convert `neighbours`, another library's graph of near points, to a Graph.
 
     If a pair is listed twice, the lesser weight counts. Raises InvalidGraphError unless the graph
     has as many vertices as there are points.
@@ -232,7 +234,7 @@ def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
 
 
 def _of_graph(neighbours: Any) -> Graph:
-    """Convert a sparse matrix of distances, or a graph that lists its edges, to a Graph."""
+    """Convert `neighbours`, a sparse matrix of distances or a graph with edges, to a Graph."""
     given = Graph.from_scipy(neighbours) if sparse.issparse(neighbours) else as_graph(neighbours)
     if not isinstance(given, Graph):
         raise InvalidArgumentError(f"neighbours is {shown(neighbours)}; it must be {_FORMS}")
@@ -241,7 +243,10 @@ def _of_graph(neighbours: Any) -> Graph:
 
 
 def _of_pair(first: Any, second: Any, n: int) -> Graph:
-    """Build a graph from an array of neighbours and an array of distances, in either order."""
+    """Build a graph of n points from an array of neighbours and an array of distances.
+
+    `first` and `second` are the two arrays, in either order, both of shape (n, k).
+    """
     tables = [_table("neighbours", one, n) for one in (first, second)]
     are_integers = [one.dtype.kind in "iu" for one in tables]
     if sum(are_integers) != 1:
@@ -268,7 +273,10 @@ def _of_pair(first: Any, second: Any, n: int) -> Graph:
 
 
 def _of_indices(indices: Array, points: Points | DenseGraph) -> Graph:
-    """Build a graph from an array of neighbours, and compute its distances from the points."""
+    """Build a graph from an array of neighbours, and compute the distances from the points.
+
+    ``indices[i]`` are the numbers of the neighbours of point i.
+    """
     if indices.dtype.kind not in "iu":
         raise InvalidArgumentError(
             f"neighbours have dtype {indices.dtype}; they must be integers, or {_FORMS}"
@@ -281,7 +289,11 @@ def _of_indices(indices: Array, points: Points | DenseGraph) -> Graph:
 
 
 def _table(name: str, given: Any, n: int) -> Array:
-    """Convert to an array with a row of real numbers for each of `n` points, or raise."""
+    """Convert `given` to an array with a row of real numbers for each of `n` points.
+
+    Raises InvalidGraphError if that is impossible. `name` is the name of the argument, for the
+    message.
+    """
     table = as_array(name, given, error=InvalidGraphError)
     if table.ndim != 2 or table.shape[0] != n or table.dtype.kind not in "iuf":
         raise InvalidGraphError(
@@ -294,9 +306,10 @@ def _table(name: str, given: Any, n: int) -> Array:
 def _ends(indices: Array) -> tuple[Array, Array, Array]:
     """Return both ends of each pair in a table of neighbours, and the mask of the table's entries.
 
-    The mask is False at entries that are not neighbours. An entry of -1 means that there is no
-    neighbour. In an unsigned dtype this is the greatest value, which has the same bits. Raises
-    InvalidGraphError if a neighbour is not a point.
+    ``indices[i]`` are the numbers of the neighbours of point i. The mask is False at entries that
+    are not neighbours. An entry of -1 means that there is no neighbour. In an unsigned dtype this
+    is the greatest value, which has the same bits. Raises InvalidGraphError if a neighbour is not a
+    point.
     """
     n, none = indices.shape[0], indices.dtype.type(-1 if indices.dtype.kind == "i" else 0)
     if indices.dtype.kind == "u":

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensityClusters:
-    """The results of the steps of HDBSCAN that its estimator keeps."""
+    """The results of the steps of HDBSCAN that the estimator keeps."""
 
     forest: Forest  # the minimum spanning forest of mutual reachability
     tree: CondensedTree
@@ -133,8 +133,8 @@ def tree_of_points(
 
     The mutual reachability of two points is ``max(d / alpha, core)`` as in the robust single
     linkage of Chaudhuri and Dasgupta. Edges are compared by ``max(d, alpha * core)``. The weights
-    of the result are `alpha` times too large, and the caller divides them. If `core` is given,
-    these are the core distances.
+    of the result are `alpha` times the mutual reachability, and the caller divides them. `core` has
+    the core distances. If it is None, they are computed for `min_samples`.
     """
     if core is not None:
         return minimum_spanning_forest(points.with_core_distances(core * alpha), device=device)
@@ -147,7 +147,11 @@ def tree_of_points(
 
 
 def _tree_on_host(points: Points, min_samples: int, alpha: float, way: route.Way) -> Forest:
-    """Compute the tree of points on the host. One search gives core distances and near points."""
+    """Compute the tree of points on the host. One search gives core distances and near points.
+
+    `min_samples` and `alpha` are as in :func:`tree_of_points`. `way` says why the host computes the
+    tree, for the statistics of the forest.
+    """
     near = complete_trees.near_points(points, min_samples)
     core = complete_trees.core_distances(points, min_samples, near=near) * alpha
     tree = complete_trees.spanning_tree(points.with_core_distances(core), near=near)
@@ -159,8 +163,9 @@ def tree_by_blocks(
 ) -> Forest:
     """Compute the tree of points by mutual reachability, times `alpha`, block by block.
 
-    Raises InvalidArgumentError if `graph` is not Points with a metric for core distances, or if the
-    points have weights.
+    `min_samples` gives the core distances, and `model` the device and the number of points in a
+    block. Raises InvalidArgumentError if `graph` is not Points with a metric for core distances, or
+    if the points have weights (`is_weighted`).
     """
     if is_weighted:
         raise InvalidArgumentError(
@@ -178,7 +183,10 @@ def tree_by_blocks(
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:
-    """Compute the tree of points on one device, uploading the coordinates once."""
+    """Compute the tree of points on one device, uploading the coordinates once.
+
+    `min_samples` and `alpha` are as in :func:`tree_of_points`.
+    """
     k, launch = min_samples - 1, Launcher(device, device.queue)
     matrix = DeviceMatrix.upload(points, device)
     way = complete.way_of_core_distances(matrix, k) if k else route.HOST

@@ -41,9 +41,9 @@ def approximate_predict(
     The new point joins the deepest cluster of the condensed tree that contains the point of the
     fit. If the density of the connection, 1 / distance, is less than the density at which that
     cluster splits off, the new point joins the nearest cluster around it that splits off at a lower
-    density than the connection's. It gets the label of the chosen cluster that contains the cluster
-    it has joined. A new point that
-    joins no chosen cluster is noise. Blocks until all points are assigned.
+    density than the connection's. The new point gets the label of the chosen cluster that contains
+    the cluster it has joined. A new point that joins no chosen cluster is noise. Blocks until all
+    points are assigned.
 
     Parameters
     ----------
@@ -169,9 +169,9 @@ def membership_vector(
 
     A membership is a number from 0 to 1. The sum of the memberships of a point is the strength with
     which it belongs to any cluster: near 1 in the densest part of a cluster, and near 0 far from
-    all clusters. It is divided among the clusters by two measures: the distances to their
-    exemplars, and the densities at which the point is in one cluster of the condensed tree with
-    them. Blocks until all memberships are computed.
+    all clusters. The strength is divided among the clusters by two measures: the distances from the
+    point to the exemplars of each cluster, and the densities at which the point and the exemplars
+    are in one cluster of the condensed tree. Blocks until all memberships are computed.
 
     Parameters
     ----------
@@ -344,10 +344,12 @@ def _memberships(
     clusterer: HDBSCAN, given: Distances, cluster: Nodes, density: Floats, top_k: int | None, *,
     are_of_fit: bool = False,
 ) -> Array | tuple[Array, Array]:  # fmt: skip
-    """Compute the memberships of the finite rows of `given`, and expand them to all rows.
+    """Compute the memberships of the finite rows of `given`, and expand the result to all rows.
 
     `cluster` and `density` say in which cluster of the tree each finite row is, and up to which
-    density.
+    density. `are_of_fit` says whether the rows are those of the fit of `clusterer`. The result is
+    an array with a column for each label, or, with `top_k`, two arrays of labels and of the `top_k`
+    greatest memberships. None as `top_k` means all.
     """
     rows, used = given.rows, clusterer._fitted_by
     of_fit = clusterer._given.rows
@@ -384,14 +386,19 @@ def _check_points(clusterer: Any, what: str) -> None:
 
 
 def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
-    """Return the predictor of a fit, and the new points after they have been checked."""
+    """Return the predictor of the fitted estimator `clusterer`, and the new points, checked."""
     predictor = predictor_of(clusterer)
     check_feature_names(clusterer, points_to_predict)
     return predictor.checked(points_to_predict)
 
 
 def predictor_of(clusterer: Any) -> Predictor:
-    """Return the predictor of a fitted estimator. It is built at the first call and kept there."""
+    """Return the predictor of a fitted estimator.
+
+    The first call builds it, and the estimator keeps it.
+
+    Raises an error if the estimator was not fitted with points.
+    """
     _check_points(clusterer, "prediction needs")
     kept = clusterer._kept
     if "predictor" not in kept:

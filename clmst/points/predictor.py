@@ -42,7 +42,7 @@ class Connections:
 
 
 class Predictor:
-    """Assigns new points to the clusters of a fit, whose points and condensed tree it keeps."""
+    """Assigns new points to the clusters of a fit. It keeps the points and the tree of the fit."""
 
     def __init__(self, model: TreeMeasures) -> None:
         given, used = model._given, model._fitted_by
@@ -68,7 +68,8 @@ class Predictor:
     def search(self) -> Boxes | Products:
         """The search for nearest points of the fit.
 
-        It compares coordinates, whose distances have the same order as the distances of the metric.
+        The search compares scaled coordinates, whose distances have the same order as the distances
+        of the metric.
         """
         assert self.points is not None, "other metrics compare all pairs"
         # Products are rounded by how the points lie in memory.
@@ -80,12 +81,12 @@ class Predictor:
         return lexicographic_ranks(self.rows)
 
     def checked(self, X: Any) -> tuple[Predictor, Distances]:
-        """Check new points, and return a predictor that can compute their distances to the fit.
+        """Check the new points `X`, and return a predictor that can compute distances to the fit.
 
-        Returns with it the new points as :class:`Distances`, without the rows that are not finite.
-        The predictor is this one, unless the coordinates of both sets of points have to be divided
-        by another power of 2 to be compared. Raises InvalidGraphError unless the new points have as
-        many coordinates as the points of the fit.
+        The second result are the new points as :class:`Distances`, without the rows that are not
+        finite. The predictor is this one, unless the coordinates of both sets of points have to be
+        divided by another power of 2 to be compared. Raises InvalidGraphError unless the new points
+        have as many coordinates as the points of the fit.
         """
         name, d = "points_to_predict", self.rows.shape[1]
         array = filled(X, name)
@@ -106,7 +107,7 @@ class Predictor:
         return predictor, new
 
     def _of(self, points: Points) -> Predictor:
-        """Return a predictor of the same fit, with its points scaled by another power of 2."""
+        """Return a predictor of the same fit for `points`, scaled by another power of 2."""
         other = copy(self)
         vars(other).pop("search", None)
         other.points = points
@@ -179,10 +180,11 @@ class Predictor:
         return reach * (1 + SHARE_OF_ROUNDING) + slack(self.points, farthest) >= farthest
 
     def _near(self, new: Distances, at: Nodes, k: int) -> tuple[Nodes, Floats]:
-        """Return k points of the fit near to each of some new points, and their distances.
+        """Return k points of the fit near to each of some new points, and how far they are away.
 
-        They are the k nearest points, in any order. With a metric that Points does not have, k is
-        the number of all points. `at` has the positions of the new points.
+        The points are the k nearest, in any order. With a metric that Points does not have, k is
+        the number of all points. `at` has the positions of the new points in `new`. Both results
+        have the shape (m, k).
         """
         if self.points is None:
             assert new.rows is not None, "new points have rows"
@@ -193,7 +195,10 @@ class Predictor:
         return near, new.graph.distances_to(self.points, at[:, None], near)
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
-        """Return the label of each new point, and the strength of its membership."""
+        """Return the label of each new point, and how strongly the point belongs to the cluster.
+
+        `found` has the connection of each new point to a point of the fit.
+        """
         chosen, tree, density = self.chosen, self.chosen.tree, found.density
         cluster, leaves = tree.point_cluster[found.point], tree.point_lambda[found.point]
         higher = np.flatnonzero(leaves > density)
@@ -208,7 +213,7 @@ class Predictor:
         return labels, strengths
 
     def scores(self, found: Connections) -> Floats:
-        """Return the outlier score of each new point."""
+        """Return the outlier score of each new point, given its connection in `found`."""
         leaves = self.chosen.tree.point_lambda[found.point]
         density = np.where(found.is_at, leaves, found.density)
         return self.chosen.outlier_scores(found.point, density)

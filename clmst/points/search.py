@@ -29,7 +29,10 @@ SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 
 def search_of(points: Points) -> Boxes | Products:
-    """Return the quicker search: a tree of boxes, or all inner products in many dimensions."""
+    """Return the quicker search for some points: a tree of boxes, or all inner products.
+
+    Inner products are used for more than MOST_DIMENSIONS_OF_TREE dimensions.
+    """
     is_for_products = points.metric not in ("manhattan", "chebyshev")
     if is_for_products and len(points.planes) > MOST_DIMENSIONS_OF_TREE:
         return Products(points)
@@ -39,7 +42,8 @@ def search_of(points: Points) -> Boxes | Products:
 def slack(points: Points, farthest: Floats) -> float | Floats:
     """Return by how much a search in a tree of boxes may misjudge distances up to `farthest`.
 
-    It is added to the share ``SHARE_OF_ROUNDING`` of the distance.
+    The result is for the metric of `points`. It is added to the share ``SHARE_OF_ROUNDING`` of the
+    distance.
     """
     if points.metric == "cosine":
         return 8 * len(points.planes) * float(np.finfo(np.float64).eps)
@@ -60,7 +64,7 @@ class Boxes:
         self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(points.metric, 2.0)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
-        """Return the indices of the k nearest points to each row, shape (m, k)."""
+        """Return the indices of the k points nearest to each row of `coordinates`, shape (m, k)."""
         numbers = list(range(1, k + 1))  # a list, so that the result has a column even if k is 1
         found = self.tree.query(coordinates, k=numbers, p=self.power, workers=usable_cores())[1]
         return np.minimum(found, self.tree.n - 1)  # SciPy returns n for an infinite distance
@@ -76,7 +80,7 @@ class Products:
         self.squares = np.einsum("ij,ij->i", self.coordinates, self.coordinates)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
-        """Return the indices of the k nearest points to each row, shape (m, k).
+        """Return the indices of the k points nearest to each row of `coordinates`, shape (m, k).
 
         Squared distances are rounded, so a slightly farther point may take the place of a nearer
         one.

@@ -14,14 +14,14 @@ def without_brief_clusters(tree: CondensedTree, persistence: float) -> Condensed
     """Return a condensed tree without the clusters that persist for less than `persistence`.
 
     A cluster persists from the lambda at which it splits off to the greatest lambda in it. At a
-    split, clusters that persist for less are removed. If two or more clusters are left, the
-    points of those that were removed leave the parent at the split. Otherwise the split itself is
-    removed, and the cluster that persists longest becomes a part of the parent. If that cluster
-    contains no other cluster, the points of all clusters of the split stay in the parent.
-    Otherwise the points of the other clusters leave the parent at the split.
+    split, clusters that persist for less are removed. If two or more clusters are left, the points
+    of those that were removed leave the parent at the split. Otherwise the split itself is removed,
+    and the cluster that persists longest becomes a part of the parent. If that cluster contains no
+    other cluster, the points of all clusters of the split stay in the parent. Otherwise the points
+    of the other clusters leave the parent at the split.
 
-    It takes one step in Python for each cluster of the tree. The tree itself is returned if all of
-    its leaves persist long enough.
+    The call takes one step in Python for each cluster of the tree. The tree itself is returned if
+    all of its leaves persist for `persistence` or longer.
     """
     k = tree.n_clusters
     children: list[list[int]] = [[] for _ in range(k)]
@@ -49,12 +49,12 @@ def without_brief_clusters(tree: CondensedTree, persistence: float) -> Condensed
 
 
 def _since(later: float, earlier: float) -> float:
-    """Return the difference of two densities, which is 0 if both are infinite."""
+    """Return the density `later` minus the density `earlier`, or 0 if both are infinite."""
     return 0.0 if later == earlier else later - earlier
 
 
 def _joined(tree: CondensedTree, is_joined: Chosen, leaves_early: Chosen) -> CondensedTree:
-    """Return a tree in which each cluster of the mask `is_joined` is a part of its parent.
+    """Return a tree in which each cluster of the mask `is_joined` is a part of the parent cluster.
 
     The points of a cluster of the mask `leaves_early` leave the parent where the cluster began.
     """

@@ -32,18 +32,18 @@ _GREAT, _SHIFT = 2.0**900, 64
 class OrderFreeTree(CondensedTree):
     """A condensed tree whose clusters may have more than two children.
 
-    Its sums are exact and rounded once. So they do not depend on the order of the points, and
-    neither does a comparison of two sums.
+    Sums over the tree are exact and rounded once. So neither they nor comparisons of two sums
+    depend on the order of the points.
     """
 
     sums_exactly = True
 
     @cached_property
     def stability(self) -> Floats:
-        """Sum over the points of each cluster of the time (in lambda) that they stay in it.
+        """Sum over the points of each cluster of the time (in lambda) that the points stay in it.
 
-        It is infinite if a point stays until lambda is infinite. It is 0 if the cluster begins at
-        an infinite lambda, which is the reciprocal of a height below 5.6e-309.
+        The sum is infinite if a point stays until lambda is infinite. It is 0 if the cluster begins
+        at an infinite lambda, which is the reciprocal of a height below 5.6e-309.
         """
         total, exponent, until_end = self._stays
         with np.errstate(over="ignore"):
@@ -130,7 +130,10 @@ def exact_sums(values: Floats, of: Nodes, count: int) -> Floats:
 
 
 def exact_sum(values: Iterable[float]) -> float:
-    """Return the sum of numbers of 0 or more, rounded once; infinity if it exceeds all doubles."""
+    """Return the sum of `values`, numbers of 0 or more, rounded once.
+
+    The result is infinity if the sum exceeds all doubles.
+    """
     try:
         return fsum(values)
     except OverflowError:
@@ -160,8 +163,8 @@ def weighted_tree(
 
     Vertex i stands for ``weights[i]`` equal points, which are joined to each other at the height
     ``own_heights[i]``, which must not exceed the weight of any edge of the vertex. Clusters have at
-    least `least` points. If `ties` is "sequential", merges
-    of equal heights are separate splits, and those of equal points come first.
+    least `least` points. If `ties` is "sequential", merges of equal heights are separate splits,
+    and merges of equal points come first.
     """
     return _condensed(
         dendrogram_of(forest, join_components=True, device=device), least, weights, own_heights,
@@ -170,7 +173,10 @@ def weighted_tree(
 
 
 def _sizes(dendrogram: Dendrogram, weights: Nodes) -> Nodes:
-    """Return the sum of the weights of the points below each merge, with a step for each merge."""
+    """Return the sum of the weights of the points below each merge of a dendrogram.
+
+    Takes one step in Python for each merge.
+    """
     total = weights.tolist()
     for left, right in dendrogram.children.tolist():
         total.append(total[left] + total[right])
@@ -181,10 +187,11 @@ def _condensed(
     dendrogram: Dendrogram, least: int, weights: Nodes | None = None,
     own_heights: Floats | None = None, *, at_once: bool = True,
 ) -> CondensedTree:  # fmt: skip
-    """Condense a dendrogram. A *group* is the merges of one height that meet.
+    """Condense a dendrogram to clusters of at least `least` points.
 
-    With `weights`, the first merges are those of the equal points for which each point stands, at
-    their `own_heights`. Unless `at_once`, each merge is a group of its own.
+    A *group* is the merges of one height that meet. Unless `at_once`, each merge is a group of its
+    own. With `weights`, the first merges are those of the equal points for which each point stands,
+    at their `own_heights`. None for both means that each point is one point.
     """
     n = dendrogram.n_points
     m = n - 1
@@ -246,7 +253,10 @@ def _condensed(
 
 
 def _ends(above: Nodes) -> Nodes:
-    """Follow each path to its end, a node that is above itself. Takes O(n log n) time."""
+    """Follow each path to its end, a node that is above itself. Takes O(n log n) time.
+
+    `above` has the next node of each node. The result has the end for each node.
+    """
     while True:
         further = above[above]
         if np.array_equal(further, above):
@@ -269,10 +279,10 @@ def _order(parent: Nodes, height: Floats, least_point: Nodes) -> Nodes:
 
 
 def lexicographic_ranks(rows: Array) -> Nodes:
-    """Return the rank of each row by its first coordinate, then by its second one, and so on.
+    """Return the rank of each row when rows are sorted by their coordinates, the first one first.
 
-    Equal rows have the same rank, which is the number of lesser rows. Rows that are alone with
-    their first coordinates are not compared further.
+    Equal rows have the same rank, which is the number of lesser rows. A row whose first coordinates
+    no other row has is not compared further.
     """
     ranks, undecided = np.zeros(len(rows), np.int64), np.arange(len(rows))
     for column in rows.T:

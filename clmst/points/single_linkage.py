@@ -128,10 +128,10 @@ def single_linkage(
 class SingleLinkage(ClusterEstimator):
     """Cluster by single linkage, like AgglomerativeClustering(linkage="single") of scikit-learn.
 
-    It merges the two nearest clusters, whose distance is the distance of their nearest points,
-    until the requested number of clusters is left, or until no two clusters are nearer than a
-    threshold. scikit-learn need not be installed. All inputs of :func:`single_linkage` are
-    accepted.
+    Single linkage merges the two nearest clusters again and again. The distance of two clusters is
+    the distance of their nearest points. The merges end when the requested number of clusters is
+    reached, or when no two clusters are nearer than a threshold. scikit-learn need not be
+    installed. All inputs of :func:`single_linkage` are accepted.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class SingleLinkage(ClusterEstimator):
         return self
 
     def _forest(self, X: Any) -> Forest:
-        """Compute the forest to cut, and set `n_connected_components_`.
+        """Compute the forest of `X` to cut, and set `n_connected_components_`.
 
         Gives a GraphWarning if the graph has several components.
         """

@@ -53,11 +53,11 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
         return optional_import("pandas", extra="frames").DataFrame(self._columns())
 
     def _columns(self) -> dict[str, Array]:
-        """Return the columns of the table by their names."""
+        """Return the columns of the table, by name."""
         raise NotImplementedError
 
     def _check_looks(self, looks: dict[str, Any]) -> None:
-        """Raise InvalidArgumentError if a keyword is not one of hdbscan's `plot`."""
+        """Raise InvalidArgumentError if a keyword in `looks` is not one of hdbscan's `plot`."""
         for name in looks:
             if name not in self._LOOKS:
                 raise InvalidArgumentError(
@@ -69,9 +69,9 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
 class CondensedTreeArray(TreeArray):
     """A condensed tree: a structured array.
 
-    It has a row for each point and for each cluster except the root. The fields are "parent",
-    "child", "value" and "cluster_size", as in scikit-learn. "value" is the density lambda, the
-    reciprocal of the distance, at which the child leaves the parent.
+    The array has a row for each point and for each cluster except the root. The fields are
+    "parent", "child", "value" and "cluster_size", as in scikit-learn. "value" is the density
+    lambda, the reciprocal of the distance, at which the child leaves the parent.
     """
 
     _LOOKS = frozenset({
@@ -97,8 +97,8 @@ class CondensedTreeArray(TreeArray):
     def to_networkx(self) -> Any:
         """Return the tree as a ``networkx.DiGraph``.
 
-        An arc leads from each parent to each of its children. Its "weight" is lambda. Each node has
-        the attribute "size", its number of points.
+        An arc leads from each parent to each of its children. The attribute "weight" of an arc is
+        lambda. Each node has the attribute "size", the number of points in it.
         """
         graph = optional_import("networkx", extra="networkx").DiGraph()
         root = int(self["parent"].min())
@@ -157,8 +157,9 @@ class SingleLinkageArray(TreeArray):
     def to_networkx(self) -> Any:
         """Return the dendrogram as a ``networkx.DiGraph``.
 
-        An arc leads from each merge to the two nodes that it joins. Its "weight" is the distance of
-        the merge. Each node has the attribute "size", its number of points.
+        An arc leads from each merge to the two nodes that it joins. The attribute "weight" of an
+        arc is the distance of the merge. Each node has the attribute "size", the number of points
+        in it.
         """
         graph = optional_import("networkx", extra="networkx").DiGraph()
         graph.add_nodes_from(range(len(self) + 1), size=1)
@@ -178,8 +179,8 @@ class SingleLinkageArray(TreeArray):
     def plot(self, *, axis: Any = None, **looks: Any) -> Any:
         """Draw the dendrogram with :func:`clmst.drawing.draw_dendrogram`.
 
-        Merges within a cluster have its hue. The parameters and errors are those of
-        :meth:`CondensedTreeArray.plot`, without `select_clusters`.
+        Merges within a cluster have the hue of the cluster. The parameters `axis` and `looks` and
+        the errors are as in :meth:`CondensedTreeArray.plot`.
         """
         from clmst.drawing.dendrogram import draw_dendrogram
 
@@ -218,8 +219,7 @@ class SpanningTreeArray(TreeArray):
     def plot(self, *, axis: Any = None, **looks: Any) -> Any:
         """Draw the tree with :func:`clmst.drawing.draw_forest`.
 
-        The parameters and errors are those of :meth:`CondensedTreeArray.plot`, without
-        `select_clusters`.
+        The parameters `axis` and `looks` and the errors are as in :meth:`CondensedTreeArray.plot`.
         """
         from clmst.drawing.picture import draw_forest
 

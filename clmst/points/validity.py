@@ -172,8 +172,9 @@ def _checked_labels(labels: Any, n: int) -> Array:
 def _dimensions(d: int | None, rows: Array, metric: Any) -> int:
     """Return the dimension of space by which density is computed, as a checked integer.
 
-    It is `d`, or the number of coordinates of the points if `d` is None. Raises
-    InvalidArgumentError if `d` is not a positive integer, or is None for precomputed distances.
+    The result is `d`, or the number of columns of `rows` if `d` is None. Raises
+    InvalidArgumentError if `d` is not a positive integer, or is None while `metric` is
+    "precomputed".
     """
     if d is not None:
         return check_integer("d", d, low=1)
@@ -186,9 +187,10 @@ def _dimensions(d: int | None, rows: Array, metric: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _ClusteredPoints:
-    """The distances of the clustered points, computed from coordinates when needed, or stored.
+    """The distances of the clustered points, which are stored or computed from coordinates.
 
-    Exactly one of `points` and `matrix` is None.
+    Exactly one of `points` and `matrix` is None. With `points`, each call computes the distances it
+    returns.
     """
 
     points: Points | None
@@ -203,10 +205,10 @@ class _ClusteredPoints:
         return distances_between(rows[some], rows[others], self.points.metric, None)
 
     def core(self, group: Nodes, d: int) -> Floats:
-        """Compute the core distance of each point of a cluster from the other points in it.
+        """Compute the core distance of each point of a cluster from the cluster's other points.
 
-        This is DBCV's core distance in `d` dimensions. A point at distance 0 from all others gets
-        0.
+        `group` has the points. This is DBCV's core distance in `d` dimensions. A point at distance
+        0 from all others gets 0.
         """
 
         def core_of(some: slice) -> Floats:
@@ -228,10 +230,10 @@ class _ClusteredPoints:
         return np.concatenate(in_threads(core_of, parts))
 
     def forest(self, some: Nodes, core: Floats, device: Any) -> tuple[Nodes, Floats]:
-        """Compute the minimum spanning tree of some points by their mutual reachability distances.
+        """Compute the minimum spanning tree of some points by mutual reachability distances.
 
         `core` has the core distances of all clustered points. Returns the edges, as indices into
-        `some`, shape (m, 2), and their weights, shape (m,).
+        `some`, shape (m, 2), and the weights of the edges, shape (m,).
         """
         graph: Points | DenseGraph
         if self.points is None:
@@ -246,7 +248,7 @@ class _ClusteredPoints:
 def _distances_of(
     rows: Array, clustered: Nodes, metric: Any, metric_params: Any
 ) -> _ClusteredPoints:
-    """Check the points that are in clusters, and return an object that has their distances.
+    """Check the points that are in clusters, and return an object that has the distances of these.
 
     `rows` are the coordinates of all points, or the matrix of their distances if `metric` is
     "precomputed". `clustered` has the numbers of the points that are in a cluster.
@@ -266,7 +268,7 @@ def _distances_of(
 
 
 def _inner(tree: tuple[Nodes, Floats]) -> tuple[Nodes, float]:
-    """Return the inner points of a spanning tree, and the weight of its heaviest inner edge.
+    """Return the inner points of a spanning tree, and the weight of the tree's heaviest inner edge.
 
     `tree` consists of edges, shape (m, 2), and their weights. An inner point is an end of at least
     two edges of the tree, and an inner edge joins two inner points. If no point has two edges, all
@@ -284,11 +286,13 @@ def _inner(tree: tuple[Nodes, Floats]) -> tuple[Nodes, float]:
 def _separations(
     between: _ClusteredPoints, groups: list[Nodes], core: Floats, is_inner: Array, device: Any
 ) -> Floats:
-    """Compute the density separation of each cluster; it is infinite if there is only one cluster.
+    """Compute the density separation of each cluster, shape (n_clusters,).
 
     The density separation is the least mutual reachability between an inner point of the cluster
-    and an inner point of another cluster. It is the weight of an edge of the minimum spanning tree
-    of all inner points, because that tree contains the lightest edge that leaves a set of points.
+    and an inner point of another cluster. It is infinite if there is only one cluster. `groups` has
+    the points of each cluster, and `core` the core distance of each point. A separation is the
+    weight of an edge of the minimum spanning tree of all inner points, because that tree contains
+    the lightest edge that leaves a set of points.
     """
     separations = np.full(len(groups), np.inf)
     if len(groups) < 2:
@@ -306,7 +310,7 @@ def _separations(
 
 
 def _scores(separations: Floats, sparseness: Floats) -> Floats:
-    """Compute the score of each cluster from its separation and its sparseness.
+    """Compute the score of each cluster from the separation and the sparseness of the cluster.
 
     The score is NaN if there is only one cluster.
     """

@@ -27,7 +27,7 @@ _MOST = (1 << 32) - 1  # the greatest sum of weights, as for rows without weight
 
 
 def checked_weights(given: Any, n: int) -> Nodes:
-    """Return sample weights as int64. Each is the number of rows for which a row stands.
+    """Return the sample weights `given` as int64. Each says for how many equal rows a row stands.
 
     Raises InvalidArgumentError unless there is one whole number of 0 or more for each of the `n`
     rows, and their sum is from 1 to 2**32 - 1.
@@ -63,9 +63,10 @@ def checked_weights(given: Any, n: int) -> Nodes:
 def core_by_weights(graph: Any, min_samples: int, weights: Nodes) -> Floats:
     """Compute the core distance of each vertex of a graph of distances, by weights of 1 or more.
 
-    The host computes them. Points of up to 32 dimensions take O(n s log n) time, with s =
-    `min_samples`, and all others O(n**2 d). The weights must sum to `min_samples` or more. Raises
-    InvalidGraphError if the neighbours of a vertex of a graph that lists its edges sum to less.
+    ``weights[i]`` says how many times vertex i counts. The host does the work. Points of up to 32
+    dimensions take O(n s log n) time, with s = `min_samples`, and all others O(n**2 d). The weights
+    must sum to `min_samples` or more. Raises InvalidGraphError if the neighbours of a vertex of a
+    graph that lists its edges sum to less.
     """
     if isinstance(graph, Graph):
         return _core_of_edges(graph.symmetrised(), min_samples, weights)
@@ -81,7 +82,10 @@ def core_by_weights(graph: Any, min_samples: int, weights: Nodes) -> Floats:
 
 
 def _rows_of(graph: Points | DenseGraph) -> Iterator[tuple[Nodes, Array]]:
-    """Yield the numbers of some vertices, and their distances to all vertices."""
+    """Yield the numbers of some vertices, and the distances of these vertices to all vertices.
+
+    The distances have a row for each of the numbers.
+    """
     every = np.arange(graph.n_vertices)
     for some in slices(every.size, max(_CELLS_AT_ONCE // every.size, 1)):
         at = every[some]
@@ -103,7 +107,8 @@ def _nearest(rows: Array, count: int) -> tuple[Nodes, Array]:
 def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
     """Return, for each row of distances, the least within which weights sum to `min_samples`.
 
-    `weights` has the weights of the points at these distances, and the same shape.
+    `apart` has the distances, shape (m, k). `weights` has the weights of the points at these
+    distances, and the same shape.
     """
     order = np.argsort(apart, axis=1)
     sums = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
@@ -114,10 +119,11 @@ def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
 
 
 def _core_by_boxes(points: Points, min_samples: int, weights: Nodes) -> Floats:
-    """Compute core distances with a search for the nearest points.
+    """Compute core distances for `min_samples` with a search for the nearest points.
 
-    The search compares rounded distances, so points that are as far as the core distance may be
-    missing. It is repeated with more points for each row whose farthest point is not farther.
+    ``weights[i]`` says how many times point i counts. The search compares rounded distances, so
+    points that are as far as the core distance may be missing. For each row whose farthest point is
+    not farther than that, the search is repeated with more points.
     """
     n, search = points.n_vertices, Boxes(points)
     core, rest, k = np.empty(n), np.arange(n), min(min_samples + 1, n)
@@ -141,7 +147,10 @@ def _core_by_boxes(points: Points, min_samples: int, weights: Nodes) -> Floats:
 
 
 def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:
-    """Compute core distances of the vertices of a graph with both directions of each edge."""
+    """Compute core distances of the vertices of a graph with both directions of each edge.
+
+    ``weights[i]`` says how many times vertex i counts, and `min_samples` is the sum to be reached.
+    """
     n = graph.n_vertices
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
     is_edge = rows != graph.indices
