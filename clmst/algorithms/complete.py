@@ -40,17 +40,18 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
 def decide_tree(
     matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
 ) -> tuple[Way, PointFacts]:
-    """Choose the way of computing a spanning tree, and return it with the facts.
+    """Choose the way of computing a spanning tree, and return the way and the facts.
 
-    It is the router's first choice for which the device is trusted.
+    The result is the router's first choice for which the device is trusted. `options` are those of
+    the algorithm "dense", or None.
 
-    A way is skipped if the device has failed its self-test. The ways that were skipped are added to
-    the facts. The way by rows of cells is never skipped here. A caller that uses it must check
-    itself that the device is trusted with it.
+    A way is skipped if the device has failed the self-test of the way. The ways that were skipped
+    are added to the facts. The way by rows of cells is never skipped here. A caller that uses it
+    must check itself that the device is trusted with it.
     """
 
     def refusal(record: str) -> str | None:
-        """Return the reason why the device is not trusted with a way, or None if it is."""
+        """Return the reason why the device is not trusted with the way `record`, or None."""
         if record == route.PRIM_POINTS:
             return families.points_refusal(matrix, by_prim=True)
         if record == route.BOXES:
@@ -68,7 +69,8 @@ def spanning_tree(
 ) -> FoundTree:  # fmt: skip
     """Compute the spanning tree of a complete graph in the way that the router chooses.
 
-    `options` must be None or options of the algorithm "dense". Options of another algorithm raise
+    `matrix` has the graph on the device. `maximum` asks for the maximum spanning tree. `options`
+    must be None or options of the algorithm "dense". Options of another algorithm raise
     InvalidArgumentError. Raises UnsupportedDeviceError if the router's last choice, by rows of
     cells, is not trusted.
     """
@@ -84,7 +86,10 @@ def spanning_tree(
 def _tree_by(
     record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
 ) -> FoundTree:
-    """Compute the spanning tree of a complete graph in the way that the router calls `record`."""
+    """Compute the spanning tree of a complete graph in the way that the router calls `record`.
+
+    The other arguments are as in :func:`spanning_tree`.
+    """
     if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 
@@ -102,11 +107,11 @@ def _tree_by(
 
 
 def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> Array | DeviceArray:
-    """Compute the distance of each point to its `k`-th nearest other point, in a given way.
+    """Compute the distance of each point to the `k`-th nearest other point, in a given way.
 
-    `way` is a record of the router and must not be the host. The distances are divided by the same
-    power of 2 as :attr:`Points.planes`. They are on the host or on the device, depending on the
-    way.
+    `matrix` has the points on the device. `way` is a record of the router and must not be the host.
+    The distances are divided by the same power of 2 as :attr:`Points.planes`. Some ways return them
+    on the host, others on the device.
     """
     if way == route.TURNS:
         from clmst.algorithms.dense import one_group
@@ -125,14 +130,15 @@ def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> 
 
 
 def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
-    """Choose the way of computing core distances, and return its record in the router.
+    """Choose the way of computing core distances, and return the router's name of the way.
 
-    A core distance is here the distance to the `k`-th nearest other point. A way is skipped if the
-    device has failed its self-test. The last choice is the host.
+    `matrix` has the points on the device. A core distance is here the distance to the `k`-th
+    nearest other point. A way is skipped if the device has failed its self-test. The last choice is
+    the host.
     """
 
     def refusal(record: str) -> str | None:
-        """Return the reason why the device is not trusted with a way, or None if it is."""
+        """Return the reason why the device is not trusted with the way `record`, or None."""
         if record == route.TURNS:
             return families.one_group_core_refusal(matrix)
         if record == route.TILES:

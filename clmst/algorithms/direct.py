@@ -84,6 +84,7 @@ def decided(
 ) -> tuple[Way, SparseFacts] | None:
     """Return how :func:`forest_of` would solve a graph, and the facts by which that was decided.
 
+    The arguments are those of :func:`forest_of`, where None as the device means the host alone.
     Nothing is solved. Returns None if graphs of this kind are always uploaded to a device and
     solved there by an algorithm.
     """
@@ -96,10 +97,10 @@ def decided(
 def _in_one_launch(
     facts: SparseFacts, graph: Any, device: Device, *, maximum: bool
 ) -> Forest | None:
-    """Solve a small graph in one launch.
+    """Solve a small graph in one launch. `facts` are the facts that the router had.
 
-    Returns None if the graph turns out to have too many slots when they are counted, or if it is
-    malformed.
+    Returns None if the graph turns out to have more slots than the router allows when they are
+    counted, or if it is malformed.
     """
     case = _small_case(graph, maximum=maximum)
     if facts.form == "list":
@@ -115,11 +116,11 @@ def _in_one_launch(
 
 
 def entries_of(matrix: Any, device: Device | None) -> Array | None:
-    """Find the minimum spanning forest of a matrix, as ascending indices of its stored entries.
+    """Find the minimum spanning forest of a matrix, as ascending indices of stored entries.
 
-    Among equal weights, the entry that is stored first is preferred, as in SciPy's function.
-    Returns None if the matrix has to be uploaded to a device and solved there by an algorithm, or
-    if it is malformed.
+    Among equal weights, the entry that is stored first is preferred, as in SciPy's function. None
+    as the device means the host. Returns None if the matrix has to be uploaded to a device and
+    solved there by an algorithm, or if it is malformed.
     """
     facts = _facts_of(matrix, device, maximum=False, host_allowed=True)
     if facts is None:
@@ -146,8 +147,8 @@ def _facts_of(
 ) -> SparseFacts | None:
     """Collect the facts about a graph that the router needs first.
 
-    Returns None for kinds of graphs that are always uploaded to a device and solved there by an
-    algorithm.
+    The arguments are those of :func:`decided`. Returns None for kinds of graphs that are always
+    uploaded to a device and solved there by an algorithm.
     """
     place = None if device is None else device.facts
     form: Form
@@ -181,8 +182,8 @@ def _decide(
 ) -> tuple[Way, SparseFacts]:
     """Let the router choose how to solve a graph, and return the way with the facts it asked for.
 
-    If the device has failed the self-test of the kernels that a way needs, the router is asked
-    again without that way.
+    `facts` are the facts so far. None as the device means the host. If the device has failed the
+    self-test of the kernels that a way needs, the router is asked again without that way.
     """
     while True:
         way = route.way_of_sparse(facts)
@@ -197,7 +198,10 @@ def _decide(
 
 
 def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
-    """Return whether the device has failed the self-test of the kernels that a way needs."""
+    """Return whether the device has failed the self-test of the kernels that a way needs.
+
+    `graph` and `maximum` say which case of the self-test counts.
+    """
     if way.record == route.EQUAL:
         return device.trust.refusal(EQUAL_WEIGHTS) is not None
     if way.record == route.SMALL:
@@ -207,7 +211,10 @@ def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
 
 
 def _small_case(graph: Any, *, maximum: bool) -> Case:
-    """Return the case of the self-test that covers a small graph solved in one launch."""
+    """Return the case of the self-test that covers a small graph solved in one launch.
+
+    `maximum` says whether the maximum spanning forest is computed.
+    """
     if isinstance(graph, Graph):
         return case_of(graph.weight_dtype, maximum=maximum)
     weights = graph.weights if isinstance(graph, DenseGraph) else graph.data
@@ -217,7 +224,8 @@ def _small_case(graph: Any, *, maximum: bool) -> Case:
 def _in_csr_form(graph: Any, device: Device) -> Any:
     """Convert a COO or CSC matrix to CSR form if the router lets the host do that.
 
-    Any other graph is returned unchanged.
+    The router decides by the number of entries and the device. Any other graph is returned
+    unchanged.
     """
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"}:

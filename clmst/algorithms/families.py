@@ -52,12 +52,19 @@ def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
 
 
 def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
-    """Return the self-test case for points, whose distances are 64-bit floating-point numbers."""
+    """Return the self-test case for points with a metric, whose distances are float64.
+
+    `facts` are further fields of the case.
+    """
     return Case(64, "float", maximum=False, metric=metric, **facts)
 
 
 def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> KernelFamily:
-    """Build a family whose self-test is in ``clmst.algorithms``, as "module:function"."""
+    """Build a family whose self-test is in ``clmst.algorithms``, as "module:function".
+
+    `what` says in words what the kernels compute. `cases` are the cases that are tested, by default
+    one for all kernels. `more` are further fields of the family.
+    """
     return KernelFamily(
         name=name, what=what, test=f"clmst.algorithms.{test}", cases=cases or (ONLY,), **more
     )
@@ -128,7 +135,7 @@ PARTS = _family(
 
 @cache
 def family_of(algorithm: str) -> KernelFamily:
-    """Return the family of an algorithm's kernels, including the kernels that gather its result."""
+    """Return the family of an algorithm's kernels, with the kernels that gather the result."""
 
     def test(device: Device, case: Case) -> Any:
         from clmst.algorithms import self_test
@@ -151,8 +158,8 @@ def tested_options(options: Hashable) -> tuple[str, object]:
     """Return the options with which a device is tested before a solve with `options`.
 
     Only options that change the compiled programs are kept, and all others get their defaults
-    (:func:`as_tested`). The result is the options as text, and as an object. It is ("", None) if
-    all of them are the defaults. The given options must be valid.
+    (:func:`as_tested`). The result is the options as text, and as an object. If all of them are the
+    defaults, the result is ("", None). The given options must be valid.
     """
     tested = None if options is None else as_tested(options)
     usual = tested is None or tested == type(tested)()
@@ -169,6 +176,7 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
     """Return the self-test case that covers the kernels for solving or proving a graph.
 
     `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm.
+    `maximum` is the direction, and `options` are those of the algorithm, or None.
     """
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
@@ -179,7 +187,7 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
 
 
 def words_case(word: np.dtype[Any]) -> Case:
-    """Return the self-test case for kernels that copy weights of a dtype without comparing them."""
+    """Return the self-test case for kernels that copy weights of a dtype and compare nothing."""
     return Case(8 * word.itemsize, None)
 
 
@@ -200,13 +208,20 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
 
 
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
-    """Raise UnsupportedDeviceError unless a graph's device passes an algorithm's self-test."""
+    """Raise UnsupportedDeviceError unless a graph's device passes an algorithm's self-test.
+
+    The case of the self-test follows from the graph, `maximum` and `options`.
+    """
     case = _graph_case(graph, algorithm, maximum=maximum, options=options)
     graph.device.trust.require(family_of(algorithm), case)
 
 
 def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
-    """Return the reason why a graph's device is not trusted with an algorithm, or None if it is."""
+    """Return the reason why a graph's device is not trusted with an algorithm.
+
+    Return None if the device is trusted. The case of the self-test follows from the graph and
+    `maximum`.
+    """
     case = _graph_case(graph, algorithm, maximum=maximum)
     return graph.device.trust.refusal(family_of(algorithm), case)
 
@@ -214,7 +229,8 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless the device is trusted to solve a complete graph.
 
-    The check is skipped for options of an algorithm other than "dense", which raise an error later.
+    `matrix` has the graph, and `maximum` is the direction. The check is skipped for options of an
+    algorithm other than "dense", which raise an error later.
     """
     if options is None or isinstance(options, DenseOptions):
         variant = FEW_VERTICES if fits_one_work_group(matrix, options) else ""
@@ -223,7 +239,10 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return the reason why a device is not trusted with core distances of few points, or None."""
+    """Return the reason why a device is not trusted with core distances of few points.
+
+    Return None if the device is trusted. `matrix` has the points.
+    """
     case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
     return matrix.device.trust.refusal(COMPLETE, case)
 
@@ -231,11 +250,12 @@ def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
 def points_refusal(
     matrix: DeviceMatrix, neighbours: int = 0, *, by_prim: bool = False
 ) -> str | None:
-    """Return the reason why a device is not trusted with kernels for points, or None if it is.
+    """Return the reason why a device is not trusted with kernels for points, or None without one.
 
-    By default these kernels compute spanning trees with a tree of bounding boxes. If `neighbours`
-    is not 0, they find that number of nearest points of each point. If `by_prim` is true, they
-    compute spanning trees of few points by Prim's algorithm, without bounding boxes.
+    `matrix` has the points. By default the kernels compute spanning trees with a tree of bounding
+    boxes. If `neighbours` is not 0, they find that number of nearest points of each point. If
+    `by_prim` is true, they compute spanning trees of few points by Prim's algorithm, without
+    bounding boxes.
     """
     facts: dict[str, Any] = {"variant": FEW_POINTS} if by_prim else {"neighbours": neighbours}
     return matrix.device.trust.refusal(POINTS, matrix_case(matrix, **facts))
@@ -244,11 +264,12 @@ def points_refusal(
 def tiles_refusal(
     matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
 ) -> str | None:
-    """Return the reason why a device is not trusted with the tile kernels, or None if it is.
+    """Return the reason why a device is not trusted with the tile kernels, or None without one.
 
-    These kernels compare all pairs of points. A tile is a block of the matrix of distances that a
-    work-group computes. The kernels compute spanning trees, or, if `neighbours` is true, distances
-    to nearest points. If `products` is true, they compute squared distances from inner products.
+    The tile kernels compare all pairs of points in `matrix`. A tile is a block of the matrix of
+    distances that a work-group computes. The kernels compute spanning trees, or, if `neighbours` is
+    true, distances to nearest points. If `products` is true, they compute squared distances from
+    inner products.
     """
     facts = {"neighbours": int(neighbours), "products": products}
     # The kernels of tiles do not depend on the number of dimensions, so its class is always 0.
@@ -257,7 +278,10 @@ def tiles_refusal(
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
-    """Return the reason why a device is not trusted with proofs of a graph's forests, or None."""
+    """Return the reason why a device is not trusted with proofs of a graph's forests.
+
+    Return None if the device is trusted. `maximum` says whether the forests are maximum ones.
+    """
     if isinstance(graph, DeviceMatrix):
         return graph.device.trust.refusal(COMPLETE_PROOF, matrix_case(graph, maximum=maximum))
     return graph.device.trust.refusal(PROOF, _graph_case(graph, "", maximum=maximum))

@@ -33,7 +33,8 @@ _NAMES = ("indptr", "indices", "weights", "edge_ids")
 def validation(device: Device, case: Case) -> Iterator[Answer]:
     """Test that the check of a matrix on the device accepts a valid matrix and refuses faulty ones.
 
-    Yields answers: a name, what the device has found, and what is right.
+    `case` has the dtype of the weights. Yields answers: a name, what the device has found, and what
+    is right.
     """
     for symmetric in (False, True):
         graph = known_graph("large").simple(case.dtype, symmetric=symmetric)
@@ -46,7 +47,10 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def small(device: Device, case: Case) -> Iterator[Answer]:
-    """Solve small matrices and lists of edges, valid and faulty, and yield answers to compare."""
+    """Solve small matrices and lists of edges, valid and faulty, and yield answers to compare.
+
+    `case` has the dtype of the weights and the direction.
+    """
     from clmst.algorithms.small_matrix.solve import solve_matrix, solved_list
 
     maximum = bool(case.maximum)
@@ -130,8 +134,9 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
     """Bring a known graph into canonical order, and yield the arrays that the device has built.
 
-    The graph is given as a shuffled list of edges and as a matrix. The expected arrays are yielded
-    beside the arrays of the device.
+    `case` has the dtype of the weights and the variant of the kernels. The graph is given as a
+    shuffled list of edges and as a matrix. The expected arrays are yielded beside the arrays of the
+    device.
     """
     size, word_bits = _ORDERED.get(case.variant, ("small", 0))
     given = _shuffled(size, case.dtype, np.int64)
@@ -152,7 +157,10 @@ def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
-    """Return the edges of a known graph in another order, with some of them made self-loops."""
+    """Return the edges of the known graph of a size in another order, some made self-loops.
+
+    `dtype` is the dtype of the weights, and `of_ends` the dtype of the ends.
+    """
     graph = known_graph(size).ranks
     u, v, ranks, _ = graph.edges()
     order = np.random.default_rng(u.size).permutation(u.size)
@@ -167,7 +175,11 @@ def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
 def _canonical_slots(
     edges: EdgeList, device: Device, encoding: Encoding, word_bits: int
 ) -> Iterator[Answer]:
-    """Bring a matrix with descending columns into canonical order, and yield answers to compare."""
+    """Bring a matrix with descending columns into canonical order, and yield answers to compare.
+
+    The matrix has both directions of the edges of a list. `encoding` says how weights are stored,
+    and `word_bits` how many bits a word has for a sort key and a position.
+    """
     order = np.lexsort((edges.v, edges.u)[::-1])[::-1]
     order = order[np.argsort(edges.v[order], kind="stable")]
     indptr = np.searchsorted(edges.v[order], np.arange(edges.n_vertices + 1)).astype(np.uint32)

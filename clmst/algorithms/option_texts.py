@@ -85,7 +85,10 @@ def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ..
 
 
 def write(name: str, options: object) -> str:
-    """Return the text from which :func:`read` makes the algorithm and its options."""
+    """Return the text from which :func:`read` makes the algorithm `name` and these options.
+
+    None as `options` gives the name alone.
+    """
     if options is None:
         return name
     both = zip(_leaves(options), _leaves(type(options)()), strict=True)
@@ -116,7 +119,7 @@ def _halves(text: str) -> tuple[str, str]:
 def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Yield name, type and value of each option. The name of a nested option has a prefix.
 
-    The prefix is the name of the outer option, as in ``prim.queue``.
+    The prefix, `within`, is the name of the outer option and a dot, as in ``prim.queue``.
     """
     kinds = get_type_hints(type(options))
     for field in fields(options):

@@ -28,7 +28,10 @@ TILED: tuple[tuple[int, int], ...] = ((9, 5), (300, 17))  # (number of points, d
 
 
 def complete(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the trees of known complete graphs, and distances to near points."""
+    """Yield the trees of known complete graphs, and distances to near points, to compare.
+
+    `case` says what graphs: matrices of a dtype, or points of a metric.
+    """
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)
         matrix, launch = DeviceMatrix.upload(graph, device), Launcher(device, device.queue)
@@ -76,7 +79,10 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def tiles(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield trees of known points, or distances to near points, found by tiles of pairs."""
+    """Yield trees of known points, or distances to near points, found by tiles of pairs.
+
+    `case` has the metric, and says which of the two is computed.
+    """
     launch = Launcher(device, device.queue)
     by: Filter = "products" if case.products else "differences"
     for n, dimensions in TILED:
@@ -93,7 +99,7 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _tree(points: Points, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
-    """Yield the edges of a tree of points, and their weights bit for bit."""
+    """Yield the edges of `found`, a tree of points, and the weights bit for bit, to compare."""
     host, tree = found.to_host(launch), kruskal(points.to_graph())
     word = f"u{tree.weights.itemsize}"
     yield f"edges of {points.n_vertices} known points", host.edges, tree.edges
@@ -113,7 +119,11 @@ def _known_points(n: int, case: Case, dimensions: int = 0) -> Points:
 
 
 def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Points:
-    """Return a complete graph some of whose weights are equal."""
+    """Return a complete graph of `n` vertices, some of whose weights are equal.
+
+    `case` says whether it is a matrix or points, with what dtype or metric. `dimensions` is the
+    number of coordinates of points, or 0 for the number that the case stands for.
+    """
     rng = np.random.default_rng(n)
     if case.metric:
         on_sphere = case.metric == "great-circle"

@@ -14,7 +14,7 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 
 def _records() -> dict[str, AlgorithmRecord]:
-    """Collect the records of all folders, by the names of their algorithms."""
+    """Collect the records of all folders, as a dict by the name of the algorithm."""
     names = (folder.name for folder in iter_modules(clmst.algorithms.__path__) if folder.ispkg)
     packages = (import_module(f"clmst.algorithms.{name}") for name in names)
     records = (package.RECORD for package in packages if hasattr(package, "RECORD"))
@@ -25,9 +25,9 @@ ALGORITHMS: dict[str, AlgorithmRecord] = _records()
 
 
 def takes_complete_graphs(name: str) -> bool:
-    """Return whether an algorithm can solve complete graphs: matrices and points.
+    """Return whether the algorithm `name`, or "auto", can solve matrices and points.
 
-    These graphs do not list their edges. "auto" can solve them.
+    Matrices and points are complete graphs that do not list their edges.
     """
     return name == "auto" or ALGORITHMS[name].takes_complete_graphs
 

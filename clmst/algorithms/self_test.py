@@ -26,8 +26,9 @@ SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
     """Yield the edge ids and edges of the forests of known graphs, as an algorithm finds them.
 
-    The order of a forest's edges is compared, too: it must be their order in the graph. The largest
-    graph is left out if the algorithm would be slow on it, and if the case has options.
+    `case` has the dtype of the weights, the direction and the options. The order of a forest's
+    edges is also compared: it must be the order of the graph. The largest graph is left out if the
+    algorithm would be slow on it, and if the case has options.
     """
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
@@ -60,7 +61,8 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     """Yield the sorted orders and the merges of known graphs' forests, and one condensed tree.
 
-    The condensed tree is of a further tree of 300 vertices.
+    `case` says whether one work-item or many merge. The condensed tree is of a further tree of 300
+    vertices.
     """
     from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
@@ -96,9 +98,10 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
 
 
 def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:
-    """Find the merge at which each vertex leaves its last cluster, on the host. Takes O(n) time.
+    """Find the merge at which each vertex leaves the last cluster that contains it. O(n) time.
 
-    `least` is the minimum size of a cluster. Merges are visited from the root down.
+    `children` and `sizes` are those of the merges of n vertices. `least` is the minimum size of a
+    cluster. Merges are visited from the root down, on the host.
     """
     leaves = np.empty(n + len(children), np.int64)
     leaves[-1] = -1  # -1 marks the node of a merge that is still in a cluster
@@ -114,13 +117,14 @@ def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array
 def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
     """Compute the children and sizes of all merges in Python, which :func:`merge` must return.
 
+    `edges` has the two ends of each edge, and `order` the edges from the lightest to the heaviest.
     Uses disjoint sets, in O(n log n) time.
     """
     parent, sizes = list(range(n + len(order))), [1] * n
     children = np.zeros((len(order), 2), np.uint32)
 
     def top(node: int) -> int:
-        """Find the root of a node, and shorten the path to it."""
+        """Find the root of a node, and shorten the path from the node to the root."""
         while parent[node] != node:
             parent[node] = node = parent[parent[node]]
         return node

@@ -43,9 +43,9 @@ def check_name(name: str) -> None:
 
 
 def check_named(name: str, options: object) -> None:
-    """Raise InvalidArgumentError unless `name` is an algorithm and the options are of its class.
+    """Raise InvalidArgumentError unless `name` is an algorithm, to whose class the options belong.
 
-    Options that are None pass.
+    None as `options` is accepted.
     """
     check_name(name)
     if options is not None:
@@ -74,10 +74,10 @@ def choose(
 ) -> tuple[str, Solve]:
     """Choose the algorithm that `name` stands for, and return its name and its solve function.
 
-    "auto" stands for the algorithm to which the options belong. Without options it is the quickest
-    algorithm that the device is trusted with. If there is a graph, the device has passed the
-    self-test of the algorithm before, or it is tested now. Without a graph, the choice is the one
-    for a large sparse graph.
+    "auto" stands for the algorithm to which the options belong. If `options` is None, "auto" stands
+    for the quickest algorithm that the device is trusted with. If there is a graph, the device has
+    passed the self-test of the algorithm for graphs like it and for `maximum` before, or is tested
+    now. None as `graph` gives the choice for a large sparse graph.
 
     Raises
     ------
@@ -102,7 +102,8 @@ def choose(
 def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
     """Return the first algorithm, in the order of "auto", that the device is trusted with.
 
-    Raises NoFamilyLeftError if there is none.
+    `maximum` is the direction. None as `graph` stands for a large sparse graph. Raises
+    NoFamilyLeftError if no algorithm is trusted.
     """
     reasons = []
     for name in in_order(device, graph):
@@ -116,8 +117,8 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
 def in_order(device: Device, graph: DeviceGraph | None, *, n_vertices: int = 0) -> Iterator[str]:
     """Yield the algorithms that "auto" may choose, by rank, which is the expected order of speed.
 
-    Without a graph, they are for a large sparse graph of `n_vertices` vertices. Complete graphs,
-    which list no edges, are solved by dense and are not meant here.
+    None as `graph` stands for a large sparse graph of `n_vertices` vertices. Complete graphs, which
+    list no edges, are solved by dense and are not meant here.
     """
     policy, n = device.policy, n_vertices if graph is None else graph.n_vertices
     ranked = []
@@ -138,9 +139,9 @@ def _chosen_by(options: object) -> str | None:
 
 
 def most_vertices(name: str, device: Device) -> int:
-    """Return the maximum number of vertices that an algorithm can solve on a device.
+    """Return the maximum number of vertices that the algorithm `name` can solve on a device.
 
-    It holds if 32 bits are enough for the key of a weight. A larger graph is refused with an error
+    The number holds for weights whose key fits 32 bits. A larger graph is refused with an error
     before anything is solved.
     """
     limit = ALGORITHMS[name].most_vertices
@@ -156,8 +157,9 @@ def solve_graph(
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph that lists its edges, and return the forest.
 
-    With `wait`, the forest is a DeviceForest, and its kernels have finished. Without it, the queue
-    may still be busy when a DeviceForest is returned, or a small forest may be on the host already.
+    `algorithm`, `options` and `maximum` are as in :func:`choose`. With `wait`, the forest is a
+    DeviceForest, and its kernels have finished. Without `wait`, the queue may still be busy when a
+    DeviceForest is returned, or a small forest may be on the host already.
 
     Raises
     ------
@@ -178,7 +180,11 @@ def _solve_in_few_reads(
     name: str, solve: Solve, graph: DeviceGraph, launch: Launcher, *, options: object,
     maximum: bool, wait: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve a graph by the algorithm `name`, with a single read if that is possible."""
+    """Solve a graph by the algorithm `name`, with a single read if the forest is small.
+
+    The other arguments are as in :func:`solve_graph`. A single read also requires that `wait` is
+    False.
+    """
     at_once = not wait and comes_at_once(graph, launch)
     if at_once:
         found = _begun(name, graph, launch, options=options, maximum=maximum)
@@ -204,8 +210,9 @@ def solve_unread(
 ) -> Forest | None:
     """Solve a graph whose check is enqueued, and read the forest and the check's result together.
 
-    `verdict` is the buffer to which the check writes. Returns None if the graph is faulty, or if
-    the solve needs to know the result of the check earlier. Blocks for the read.
+    `verdict` is the buffer to which the check writes. `algorithm`, `options` and `maximum` are as
+    in :func:`choose`. Returns None if the graph is faulty, or if the solve needs to know the result
+    of the check earlier. Blocks for the read.
     """
     launch = Launcher(graph.device, graph.device.queue)
     if not comes_at_once(graph, launch):
@@ -223,7 +230,8 @@ def solve_unread(
 def way_of_steps(name: str, graph: DeviceGraph, *, algorithm: str, options: object) -> Way:
     """Return the way of a graph that is on a device and is solved by the algorithm `name`.
 
-    A way is what ``forest.stats["route"]`` shows: the name of the algorithm and the reasons for it.
+    `algorithm` and `options` are what the caller has asked for. A way is what
+    ``forest.stats["route"]`` shows: the name of the algorithm and the reasons for it.
     """
     given = algorithm if algorithm != "auto" else None if options is None else "options"
     return route.way_of_steps(
@@ -236,9 +244,10 @@ def _begun(
     name: str, graph: DeviceGraph, launch: Launcher, *, options: object, maximum: bool,
     verdict: Memory | None = None,
 ) -> Forest | None:  # fmt: skip
-    """Solve with a single read, and return the forest.
+    """Solve by the algorithm `name` with a single read, and return the forest.
 
-    The call waits for the device. Returns None if the algorithm cannot do that for the graph, or if
+    The call waits for the device. The check of the graph writes to `verdict`, which is None if the
+    graph is known to be valid. Returns None if the algorithm cannot do that for the graph, or if
     the solve did not succeed.
     """
     begin = ALGORITHMS[name].begin
@@ -253,7 +262,10 @@ def _begun(
 def solution_by(
     name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> tuple[str, Solution]:
-    """Enqueue the solve of a graph, and return the name of the algorithm and its solution."""
+    """Enqueue the solve of a graph, and return the name of the algorithm and the solution.
+
+    `name`, `maximum` and `options` are as in :func:`choose`.
+    """
     name, solve = choose(name, graph.device, graph, options=options, maximum=maximum)
     return name, solve(graph, launch, maximum=maximum, options=options)
 
@@ -264,8 +276,8 @@ def forest_by(
 ) -> DeviceForest:  # fmt: skip
     """Solve a graph by the named algorithm, which "auto" chooses, and return the forest.
 
-    The forest stays on the device. If `wait` is false, the call does not wait until its arrays are
-    complete, as in :func:`forest_of`.
+    `maximum` and `options` are as in :func:`choose`. The forest stays on the device. If `wait` is
+    false, the call does not wait until its arrays are complete, as in :func:`forest_of`.
     """
     name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
     return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
@@ -275,10 +287,11 @@ def forest_by(
 
 
 def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) -> int | None:
-    """Return the estimated bytes that a solve needs at its peak, beside the graph itself.
+    """Return the estimated bytes that a solve needs at the peak, beside the graph itself.
 
-    Returns None if the record of the algorithm does not give figures. The record of "dense" does
-    not: it counts cells and has an error of its own. The figures of the records are measured by
+    The graph has `n_vertices` vertices and `n_edges` edges, and the device this policy. Returns
+    None if the record of the algorithm does not give figures. The record of "dense" does not: it
+    counts cells and has an error of its own. The figures of the records are measured by
     tests/algorithms/test_memory_needs.py.
     """
     needs = ALGORITHMS[algorithm].bytes_needed
@@ -289,7 +302,11 @@ def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) 
 def with_needs(
     error: OutOfDeviceMemoryError, graph: DeviceGraph, algorithm: str
 ) -> OutOfDeviceMemoryError:
-    """Return an error that also says how much memory the whole solve needs, and what would fit."""
+    """Return an error that also says how much memory a whole solve needs, and what would fit.
+
+    The solve is that of the graph by the algorithm. The error is returned unchanged if the
+    algorithm's record does not give figures.
+    """
     n, m = graph.n_vertices, graph.edge_bound
     policy = graph.device.policy
     needed = bytes_needed(algorithm, policy, n, m)

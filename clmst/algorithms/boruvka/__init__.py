@@ -15,7 +15,7 @@ Numbering: TypeAlias = Literal["scan", "split"]
 class BoruvkaOptions:
     """Options of `boruvka`, Borůvka's algorithm built from parallel primitives.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------

@@ -35,11 +35,12 @@ _MINIMUM_PAIR = Monoid.minimum(PAIR)
 def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> Solution:
-    """Solve by recursive Borůvka; see :class:`BoruvkaOptions`.
+    """Solve by recursive Borůvka; see :class:`BoruvkaOptions` for `options`.
 
-    It takes O((n + m) log n) work in O(log n) levels. A level is a fixed sequence of primitives
-    with three read-backs. In addition to the graph it takes device memory: about 85 bytes for each
-    edge while edge lists are sorted, or 20 bytes for each vertex, whichever is more.
+    `maximum` asks for the maximum spanning forest. None as `options` means the defaults. The solve
+    takes O((n + m) log n) work in O(log n) levels. A level is a fixed sequence of primitives with
+    three read-backs. In addition to the graph it takes device memory: about 85 bytes for each edge
+    while edge lists are sorted, or 20 bytes for each vertex, whichever is more.
     """
     options = options_for("boruvka", BoruvkaOptions, options)
     run = BoruvkaRun(Contraction(graph, launch, maximum=maximum), options)
@@ -61,7 +62,7 @@ class BoruvkaRun:
         self.duplicate_share = 1.0  # share of the entries that the last removal took away
 
     def next_level(self, level: Level) -> Level | None:
-        """Contract the lightest edge of every vertex, and return the graph that remains.
+        """Contract the lightest edge of every vertex of a level, and return the remaining graph.
 
         Returns None if no edge remains.
         """
@@ -70,10 +71,11 @@ class BoruvkaRun:
         return None if following is None else self._remove_duplicates(following)
 
     def _find_minimum_edges(self, level: Level) -> DeviceArray:
-        """Find ``rank << 32 | target`` of every vertex's lightest edge (lines 1 to 3 of the paper).
+        """Find ``rank << 32 | target`` of each vertex's lightest edge (lines 1 to 3 of the paper).
 
-        Ranks are distinct, so a cycle of choices consists of two vertices that have chosen the same
-        edge. Along a longer cycle the ranks would have to fall all the way round.
+        The vertices are those of the level. Ranks are distinct, so a cycle of choices consists of
+        two vertices that have chosen the same edge. Along a longer cycle the ranks would have to
+        fall all the way round.
         """
         launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
@@ -99,6 +101,9 @@ class BoruvkaRun:
     ) -> tuple[DeviceArray, int]:
         """Compute the numbers of the supervertices by a split, as the paper does.
 
+        `chosen` has the lightest edge of each vertex, and `representatives` the vertex that
+        represents each vertex's new component.
+
         Returns
         -------
         supervertices : DeviceArray of uint32, shape (n,)
@@ -118,7 +123,10 @@ class BoruvkaRun:
         return supervertices, launch.read_count(total.memory, n)
 
     def _remove_duplicates(self, level: Level) -> Level:
-        """Remove parallel edges if the options say so, and sort by source (lines 12 and 13)."""
+        """Remove parallel edges of a level if the options say so, and sort by source.
+
+        These are lines 12 and 13 of the paper.
+        """
         method = self.options.duplicates
         if method == "keep" or (method == "auto" and not self._expects_duplicates(level)):
             return self.steps.sort_rows(level)
@@ -131,9 +139,9 @@ class BoruvkaRun:
     def _expects_duplicates(self, level: Level) -> bool:
         """Return whether the removal of parallel edges is expected to save time on this level.
 
-        It is expected in two cases. In the first case, the last removal took away many entries, as
-        in clustered graphs. This is also assumed on the first level. In the second case, the level
-        is so dense that random pairs would repeat one another: of E random pairs among N possible
+        There are two cases. In the first case, the last removal took away many entries, as in
+        clustered graphs, which is also assumed on the first level. In the second case, the level is
+        so dense that random pairs would repeat one another: of E random pairs among N possible
         ones, about E / (2 N) repeat another pair.
         """
         return (

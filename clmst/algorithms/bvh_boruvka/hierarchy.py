@@ -75,7 +75,7 @@ class BoxTree:
 
     @property
     def builder(self) -> Program:
-        """The program that builds hierarchies. It does not depend on the points."""
+        """The program that builds hierarchies. All trees on the device share it."""
         return self.device.program(BUILD_SOURCE)
 
     def each_level(
@@ -83,8 +83,9 @@ class BoxTree:
     ) -> None:
         """Enqueue a kernel over the nodes of all levels above the leaves, from the lowest level up.
 
-        Each large level is one launch. The first level with few nodes and all levels above it are
-        one launch of one work-group.
+        `kernel` is its name in `program`. After the `arguments` it gets the first level and the
+        level behind the last one of the launch. Each large level is one launch. The first level
+        with few nodes and all levels above it are one launch of one work-group.
         """
         level, width = 1, ceil(self.n_leaves / fanout(self.device))
         while level < self.top:
@@ -100,7 +101,7 @@ def fanout(device: Device) -> int:
 
 
 def search_defines(policy: Policy) -> dict[str, int]:
-    """Return the macros for kernels that search the tree of boxes.
+    """Return the macros for kernels that search the tree of boxes, given the device's policy.
 
     If a work-group has one work-item, it takes few searches at a time, because one search may take
     long.
@@ -113,11 +114,12 @@ def hierarchy_of(
 ) -> BoxTree:
     """Return the tree of bounding boxes over points, and enqueue its construction if it is new.
 
-    The tree is built once and kept with the matrix. The call does not wait for the device.
-    Raises InvalidGraphError if there are too many points for the device's hierarchies.
+    `matrix` has the points on the device. The tree is built once and kept with the matrix. The call
+    does not wait for the device. Raises InvalidGraphError if there are more points than the
+    device's hierarchies take.
 
-    A self-test passes a small `local_height`, so that few points are ordered by the same kernels
-    as many.
+    A self-test passes a small `local_height`, so that few points are ordered by the same kernels as
+    many.
     """
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:
@@ -135,13 +137,13 @@ def hierarchy_of(
 def order_of(
     matrix: DeviceMatrix, launch: Launcher, local_height: int = LOCAL_HEIGHT
 ) -> DeviceArray:
-    """Enqueue a sort that gives near points near positions, and return their numbers in that order.
+    """Enqueue a sort that gives near points near positions, and return the points in that order.
 
-    The order is found once and kept with the matrix. A segment of points is halved along its widest
-    side, and each half is halved in the same way. The first segment has all points. Large segments
-    are halved one height at a time, by a sort of all points, or by one launch if work-groups have
-    one work-item. When segments are small enough, a last launch halves each of them completely,
-    with one work-group for each segment.
+    The result has their numbers, as uint32. The order is found once and kept with the matrix. A
+    segment of points is halved along its widest side, and each half is halved in the same way. The
+    first segment has all points. Large segments are halved one height at a time, by a sort of all
+    points, or by one launch if work-groups have one work-item. Segments of at most `local_height`
+    further halvings are halved completely by a last launch, with one work-group for each segment.
     """
     if ORDER in matrix.forms:
         known: DeviceArray = matrix.forms[ORDER]
@@ -180,7 +182,10 @@ def order_of(
 
 
 def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree:
-    """Allocate the hierarchy of points and enqueue the kernels that build it."""
+    """Allocate the hierarchy of the points in `matrix`, and enqueue the kernels that build it.
+
+    `local_height` is as in :func:`order_of`.
+    """
     n, device, dimensions = matrix.n_vertices, matrix.device, matrix.dimensions
     rows = dimensions + int(matrix.has_core_distances)
     children, width, bases = fanout(device), ceil(n / LEAF), [0]
@@ -204,7 +209,10 @@ def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree
 
 
 def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
-    """Enqueue a copy of the points' coordinates to the leaves of a tree of boxes."""
+    """Enqueue a copy of the coordinates of the points to the leaves of a tree of boxes.
+
+    `matrix` has the coordinates on the device.
+    """
     launch.for_each(
         tree.builder, "bvh_boruvka_build_gather", tree.n_leaves * LEAF, matrix.panels[0].cells,
         tree.ids, tree.points, tree.slots, tree.rows, tree.n,
@@ -212,7 +220,10 @@ def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
 
 
 def bound(tree: BoxTree, launch: Launcher) -> None:
-    """Enqueue the computation of all boxes, from the coordinates in the leaves up to the root."""
+    """Enqueue the computation of all boxes of a tree, from the leaves up to the root.
+
+    The coordinates in the leaves must be complete before.
+    """
     program, n_leaves = tree.builder, tree.n_leaves
     launch.for_each(
         program, "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, tree.ids, tree.boxes,

@@ -25,9 +25,9 @@ _LISTED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NearPoints:
-    """The nearest points of every point, and a lower bound on the weight of its other edges.
+    """The nearest points of every point, and a lower bound on the weights of all other edges of it.
 
-    They are computed before the first round of Borůvka's algorithm. With them, many points need not
+    Both are computed before the first round of Borůvka's algorithm. With them, many points need not
     search the hierarchy.
     """
 
@@ -37,7 +37,10 @@ class NearPoints:
 
 
 def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
-    """Enqueue the search for the nearest points of each of two or more points."""
+    """Enqueue the search for the nearest points of each point in a tree of boxes.
+
+    The tree has two points or more.
+    """
     k = min(_LISTED, tree.n - 1)
     lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
     lower = DeviceArray.empty(tree.n, np.float64, tree.device)
@@ -54,7 +57,7 @@ def capacity_for(k: int) -> int:
 
 
 def distances(tree: BoxTree, k: int, launch: Launcher) -> Array | DeviceArray:
-    """Find the distance of each point to its `k`-th nearest other point.
+    """Find the distance of each point in a tree of boxes to the `k`-th nearest other point.
 
     If the device can write to arrays of the host, the distances are returned on the host, and the
     call waits for them. Otherwise they are returned on the device, without waiting.
@@ -72,10 +75,10 @@ def distances(tree: BoxTree, k: int, launch: Launcher) -> Array | DeviceArray:
 def _find(
     tree: BoxTree, k: int, launch: Launcher, lists: DeviceArray | None, found: KernelArgument
 ) -> None:
-    """Enqueue the search for the `k` nearest points of every point.
+    """Enqueue the search for the `k` nearest points of every point in a tree of boxes.
 
-    `lists` gets the slots of these points. `found` gets the distance to the k-th nearest point, in
-    the order of slots if there are `lists`, else in the order of points.
+    `lists` gets the slots of these points, unless it is None. `found` gets the distance to the k-th
+    nearest point, in the order of slots if there are `lists`, else in the order of points.
     """
     defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
     if lists is None and tree.device.policy.work_group_size == 1:

@@ -16,8 +16,9 @@ SOURCE = "algorithms/bvh_boruvka/prim.cl"
 def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
     """Enqueue the search for the spanning tree of two or more points by one work-item.
 
-    The call does not wait for the device. The work is O(n**2). It is meant for devices with one
-    work-item per work-group. The tree equals the one that ``bvh_boruvka.solve`` finds.
+    `matrix` has the points on the device. The call does not wait for the device. The work is
+    O(n**2). The kernel is for devices with one work-item per work-group. The tree equals the one
+    that ``bvh_boruvka.solve`` finds.
     """
     n, device, defines = matrix.n_vertices, matrix.device, matrix.defines(maximum=False)
     rows = matrix.dimensions + defines["CORE_DISTANCES"]

@@ -37,9 +37,9 @@ _SHORT_IDS = 1 << 16
 def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
     """Find the minimum spanning tree of points with a tree of bounding boxes (the hierarchy).
 
-    The edges are in canonical order. In every round the call waits until the device has counted the
-    remaining components. It does not wait for the last kernels, which write the edges and their
-    weights.
+    `matrix` has the points on the device. The edges are in canonical order. In every round the call
+    waits until the device has counted the remaining components. The call does not wait for the last
+    kernels, which write the edges and their weights.
 
     The work is O(n log n) for evenly spread points, and at most O(n**2) in each of O(log n) rounds.
     Device memory: the hierarchy, which is kept with the points, and about 100 bytes per point.
@@ -62,10 +62,10 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
 def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:
     """Find the shortest edges that join given components of points, and wait for the device.
 
-    The edges form the minimum spanning tree of the components, in which two components are as far
-    apart as their nearest points. `labels` has the component of each of two or more points,
-    numbered from 0 without gaps. Returns the ends as uint32, shape (components - 1, 2), in
-    canonical order.
+    `matrix` has the points on the device. The edges form the minimum spanning tree of the
+    components, in which two components are as far apart as their nearest points. `labels` has the
+    component of each of two or more points, numbered from 0 without gaps. Returns the ends as
+    uint32, shape (components - 1, 2), in canonical order.
     """
     run = _Run(hierarchy_of(matrix, launch), launch)
     k = run.join(labels)
@@ -107,7 +107,7 @@ class _Run:
         return DeviceArray.empty(size, dtype, self.tree.device)
 
     def _new_count(self) -> int:
-        """Reserve the next counter, which is still 0, and return its index."""
+        """Reserve the next counter, which is still 0, and return the index of the counter."""
         self._next_count += 1
         return self._next_count - 1
 
@@ -125,15 +125,18 @@ class _Run:
         }
 
     def unpack(self, ends: DeviceArray) -> None:
-        """Enqueue sorting the edges into canonical order and writing their ends to `ends`."""
+        """Enqueue sorting the edges into canonical order and writing both ends of each one.
+
+        `ends` gets the ends, two words for each edge.
+        """
         ordered = split(self.edges, key_bits=2 * self.bits, launch=self.launch)
         k = ends.size // 2
         self._for_each("unpack_edges", k, ordered, ends, k, self.bits)
 
     def weigh(self, matrix: DeviceMatrix, ends: DeviceArray) -> DeviceArray:
-        """Enqueue the computation of the edges' weights.
+        """Enqueue the computation of the weights of the edges with these `ends`.
 
-        The host could compute them too, but more slowly.
+        `matrix` has the points. The host could also compute the weights, but more slowly.
         """
         k = ends.size // 2
         weights = self._new(k, np.float64)
@@ -174,7 +177,7 @@ class _Run:
         return n_components - 1
 
     def _begin(self) -> None:
-        """Enqueue the kernel that makes every point a component of its own and clears counters."""
+        """Enqueue the kernel that makes each point a component and sets the counters to 0."""
         n, tree = self.n, self.tree
         self._for_each(
             "begin", max(n, tree.n_nodes, _N_COUNTS), self.component, self.roots, self.active,
@@ -186,8 +189,8 @@ class _Run:
     def _rounds(self, n_roots: int, near: NearPoints) -> None:
         """Merge `n_roots` components until one is left, and wait for the device in each round.
 
-        `near` has, for each point, the nearest points and a lower bound on the weight of its other
-        edges. The searches use them, so that many points need not search the hierarchy.
+        `near` has, for each point, the nearest points and a lower bound on the weights of all other
+        edges of the point. With both, many points need not search the hierarchy.
         """
         tree = self.tree
         for number in count():
@@ -274,7 +277,7 @@ class _Run:
         return active, searches
 
     def _merge(self, n_roots: int) -> int:
-        """Merge components along their lightest edges, and return the new number of components.
+        """Merge `n_roots` components along the lightest edge of each, and return the new number.
 
         The call waits for the device.
         """

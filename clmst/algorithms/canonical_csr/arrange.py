@@ -78,10 +78,10 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None:
     """Begin to bring a well-formed matrix on a device into canonical order, without waiting.
 
-    Pass the result to :func:`put_slots`. With `by_entry`, entries of equal weight are ordered by
-    their positions in the matrix instead of by edges. The weights of the graph are then the ranks
-    of the entries in that order. Returns None if the host has to order the matrix, because it is
-    small or the device has failed the self-test.
+    `resident` is the matrix. Pass the result to :func:`put_slots`. With `by_entry`, entries of
+    equal weight are ordered by their positions in the matrix instead of by edges. The weights of
+    the graph are then the ranks of the entries in that order. Returns None if the host has to order
+    the matrix, because it is small or the device has failed the self-test.
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
@@ -104,8 +104,9 @@ def put_slots(work: Arrangement) -> DeviceGraph | None:
     """Build the graph of a matrix that :func:`paired_slots` has begun to order, and wait for it.
 
     Each edge is stored once in the graph. If the two directions of an edge have different weights,
-    it gets the lesser one. Memory of the matrix that only `work` holds is freed before the graph is
-    built. Returns None if the host has to build the graph, because too many edges are parallel.
+    the edge gets the lesser one. Memory of the matrix that only `work` holds is freed before the
+    graph is built. Returns None if the host has to build the graph, because a run of parallel edges
+    is too long for the kernel.
     """
     return _kept(work.graph(lightest=True))
 
@@ -113,7 +114,7 @@ def put_slots(work: Arrangement) -> DeviceGraph | None:
 def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
     """Return a graph after all kernels that may read the caller's own arrays have finished.
 
-    The caller may change these arrays from then on.
+    The caller may change these arrays from then on. None is returned for None.
     """
     if graph is not None and graph.device.capabilities.host_arrays != "copied":
         graph.device.queue.finish()
@@ -130,7 +131,7 @@ def ranks_of(weights: DeviceArray) -> DeviceArray:
 
 
 class Arrangement:
-    """The edges of a graph on a device, while they are sorted into canonical order.
+    """The edges of a graph on a device, while the device sorts them into canonical order.
 
     `n` is the number of vertices. Each edge has a sort key, which consists of its two ends, and a
     position in the caller's order. If both fit into `word_bits` bits, they are stored in one word.
@@ -158,10 +159,10 @@ class Arrangement:
         self._matrix: DeviceGraph | None = None  # kept alive while kernels read it
 
     def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
-        """Enqueue the computation of sort keys for a list of edges, whose ends have 32 or 64 bits.
+        """Enqueue the computation of sort keys for the edges (u[i], v[i]).
 
-        `order`, if given, is an array of uint32 with another order of the edges. Its memory is
-        overwritten later.
+        The ends have 32 or 64 bits. `order` is an array of uint32 with another order of the edges.
+        Its memory is overwritten later. None means the order of the list.
         """
         if order is not None:
             self._numbers, self._number_bits = order, 0
@@ -185,11 +186,10 @@ class Arrangement:
         self._matrix = matrix
 
     def sort(self) -> bool:
-        """Sort the edges stably by their pairs of ends.
+        """Sort the edges stably by their pairs of ends. Returns False if an end is not a vertex.
 
-        Returns False if an end of an edge is not a vertex. A list of edges that is in order already
-        is not sorted again. To find that out, the call waits for the device; for a matrix it does
-        not wait.
+        A list of edges that is in order already is not sorted again. To find that out, the call
+        waits for the device; for a matrix it does not wait.
         """
         self._is_sorted = True
         if self._is_list:
@@ -201,7 +201,7 @@ class Arrangement:
         return True
 
     def is_in_order_of(self, ids: DeviceArray) -> bool:
-        """Return whether sorted parallel edges are in the order of their ids.
+        """Return whether parallel edges, which have been sorted, are in the order of edge ids.
 
         The call waits for the device.
 
@@ -217,10 +217,11 @@ class Arrangement:
         return not self._read()[_DISORDER]
 
     def graph(self, *, lightest: bool, **attributes: Any) -> DeviceGraph | None:
-        """Make the graph of the edges, and sort them first if that has not been done.
+        """Make the graph of the edges, which are sorted first unless that has been done.
 
-        With `lightest`, only the lightest of parallel edges is kept, and the call blocks. Returns
-        None if an end is not a vertex, or if too many edges are parallel to compare them here.
+        With `lightest`, only the lightest of parallel edges is kept, and the call blocks. The
+        `attributes` are further ones of the graph. Returns None if an end is not a vertex, or if a
+        run of parallel edges is too long to be compared on the device.
         """
         launch, m = self._launch, self._m
         if not self._is_sorted and not self.sort():
@@ -246,8 +247,9 @@ class Arrangement:
     def _gather(self, m: int, places: DeviceArray | None = None) -> DeviceArray:
         """Enqueue a copy of `m` weights in the order of the sorted edges, and return the new array.
 
-        With `places`, it has the weights of the edges at these positions of the sorted edges. The
-        array has memory for all edges, so that the memory of the sort keys can be reused for it.
+        With `places`, the result has the weights of the edges at these positions of the sorted
+        edges. None means the first `m`. The array has memory for all edges, so that the memory of
+        the sort keys can be reused for it.
         """
         gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
         words = self._words if places is None else None
@@ -260,9 +262,10 @@ class Arrangement:
     def _listed(
         self, m: int, places: DeviceArray | None, attributes: dict[str, Any]
     ) -> DeviceGraph:
-        """Enqueue the kernels that build the CSR of the first `m` sorted edges, and return it.
+        """Enqueue the kernels that build the CSR of `m` sorted edges, and return the graph.
 
-        With `places`, it has the edges at these positions of the sorted edges.
+        With `places`, the graph has the edges at these positions of the sorted edges. None means
+        the first `m`. The `attributes` are further ones of the graph.
         """
         launch, device, n = self._launch, self._launch.device, self._n
         indices = DeviceArray.unchecked(m, _WORD, device)
@@ -295,14 +298,15 @@ def is_trusted(device: Device, case: Case) -> bool:
 
 
 def _case(encoding: Encoding, n: int, m: int) -> Case:
-    """Return the case of the self-test for m edges of n vertices."""
+    """Return the case of the self-test for m edges of n vertices with weights in this encoding."""
     return case_of(encoding.stored, variant=PACKED if _number_bits(n, m) else APART)
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return how many bits of a word hold the position of an edge, beside its sort key.
+    """Return how many bits of a word hold the position of an edge, beside the edge's sort key.
 
-    It is 0 if the position and the key do not fit into `word_bits` bits together.
+    There are `n` vertices and `m` edges. The result is 0 if the position and the key do not fit
+    into `word_bits` bits together.
     """
     bits = bits_of(m)
     return bits if 2 * bits_of(n) + bits <= word_bits else 0
@@ -325,10 +329,11 @@ def _array(device: Device, memory: Memory, dtype: np.dtype[Any], size: int) -> D
 
 
 def _ends_alike(edges: EdgeList) -> tuple[Array, Array]:
-    """Return the ends as contiguous integers, both of 32 bits or both of 64, copied only if needed.
+    """Return both arrays of ends of a list of edges as contiguous integers of the same width.
 
-    The device reads ends of 32 bits as unsigned. So signed ends stay at 32 bits only if all vertex
-    numbers fit into 31 bits.
+    The width is 32 or 64 bits. An array that has the width already is not copied. The device reads
+    ends of 32 bits as unsigned. So signed ends stay at 32 bits only if all vertex numbers fit into
+    31 bits.
     """
     ends = edges.u, edges.v
     is_narrow = all(

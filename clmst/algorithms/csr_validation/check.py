@@ -102,11 +102,12 @@ def forest_or_graph(
     by_entry: bool = False,
     arrange: bool = True,
 ) -> Forest | DeviceGraph | None:
-    """Put a matrix on a device and, if possible, solve it right after the check without waiting.
+    """Put a matrix on a device, and let `solve` solve it right after the check, without waiting.
 
-    `solve` is tried if kernels get copies of the matrix, which cannot change after the check, and
-    if a look at a few entries does not show that the check will fail. Then nothing waits for the
-    verdict, and the forest is returned. Otherwise the result is the one of :func:`put_matrix`.
+    `solve` is tried only if kernels get copies of the matrix, which cannot change after the check,
+    and if a look at a few entries does not show that the check will fail. Then nothing waits for
+    the verdict, and the forest is returned. Otherwise, and if `solve` is None, the result is the
+    one of :func:`put_matrix`, which has the same other arguments.
     """
     graph = _as_it_is(matrix)
     if graph is None:
@@ -128,9 +129,9 @@ def _is_likely(graph: Graph, device: Device) -> bool:
 def _checked(
     graph: Graph, device: Device, solve: SolveUnread | None, *, by_entry: bool, arrange: bool
 ) -> Forest | DeviceGraph | Arrangement | None:
-    """Check a graph on its device.
+    """Check a graph on the device.
 
-    The call waits for the device.
+    The call waits for the device. `by_entry` and `arrange` are as in :func:`put_matrix`.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
 
 
 def check(resident: DeviceGraph) -> DeviceGraph | None:
-    """Check a graph whose arrays may be faulty on its device.
+    """Check the graph `resident`, whose arrays may be faulty, on its device.
 
     The call waits for the device. Returns the graph, with the right `is_symmetric`, or None if it
     is faulty. The `is_symmetric` of the argument is ignored.
@@ -176,14 +177,18 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
 
 def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph | None:
-    """Return the graph if the words of a verdict say that it is valid, else None."""
+    """Return the graph `resident` if a verdict says that it is valid, else None.
+
+    `faults` is the word of the verdict with a bit for each kind of fault, and `fingerprint` are the
+    words that are all 0 for a symmetric matrix.
+    """
     if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
     return with_symmetry(resident, symmetric=bool(faults & _BELOW))
 
 
 def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
-    """Return a graph with `is_symmetric` set to `symmetric`."""
+    """Return the graph `resident` with `is_symmetric` set to `symmetric`."""
     if resident.graph.is_symmetric == symmetric:
         return resident
     graph = resident.graph.replace_unchecked(is_symmetric=symmetric)
@@ -191,7 +196,7 @@ def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
 
 
 def is_trusted(device: Device, encoding: Encoding) -> bool:
-    """Return whether the device has passed the self-test of this check.
+    """Return whether the device has passed the self-test of this check, for an encoding of weights.
 
     If it has not, the host checks.
     """
@@ -226,10 +231,10 @@ def _as_it_is(matrix: Any) -> Graph | None:
 
 
 def _seems_symmetric(starts: Array, columns: Array) -> bool:
-    """Guess from the last slots whether a matrix stores both directions of its edges.
+    """Guess from the last slots whether a matrix stores both directions of each edge.
 
-    The last slot off the diagonal is below it if the matrix is symmetric, and above it if the
-    matrix is upper triangular.
+    `starts` has the start of each row, and `columns` the column of each slot. The last slot off the
+    diagonal is below it if the matrix is symmetric, and above it if the matrix is upper triangular.
     """
     for slot in range(columns.size - 1, max(columns.size - _SLOTS_OF_GUESS, 0) - 1, -1):
         row, column = bisect_right(starts.data, slot) - 1, int(columns[slot])
@@ -239,7 +244,7 @@ def _seems_symmetric(starts: Array, columns: Array) -> bool:
 
 
 def _words(numbers: Array) -> Array | None:
-    """Convert integers to words of 32 bits. Negative 32-bit integers become large words.
+    """Convert the integers `numbers` to words of 32 bits. Negative ones of 32 bits become large.
 
     Returns None if the integers cannot be converted.
     """
@@ -249,7 +254,7 @@ def _words(numbers: Array) -> Array | None:
 
 
 def _verdict(graph: DeviceGraph) -> Memory:
-    """Enqueue the check of a graph, and return the buffer to which it writes its verdict."""
+    """Enqueue the check of a graph, and return the buffer to which the verdict is written."""
     device = graph.device
     launch = Launcher(device, device.queue)
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))

@@ -24,7 +24,9 @@ _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
 
 
 def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGraph:
-    """Check arrays on a device and make a graph of them, for :meth:`clmst.DeviceGraph.from_arrays`.
+    """Check three arrays on a device and make a graph of them.
+
+    The arguments are those of :meth:`clmst.DeviceGraph.from_arrays`.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def _integers(name: str, values: Any, device: Device) -> DeviceArray:
 
 
 def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
-    """Let the device check a graph, and return it.
+    """Let the device check the graph `resident`, and return the graph if it is valid.
 
     The call waits for the device. Returns None if the host has to check the graph, either to find
     the fault or because the device is not trusted.
@@ -98,7 +100,7 @@ def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
 
 
 def _checked_by_host(resident: DeviceGraph) -> DeviceGraph:
-    """Let the host check a graph, and return it if it is valid.
+    """Let the host check the graph `resident`, and return the graph if it is valid.
 
     Raises InvalidGraphError, which names the fault, if it is not.
     """

@@ -44,10 +44,10 @@ Nodes = npt.NDArray[np.int64]
 class CondensedTree:
     """The clusters of a minimum size in a dendrogram, and when each point leaves its cluster.
 
-    A cluster begins where its parent cluster splits into two large enough parts. Cluster 0 is the
-    root and contains all points. A cluster has a greater number than its parent. The time at which
-    something happens is given as a density, lambda = 1 / height, which grows from the root to the
-    leaves.
+    A cluster begins where its parent cluster splits into two parts that both have the minimum size.
+    Cluster 0 is the root and contains all points. A cluster has a greater number than its parent.
+    The time at which something happens is given as a density, lambda = 1 / height, which grows from
+    the root to the leaves.
     """
 
     # Whether sums of stabilities are exact, so that they do not depend on the order of points.
@@ -88,7 +88,7 @@ class CondensedTree:
 
     @cached_property
     def above(self) -> Nodes:
-        """The parent of each cluster; cluster 0 is its own parent here."""
+        """The parent of each cluster. The parent of cluster 0 is cluster 0 here."""
         return np.maximum(self.parent, 0)
 
     @cached_property
@@ -100,7 +100,7 @@ class CondensedTree:
 
     @cached_property
     def stability(self) -> Floats:
-        """Sum over the points of each cluster of the time (in lambda) that they stay in it."""
+        """Sum over the points of each cluster of the time (in lambda) that a point stays in it."""
         stays = _since(self.point_lambda, self.birth[self.point_cluster]) * self.counts
         total = sums(self.point_cluster, stays, self.n_clusters)
         children = self.parent[1:]
@@ -154,14 +154,14 @@ def condense(
 ) -> CondensedTree:
     """Condense a dendrogram on the device, and wait for the condensed tree.
 
-    Condensing keeps only the splits into two parts of at least `least` points each, and records
-    when all other points leave their clusters (:class:`CondensedTree`).
+    `merges` is the dendrogram. Condensing keeps only the splits into two parts of at least `least`
+    points each, and records when all other points leave their clusters (:class:`CondensedTree`).
 
     The dendrogram must have one root and at least two vertices. `heights` are the weights of the
     edges, float64, on the device. `least` is the minimum number of points of a cluster, 2 or more.
 
-    The work is O(n log n), or nearly O(n) if the device runs work-items in their order. It takes
-    about 28 bytes of device memory per vertex, and 80 bytes for every `least` vertices.
+    The work is O(n log n), or nearly O(n) if the device runs work-items in their order. The call
+    takes about 28 bytes of device memory per vertex, and 80 bytes for every `least` vertices.
     """
     n, device = merges.n, launch.device
     found = _Result(n, least, device)
@@ -178,7 +178,7 @@ def condense(
 def takes_one_launch(n: int, device: Device) -> bool:
     """Return whether :func:`merge_and_condense` is faster for `n` vertices than several launches.
 
-    It is for small trees, which one work-group merges and condenses in a single launch.
+    The function is for small trees, which one work-group merges and condenses in a single launch.
     """
     tile = device.program(SERIAL_SOURCE).grid_tile
     return route.condenses_in_one_launch(n, tile, alone=device.facts.alone)
@@ -218,7 +218,7 @@ def _steps_of(n: int) -> int:
 class _Result:
     """The memory to which a device writes a condensed tree.
 
-    It is memory of the host if the device can write there directly.
+    If the device can write directly to memory of the host, that memory is used.
     """
 
     def __init__(self, n: int, least: int, device: Device) -> None:
@@ -232,7 +232,7 @@ class _Result:
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
 
     def read(self, launch: Launcher) -> CondensedTree:
-        """Wait for the condensed tree and return it.
+        """Wait for the condensed tree and return the tree.
 
         If the result has to be copied to the host, a small result is copied whole, with memory for
         the maximum number of clusters. For a large one, the number of clusters is read first.

@@ -47,9 +47,10 @@ def merge(
     weight.
 
     If work-groups have one work-item, as on CPUs, one work-item merges the edges one after the
-    other. This is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
+    other. That is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
     edge. On other devices, `serial` makes one work-item merge in local memory. The caller may set
-    it for as many vertices as the router allows. In both cases the call does not wait.
+    it for as many vertices as the router allows. In both cases the call does not wait for the
+    device.
 
     Otherwise many work-items merge level by level (:class:`ParallelMerge`), in O(n log n) work and
     with about 80 bytes per vertex. Then the call waits for the size of every level.
@@ -70,11 +71,11 @@ def merge(
 
 
 def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
-    """Sort edges by ascending weight, and return their indices on the device.
+    """Sort edges by ascending weight, and return the indices of the edges on the device.
 
     Edges of equal weight keep their order. Weights must not be NaN. `by_device` decides whether the
-    device or the host sorts. By default the router decides by the number of edges. The host always
-    sorts if the device's work-groups have one work-item.
+    device or the host sorts. If it is None, the router decides by the number of edges. The host
+    always sorts if the device's work-groups have one work-item.
 
     The host takes O(k log k) work for k edges. The device uses a radix sort, with O(k) work and
     about 30 bytes of device memory per edge.
@@ -104,9 +105,9 @@ class _ClusterTree:
 class ParallelMerge:
     """Builds a dendrogram by many work-items. The attributes are the arrays of all steps.
 
-    At each level, the edges that are the lightest at one of their ends are contracted. These edges
-    are assigned to chains of the dendrogram, in which each merge is below the next one
-    (``contract.cl``). An edge is identified by its rank, which is its position in the order of
+    At each level, the edges that are the lightest at one of their ends are contracted. The
+    contracted edges are assigned to chains of the dendrogram, in which each merge is below the next
+    one (``contract.cl``). An edge is identified by its rank, which is its position in the order of
     merges.
     """
 
@@ -167,8 +168,9 @@ class ParallelMerge:
     def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
         """Contract the chosen edges of a level, and return the tree of the next level.
 
-        The call waits for the device, to read the size of the next tree. For each contracted edge
-        e, ``self.inside[e]`` becomes the vertex of the next level into which e has been contracted.
+        `lightest` has the chosen edge of each vertex of the level. The call waits for the device,
+        to read the size of the next tree. For each contracted edge e, ``self.inside[e]`` becomes
+        the vertex of the next level into which e has been contracted.
         """
         n, k, m = level.n, level.n_edges, self.m
         ends = (level.u, level.v, level.rank)
@@ -193,7 +195,7 @@ class ParallelMerge:
         return later
 
     def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
-        """Compute the numbers of the set flags, and return them and how many flags are set.
+        """Number the flags that are set, and return the numbers and how many flags are set.
 
         The number of a set flag is the number of set flags before it. The call waits for the
         device.
@@ -203,7 +205,7 @@ class ParallelMerge:
         return numbers, self.launch.read_count(total.memory, flags.size)
 
     def _link(self) -> None:
-        """Enqueue linking every merge to the merge above it, and summing sizes level by level."""
+        """Enqueue linking each merge to the merge above, and summing sizes level by level."""
         m, n, launch = self.m, self.n, self.launch
         ranks = self.inside  # reuses the memory
         launch.write(ranks.memory, np.arange(m, dtype=np.uint32))

@@ -84,7 +84,10 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
 
 
 def _ends(above: Nodes) -> Nodes:
-    """Follow each path to its end, a node that is above itself. Takes O(n log n) time."""
+    """Follow each path to its end, a node that is above itself. Takes O(n log n) time.
+
+    `above` has the next node of each node. The result has the end for each node.
+    """
     while True:
         further = above[above]
         if np.array_equal(further, above):

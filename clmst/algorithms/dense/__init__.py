@@ -18,7 +18,7 @@ Filter: TypeAlias = Literal["auto", "differences", "products"]
 class DenseOptions:
     """Options of `dense`: Borůvka's algorithm on an adjacency matrix or on points.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------

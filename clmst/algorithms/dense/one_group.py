@@ -56,11 +56,11 @@ class EdgesOfFew:
 def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
 ) -> EdgesOfFew:
-    """Find the spanning tree of a complete graph with few vertices, and wait for it.
+    """Find the spanning tree of a complete graph with few vertices, and wait for the result.
 
     `cells` is one buffer: the whole matrix, or the coordinates of `n` points, one dimension after
-    the other, followed by their core distances if `defines` sets CORE_DISTANCES. `dimensions` is 0
-    for a matrix.
+    the other, followed by their core distances if `defines` sets CORE_DISTANCES. `defines` are the
+    macros for the kernels. `dimensions` is 0 for a matrix.
     """
     device, at_once = launch.device, route.in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
@@ -140,14 +140,15 @@ def _counts_of(
 def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
     """Return the number of work-groups to launch if a lane group does each of `n_tasks` tasks.
 
-    A lane group is a set of work-items of a work-group that work together.
+    A lane group is a set of work-items of a work-group that work together. `program` says how large
+    both are.
     """
     lanes = dict(program.specialisation.defines)["LANES"]
     return launch.groups_for(-(-n_tasks * lanes // program.work_group_size))
 
 
 class MutualReachability:
-    """Few points on a device, with their core distances.
+    """Few points on a device, together with their core distances.
 
     The core distance of a point is its distance to its `k`-th nearest other point, times `alpha`.
     The mutual reachability distance of two points is the maximum of their distance and both core
@@ -170,7 +171,7 @@ class MutualReachability:
         )  # fmt: skip
 
     def core_distances(self) -> Array:
-        """Read the core distances to the host, and wait for them.
+        """Read the core distances to the host, which blocks until they are computed.
 
         They have the scale of the coordinates in :attr:`Points.planes`.
         """
@@ -179,9 +180,9 @@ class MutualReachability:
         return core
 
     def tree(self) -> FoundTree:
-        """Find the minimum spanning tree by mutual reachability distances, and wait for it.
+        """Find the minimum spanning tree by mutual reachability distances, and wait for the tree.
 
-        It uses the core distances on the device, in float64, so they need not be read.
+        The solve uses the core distances on the device, in float64, so they need not be read.
         """
         found = solve(self.cells, self.n, self.d, self.defines, self.launch)
         assert found.weights is not None

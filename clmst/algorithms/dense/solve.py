@@ -52,11 +52,12 @@ _HALVINGS_A_ROUND = 2.75
 def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> Solution:
-    """Solve any graph through its adjacency matrix, which is built on the device.
+    """Solve any graph through the adjacency matrix, which is built on the device.
 
-    `options` is a :class:`DenseOptions` or None. The work is O(n**2 + m) in general and
-    O(n**2 log n) at most, in O(log n) rounds. After every round the host waits until the device has
-    counted the remaining components.
+    `maximum` asks for the maximum spanning forest. `options` is a :class:`DenseOptions` or None,
+    which means the defaults. The work is O(n**2 + m) in general and O(n**2 log n) at most, in O(log
+    n) rounds. After every round the host waits until the device has counted the remaining
+    components.
 
     Besides the graph, the device stores n**2 cells of 4 bytes, or of 8 bytes if 64-bit weights
     cannot be narrowed. The matrix is kept with the graph for the next solve. Raises
@@ -83,13 +84,15 @@ def solve_matrix(
     matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: object = None,
     at_once: bool | None = None,
 ) -> FoundTree:  # fmt: skip
-    """Find the spanning tree of a complete graph, and wait for it.
+    """Find the spanning tree of a complete graph, and wait for the tree.
 
-    The edges are in canonical order. A stored matrix is read as it is. Distances of points are
-    computed and never stored, so points take O(n) device memory, up to 1.1 kilobytes each.
+    `maximum` asks for the maximum spanning tree. `options` is a :class:`DenseOptions`, or None for
+    the defaults. The edges are in canonical order. A stored matrix is read as it is. Distances of
+    points are computed and never stored, so points take O(n) device memory, up to 1.1 kilobytes
+    each.
 
-    `at_once` decides whether one work-group does all rounds, without the host in between. By
-    default it does all rounds if there are few vertices, because that is faster.
+    `at_once` decides whether one work-group does all rounds, without the host in between. If it is
+    None, the router decides by the number of vertices, since that is faster for few.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -112,12 +115,13 @@ def solve_matrix(
 
 
 def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = None) -> FoundTree:
-    """Find the minimum spanning tree of points by comparing all pairs, and wait for it.
+    """Find the minimum spanning tree of points by comparing all pairs, and wait for the tree.
 
-    The pairs are compared tile by tile. A tile is a block of the matrix of distances, some rows and
-    some columns of it, which a work-group computes. The edges are in canonical order. With d
-    dimensions, the work is O(n**2 d), nearly all of it in float32
-    (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100 bytes per point.
+    `options` is a :class:`DenseOptions`, or None for the defaults. The pairs are compared tile by
+    tile. A tile is a block of the matrix of distances, some rows and some columns of it, which a
+    work-group computes. The edges are in canonical order. With d dimensions, the work is O(n**2 d),
+    nearly all of it in float32 (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100
+    bytes per point.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -172,7 +176,7 @@ class _DenseRun:
         }
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
-        """Enqueue a kernel over all vertices, or over `n_items` items."""
+        """Enqueue a kernel with these arguments over `n_items` items. None means all vertices."""
         n_items = self.workspace.n if n_items is None else n_items
         self.launch.for_each(self.workspace.program, kernel, n_items, *arguments)
 
@@ -180,12 +184,12 @@ class _DenseRun:
         self.launch.enqueue(self.workspace.program, kernel, groups, *arguments)
 
     def new_count(self) -> int:
-        """Reserve the next counter, which is still 0, and return its index."""
+        """Reserve the next counter, which is still 0, and return the index of the counter."""
         self._next_count += 1
         return self._next_count - 1
 
     def _read(self) -> None:
-        """Read all counters to the host, and wait for them."""
+        """Read all counters to the host, which blocks until the device has finished."""
         self.launch.read(self.workspace.counts.memory, self.counts)
 
     # --------------------------------------------------------------------- rounds
@@ -219,7 +223,7 @@ class _DenseRun:
         return self.workspace.parents if number % 2 else self.workspace.component
 
     def _enqueue_round(self, number: int) -> _Round:
-        """Enqueue a round: find the lightest edge of each component, and merge along them."""
+        """Enqueue round `number`: find each component's lightest edge, and merge along them."""
         component, parents = self._components(number), self._components(number + 1)
         work, hooked = self.workspace, self.new_count()
         with self.launch.phase("minimum edges"):
@@ -233,7 +237,7 @@ class _DenseRun:
         return _Round(listed=listed, hooked=hooked, waiting=waiting)
 
     def _is_last(self, one: _Round) -> bool:
-        """Record the counters of a round, and return whether the forest is complete after it."""
+        """Record the counters of the round `one`. Return whether it completes the forest."""
         if one.listed is not None:
             self.blocks_again.append(int(self.counts[one.listed]))
         hooked = int(self.counts[one.hooked])
@@ -244,7 +248,9 @@ class _DenseRun:
         return self.n_hooked == self.workspace.n - 1
 
     def _jump_on(self, parents: DeviceArray, waiting: int) -> None:
-        """Shorten the parent pointers until every vertex points to its root, and wait for it.
+        """Shorten the parent pointers until every vertex points to a root.
+
+        Blocks until this is done.
 
         `waiting` is the index of the counter of vertices that do not point to their root yet.
         """
@@ -261,7 +267,7 @@ class _DenseRun:
             launches += 1
 
     def _add_hooked(self, hooked: int) -> None:
-        """Add the number of components that a round has joined to others to their sum.
+        """Add `hooked`, the number of components that a round has joined to others, to the sum.
 
         Raises DeviceError if the sum is impossible.
         """
@@ -318,7 +324,7 @@ class _DenseRun:
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue the kernels that read blocks of the matrix again, for their new lightest cells.
+        """Enqueue the kernels that read blocks of the matrix again, to find new lightest cells.
 
         Returns the index of the counter of these blocks. `component` has the component of each
         vertex.
@@ -347,7 +353,7 @@ class _DenseRun:
         return listed
 
     def _jump(self, parents: DeviceArray) -> int:
-        """Enqueue a kernel that replaces each parent pointer by the pointer of its parent.
+        """Enqueue a kernel that replaces each parent pointer by the pointer of the parent.
 
         Returns the index of the counter of vertices that do not point to their root yet.
         """
@@ -362,9 +368,9 @@ class _DenseRun:
 class _TiledRun(_DenseRun):
     """One solve of points, in which all pairs are compared tile by tile.
 
-    Several rounds are enqueued before the host reads edges, weights and counters together, so it
-    usually reads once. If the tree is complete earlier, the rounds that remain compare no pairs.
-    Each round has as many launches of pointer jumps as can be necessary.
+    As many rounds as most trees need are enqueued before the host reads edges, weights and counters
+    together. If the tree is complete earlier, the rounds that remain compare no pairs. Otherwise
+    further rounds follow. Each round has as many launches of pointer jumps as can be necessary.
     """
 
     def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:
@@ -390,7 +396,7 @@ class _TiledRun(_DenseRun):
         return words.view(np.float64) if self.pairs.has_weights else None
 
     def _read(self) -> None:
-        """Read edges and weights together with the counts, and wait for them."""
+        """Read edges and weights together with the counts, which blocks until they are computed."""
         self.pairs.gather(self.result)
         self.launch.read(self.result.memory, self.read)
         n = self.workspace.n
@@ -400,9 +406,10 @@ class _TiledRun(_DenseRun):
         self.pairs.find(self.workspace.component)
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue the kernels that read blocks again and reserve their lightest pairs.
+        """Enqueue the kernels that read blocks again and reserve the lightest pairs of the blocks.
 
-        Returns the index of the counter of these blocks.
+        `component` has the component of each point. Returns the index of the counter of these
+        blocks.
         """
         listed = self.new_count()
         self.pairs.find_again(component, listed, every=self.options.reread == "all")

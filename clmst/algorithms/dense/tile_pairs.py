@@ -35,9 +35,9 @@ _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
 def workspace_of_tiles(matrix: DeviceMatrix) -> DenseWorkspace:
-    """Return the buffers and sizes for solves of points, which do not store their distances.
+    """Return the buffers and sizes for solves of points by tiles, without the matrix of distances.
 
-    They are made once and kept with the matrix.
+    The buffers are made once and kept with `matrix`, which has the points.
     """
     key = "dense by tiles"
     if key not in matrix.plans:
@@ -79,13 +79,13 @@ class LightestPairs:
         self._find(component, None)
 
     def find_again(self, component: DeviceArray, listed: int, *, every: bool) -> None:
-        """Enqueue a new search for stale entries, and offer what it finds to the components.
+        """Enqueue a new search for stale entries, and offer the pairs found to the components.
 
-        An entry is stale if both points of its pair have come into the same component. A stale
-        entry is searched again only if its block may contain the lightest edge of the component.
-        With `every`, all entries are searched again. The number of these entries is added to the
-        counter with the index `listed`. Each pair that is found is compared with the lightest edge
-        of its component so far.
+        An entry is stale if both points of its pair have come into the same component. `component`
+        has the component of each point. A stale entry is searched again only if its block may
+        contain the lightest edge of the component. With `every`, all entries are searched again.
+        The number of these entries is added to the counter with the index `listed`. Each pair that
+        is found is compared with the lightest edge of its component so far.
         """
         work = self.workspace
         self.launch.fill(self.counts.memory, 0, work.n_blocks)
@@ -107,7 +107,7 @@ class LightestPairs:
         )  # fmt: skip
 
     def gather(self, result: DeviceArray) -> None:
-        """Enqueue copies of edges, counters and weights to one array, which the host reads at once.
+        """Enqueue copies of edges, counters and weights to `result`, which the host reads at once.
 
         Weights are left out if the metric rounds distances.
         """
@@ -120,10 +120,10 @@ class LightestPairs:
 
 
 def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
-    """Enqueue the computation of the distance of each point to its `k`-th nearest other point.
+    """Enqueue the computation of the distance of each point to the `k`-th nearest other point.
 
-    `k` is from 1 to n - 1, and the points must be packed without core distances. The call does not
-    wait for the result. The points must be kept until it is computed.
+    `packed` has the points. `k` is from 1 to n - 1, and the points must be packed without core
+    distances. The call does not wait for the result. The points must be kept until it is computed.
 
     The work is O(n**2 d) for d dimensions, nearly all of it in float32. About k log(n / k) pairs
     per point get exact distances. If work-groups have several work-items, a sample of the points
@@ -160,8 +160,8 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
 def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) -> DeviceArray:
     """Enqueue the computation of an upper bound for the `k` nearest points of each point.
 
-    The bound is a filter value, which is a float32 estimate of a distance (``filter.cl``). It is
-    found from a sample of the columns.
+    The bound is a filter value, which is a float32 estimate of a distance (``filter.cl``). A sample
+    of the columns, which are the other points, gives the bound. `program` has the kernels.
     """
     n, device = packed.n, packed.device
     n_tiles = max(_LEAST_TILES, ceil(_VALUES_OF_EACH * k / _SAMPLES))

@@ -58,12 +58,12 @@ HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
 def gains_by_products(matrix: DeviceMatrix) -> bool:
-    """Return whether it pays to compute approximate distances from products of coordinates.
+    """Return whether it is faster to compute approximate distances from products of coordinates.
 
     Approximate distances in float32 are the filter values of ``cl/algorithms/dense/filter.cl``. A
-    squared distance can be computed as x·x + y·y - 2 x·y for the metrics in HAVE_SQUARES. That pays
-    if there are enough points and dimensions. This function does not check whether the result is
-    accurate enough for these points.
+    squared distance can be computed as x·x + y·y - 2 x·y for the metrics in HAVE_SQUARES. The
+    router says from how many points and dimensions on that is faster. This function does not check
+    whether the result is accurate enough for the points of `matrix`.
     """
     points, alone = _points_of(matrix), matrix.device.policy.work_group_size == 1
     is_long = route.long_enough_for_products(points.n_vertices, points.dimensions, alone=alone)
@@ -71,12 +71,12 @@ def gains_by_products(matrix: DeviceMatrix) -> bool:
 
 
 def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "auto") -> str | None:
-    """Return why the device is not trusted with tile kernels for these points, or None if it is.
+    """Return the reason why the device is not trusted with tile kernels for points.
 
-    `by` is the option `filter` of :class:`clmst.DenseOptions`: how approximate distances are
-    computed. With "auto", the kernels that compute them from products are tested first if they may
-    be used, because the other kernels are then seldom needed. `neighbours` asks for core distances
-    instead of spanning trees.
+    Return None if the device is trusted. `matrix` has the points. `by` is the option `filter` of
+    :class:`clmst.DenseOptions`: how approximate distances are computed. With "auto", the kernels
+    that compute them from products are tested first if they may be used, because the other kernels
+    are then seldom needed. `neighbours` asks for core distances instead of spanning trees.
     """
     reason = None
     if by == "products" or (by == "auto" and gains_by_products(matrix)):
@@ -141,7 +141,7 @@ class PackedPoints:
 
     @classmethod
     def _upload(cls, matrix: DeviceMatrix, launch: Launcher) -> PackedPoints:
-        """Upload the points and enqueue the kernels that pack them."""
+        """Upload the points of `matrix` and enqueue the kernels that pack the points."""
         points, device = _points_of(matrix), matrix.device
         n, d = points.n_vertices, points.dimensions
         padded, n_padded = _CHUNK * ceil(d / _CHUNK), TILE_COLUMNS * ceil(n / TILE_COLUMNS)
@@ -190,8 +190,9 @@ class PackedPoints:
     def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether distances from products of coordinates are accurate enough for the points.
 
-        They are if, in a sample, only few points may be as near to a point as its nearest point
-        within the error bound, which is proved in ``filter.cl``. The call waits for the device.
+        For points of a sample, the function counts the points that may be as near as the nearest
+        one within the error bound, which is proved in ``filter.cl``. If there are only few on
+        average, the distances are accurate enough. The call waits for the device.
         """
         rows, words = rows_of(points), np.empty(2, np.uint32)
         center = _center_of(rows)
@@ -209,7 +210,10 @@ class PackedPoints:
         return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
-        """Return the number of tiles that cover `n_rows` rows of one range of columns."""
+        """Return the number of tiles of `program` that cover `n_rows` rows and a range of columns.
+
+        The range is as wide as a tile.
+        """
         size, own = program.work_group_size, self.defines["OWN_ROWS"]
         return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))
 
@@ -224,8 +228,9 @@ def tile_defines(
 ) -> dict[str, int]:
     """Return the preprocessor macros with which the tile kernels are compiled for a device.
 
-    `metric` is a key of METRICS. `core` is True if kernels compare mutual reachability distances,
-    which take core distances into account.
+    The device has these capabilities and the policy `tuning`. `metric` is a key of METRICS. `core`
+    is True if kernels compare mutual reachability distances, which take core distances into
+    account.
     """
     number, bits, kind = METRICS[metric]
     return {
@@ -245,7 +250,7 @@ def _points_of(matrix: DeviceMatrix) -> Points:
 
 
 def _center_of(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the median of a sample of the points, by coordinate."""
+    """Return the median of a sample of the points in `rows`, for each coordinate."""
     center: npt.NDArray[np.float64] = np.median(_spread(rows, _SAMPLE), axis=0)
     return center
 
@@ -265,7 +270,10 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
 
 
 def _check_memory(device: Device, n: int, d: int, n_singles: int) -> None:
-    """Raise OutOfDeviceMemoryError if packed points cannot fit the device's memory."""
+    """Raise OutOfDeviceMemoryError if n packed points of d dimensions cannot fit the device.
+
+    `n_singles` is the number of coordinates, padding included, that are stored as float32.
+    """
     needed, has = 8 * n * d + 8 * n_singles, device.capabilities
     largest = max(8 * n * d, 4 * n_singles)
     if needed > has.global_memory or largest > has.max_allocation:

@@ -44,7 +44,7 @@ N_COUNTS = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseWorkspace:
-    """The buffers of a solve by `dense`. They are kept with the graph for the next solve."""
+    """The buffers of a solve by `dense`, which are kept with the graph for the next solve."""
 
     device: Device
     n: int  # number of vertices
@@ -74,11 +74,12 @@ class DenseWorkspace:
         *,
         unit: int = 32,
     ) -> DenseWorkspace:
-        """Allocate the buffers of a solve.
+        """Allocate the buffers of a solve of `n` vertices.
 
-        A block consists of consecutive cells of one row of the matrix; their number is a multiple
-        of `unit`. Sort keys of weights have 64 bits if `defines` sets ``WEIGHT_BITS`` to 64, and
-        otherwise 32 bits.
+        `panels` are the parts of the matrix, and `dimensions` is the number of coordinates of
+        points, or 0 for a matrix. A block consists of consecutive cells of one row of the matrix;
+        their number is a multiple of `unit`. Sort keys of weights have 64 bits if `defines` sets
+        ``WEIGHT_BITS`` to 64, and otherwise 32 bits.
         """
         wide = defines["WEIGHT_BITS"] == 64
         width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
@@ -115,13 +116,17 @@ def has_short_ids(n: int) -> bool:
 def vertex_bits(n: int) -> int:
     """Return the number of bits of a vertex in a packed edge, ``lesser << bits | greater``.
 
-    It is so large that all bits set is not a vertex; see :func:`no_edge`.
+    There are `n` vertices, and one more value fits, so that all bits set is not a vertex; see
+    :func:`no_edge`.
     """
     return max(n.bit_length(), 1)
 
 
 def no_edge(n: int) -> int:
-    """Return the value of a packed edge that means "no edge". It is greater than all edges."""
+    """Return the value of a packed edge that means "no edge", for `n` vertices.
+
+    The value is greater than all packed edges.
+    """
     return (1 << 2 * vertex_bits(n)) - 1
 
 
@@ -136,8 +141,8 @@ def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
 def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
     """Return whether one work-group does all rounds of a solve.
 
-    It does if the graph is small for this device, its matrix is one panel, and the options do not
-    ask to read every block again.
+    This requires that the graph is small for this device, that the matrix is one panel, and that
+    the options do not ask to read every block again. None as `options` means the defaults.
     """
     rereads_all = options is not None and options.reread == "all"
     is_small = route.in_one_work_group(matrix.n_vertices, matrix.device.facts)
@@ -145,7 +150,10 @@ def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> b
 
 
 def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros for ONE_GROUP_SOURCE that set its work-group size and register limit."""
+    """Return the macros for ONE_GROUP_SOURCE: the work-group size and the limit of registers.
+
+    They follow from the device's capabilities and its policy, `tuning`.
+    """
     usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
     size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}
@@ -154,7 +162,7 @@ def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, i
 def workspace_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DenseWorkspace:
     """Return the buffers and sizes for solves of a complete graph.
 
-    They are made once and kept with the matrix.
+    The buffers are made once for each value of `maximum` and kept with the matrix.
     """
     key = ("dense", maximum)
     if key not in matrix.plans:
@@ -167,9 +175,9 @@ def workspace_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DenseWorkspac
 
 
 def workspace_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DenseWorkspace:
-    """Return the buffers and sizes for solves of a graph, and build its adjacency matrix.
+    """Return the buffers and sizes for solves of a graph, and build the adjacency matrix.
 
-    They are kept with the graph and not built again. Because of its size, only one matrix is kept:
+    Both are kept with the graph and not built again. Because of its size, only one matrix is kept:
     the one for the minimum or the one for the maximum spanning forest.
     """
     key = ("dense", maximum)
@@ -220,7 +228,7 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
 
 
 def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Compute the minimum and the maximum weight on the device, and wait for them.
+    """Compute the minimum and the maximum weight on the device. Blocks until the host has both.
 
     The weights must be integers. Returns an array of shape (2,).
     """
@@ -236,7 +244,10 @@ def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
 
 
 def _integers(encoded: EncodedWeights) -> np.dtype[Any]:
-    """Return the integer dtype in which weights are stored. Bools are stored as 8-bit integers."""
+    """Return the integer dtype in which weights are stored. Bools are stored as 8-bit integers.
+
+    `encoded` are the weights, which must not be floats.
+    """
     return np.dtype(f"{'i' if encoded.kind == 'signed' else 'u'}{encoded.encoding.word.itemsize}")
 
 
@@ -246,9 +257,9 @@ def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: boo
     The matrix stores each key above the free key less one. So the greatest key means that an edge
     is missing. There are fewer weights than keys, so a free key exists.
 
-    `ends` returns the minimum and the maximum weight. It is called only for integers of 32 and 64
-    bits. Besides this call the work is O(1), or O(m log m) if the least and the greatest integer of
-    the dtype both occur.
+    `encoded` are the weights. `ends` returns the minimum and the maximum weight. This function
+    calls it only for integers of 32 and 64 bits. Besides this call the work is O(1), or O(m log m)
+    if the least and the greatest integer of the dtype both occur.
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
     if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:

@@ -37,8 +37,8 @@ _ROWS_ALONE = 256
 class EclOptions:
     """Options of `ecl`: the optimisations of ECL-MST, each of which can be switched off.
 
-    They change how long a solve takes, never its result. All are on by default. The paper measures
-    how much each gains (its Table 5), by switching off one after another; :meth:`ablation` gives
+    The options change how long a solve takes, never its result. All are on by default. Table 5 of
+    the paper shows how much each gains, by switching off one after another; :meth:`ablation` gives
     these steps.
 
     Parameters
@@ -183,7 +183,8 @@ def check_for_edges_once(options: object, fact: str) -> None:
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
     """Return the macros for ``ecl/ecl.cl``, the kernels of all rounds.
 
-    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    They follow from the options and the device's policy, `tuning`. The macros that depend on the
+    device and on the dtype of the weights are added elsewhere.
     """
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
@@ -196,7 +197,8 @@ def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
 def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
     """Return the macros for ``ecl/populate.cl``, the kernels that fill the first worklist.
 
-    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    They follow from the options and the device's policy, `tuning`. The macros that depend on the
+    device and on the dtype of the weights are added elsewhere.
     """
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
@@ -214,14 +216,18 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 
 
 def rows_per_item(tuning: Policy) -> int:
-    """Return the number of CSR rows that a work-item takes when the first worklist is filled."""
+    """Return the number of CSR rows that a work-item takes when the first worklist is filled.
+
+    `tuning` is the policy of the device.
+    """
     return _ROWS_ALONE if tuning.work_group_size == 1 else 1
 
 
 def topology_defines(options: EclOptions) -> dict[str, int | bool]:
-    """Return the macros for ``ecl/topology.cl``, the kernels that work without worklists.
+    """Return the macros that the options set for ``ecl/topology.cl``.
 
-    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    These kernels work without worklists. The macros that depend on the device and on the dtype of
+    the weights are added elsewhere.
     """
     return {
         "ATOMIC_GUARDS": options.atomic_guards,

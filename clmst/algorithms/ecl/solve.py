@@ -40,12 +40,13 @@ _ROUNDS_A_PASS = 33
 def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> Solution:
-    """Solve by ECL-MST; see :class:`EclOptions`.
+    """Solve by ECL-MST; see :class:`EclOptions` for `options`. None means the defaults.
 
-    It takes O((n + m) log n) work in O(log n) rounds. A round has two launches, one more without
-    64-bit atomics, and one more for 64-bit weights. It has at most one read-back. In addition to
-    the graph it takes device memory: 32 bytes for each edge (two worklists), 20 bytes for each
-    vertex (28 for 64-bit weights), and one byte for each slot.
+    `maximum` asks for the maximum spanning forest. The solve takes O((n + m) log n) work in O(log
+    n) rounds. A round has two launches, one more without 64-bit atomics, and one more for 64-bit
+    weights. It has at most one read-back. In addition to the graph the solve takes device memory:
+    32 bytes for each edge (two worklists), 20 bytes for each vertex (28 for 64-bit weights), and
+    one byte for each slot.
     """
     options = options_for("ecl", EclOptions, options)
     if not options.single_direction and not graph.graph.is_symmetric:
@@ -102,8 +103,8 @@ class _EclRun:
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
         """Return the number of work-groups to launch for `n_items` items.
 
-        A work-group takes `tile` items at a time. The default for `tile` is the number of items
-        that a work-group takes in the loop GRID_FOR of the kernels.
+        A work-group takes `tile` items at a time. None as `tile` means the number of items that a
+        work-group takes in the loop GRID_FOR of the kernels.
         """
         return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 
@@ -131,7 +132,7 @@ class _EclRun:
         return [(0, threshold), (threshold + 1, _MAX_KEY)]
 
     def _sample_keys(self, draw_bits: int) -> Array:
-        """Sample the weights of the graph, as the first 32-bit words of their sort keys.
+        """Sample the weights of the graph, as the leading 32-bit words of sort keys.
 
         Each returned word is the minimum over ``1 << draw_bits`` randomly chosen slots (CSR
         entries). Edges that are stored twice and self-loops do no harm in a sample. The call waits
@@ -151,10 +152,11 @@ class _EclRun:
         return least_of_draws(keys, draw_bits)[0]
 
     def filter_pass(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
-        """Do all rounds for the edges of one range of weights, and return their numbers of edges.
+        """Do all rounds for the edges of one range of weights. Return the edges left in each round.
 
         The range is from `lightest` to `heaviest`, as first words of sort keys. `contracted` is
-        True if an earlier pass has merged vertices already.
+        True if an earlier pass has merged vertices already. The result has one number for each
+        round.
         """
         if contracted:  # sets without light edges still have the reservations of their last round
             for reservations in self.reservations:
@@ -165,7 +167,10 @@ class _EclRun:
         return self._topology_pass(weight_range)
 
     def _check_progress(self, first: int, edges: int) -> None:
-        """Raise DeviceError if the pass that began with round `first` has had too many rounds."""
+        """Raise DeviceError if the pass that began with round `first` has had too many rounds.
+
+        The limit is _ROUNDS_A_PASS. `edges` is the number of edges that are left, for the message.
+        """
         if self.round - first > _ROUNDS_A_PASS:
             rule = f"a filter pass has {_ROUNDS_A_PASS} rounds at most, since each halves its sets"
             raise no_progress(
@@ -181,11 +186,11 @@ class _EclRun:
     def _worklist_pass(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
-        """Do all rounds of a filter pass with worklists (Algorithm 2), and return their sizes.
+        """Do all rounds of a filter pass with worklists (Algorithm 2), and return their lengths.
 
-        The first worklist is filled with the edges of the range. Then each round merges components
-        and writes the next worklist, until no edge remains. Returns the number of edges in each
-        round.
+        The first worklist is filled with the edges of the range. `contracted` is True if an earlier
+        pass has merged vertices. Then each round merges components and writes the next worklist,
+        until no edge remains. Returns the number of edges in each round.
         """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
@@ -200,7 +205,10 @@ class _EclRun:
         return [size for size in sizes if size]
 
     def _check_sizes(self, sizes: list[int]) -> None:
-        """Raise DeviceError if a worklist is longer than is possible."""
+        """Raise DeviceError if a worklist is longer than is possible.
+
+        The last two of `sizes` are the lengths of this round's worklist and of the next one.
+        """
         if max(sizes[-2:]) > self.capacity or sizes[-1] > sizes[-2]:
             rule = (
                 f"a worklist holds {self.capacity} edges, and each has no more than the one before"
@@ -215,8 +223,8 @@ class _EclRun:
     ) -> None:
         """Enqueue the kernels that write the first worklist of a filter pass.
 
-        Long rows of the CSR are cut into pieces. The memory of the other worklist holds the list of
-        pieces.
+        `weight_range` and `contracted` are as in :meth:`filter_pass`. Long rows of the CSR are cut
+        into pieces. The memory of the other worklist holds the list of pieces.
         """
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
@@ -235,7 +243,10 @@ class _EclRun:
             launch(program, "ecl_populate_from_hubs", groups, *common, *given)
 
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
-        """Enqueue a round on a worklist of at most `bound` edges, and advance `round`."""
+        """Enqueue a round on a worklist of at most `bound` edges, and advance `round`.
+
+        `is_first` says whether it is the first round of a pass.
+        """
         launch, program = self.launch, self.program
         side, round_ = self.round % 2, np.uint32(self.round)
         here, there = self.worklists[side], self.worklists[1 - side]
@@ -265,8 +276,8 @@ class _EclRun:
     def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
         """Do all rounds of a filter pass, each over the whole graph instead of a worklist.
 
-        These are items 7 and 8 of section 5.3 of the paper. Returns the number of slots in each
-        round.
+        This is what items 7 and 8 of section 5.3 of the paper describe. `weight_range` is the range
+        of the pass. Returns the number of slots in each round.
         """
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr

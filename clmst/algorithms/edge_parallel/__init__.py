@@ -14,7 +14,7 @@ UnionFind: TypeAlias = Literal["atomic-half", "atomic-full", "locked"]
 class EdgeParallelOptions:
     """Options of `edge-parallel`, Borůvka's algorithm with every round over all edges.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def solve(
 ) -> Solution:
     """Solve by rounds over all edges; see :class:`EdgeParallelOptions`.
 
-    It takes O((n + m) log n) work, plus the steps of the finds, in O(log n) rounds. A round has
+    `maximum` asks for the maximum spanning forest. The solve takes O((n + m) log n) work, plus the steps of the finds, in O(log n) rounds. A round has
     three launches, one more without 64-bit atomics, and one more for 64-bit weights. It has one
     read-back. In addition to the graph it takes device memory: 12 bytes for each vertex (16 for
     64-bit weights) and five for each slot. Four of these five are kept with the graph for the next
@@ -60,9 +60,9 @@ def solve(
 def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
     """Return the macros for the kernels in SOURCE.
 
-    They say how work-items find and merge sets and, for "locked", how long a work-item waits for
-    the lock on a kind of device. The macros that depend on the device and on the dtype of the
-    weights are added elsewhere.
+    The macros say how work-items find and merge sets and, for "locked", how long a work-item waits
+    for the lock on a device of this kind. The macros that depend on the device and on the dtype of
+    the weights are added elsewhere.
     """
     macros = {"SETS": _SETS[union_find]}
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
@@ -94,10 +94,11 @@ class EdgeParallelRun:
         self.launch.for_each(self.program, f"edge_parallel_{kernel}", n_items, *arguments)
 
     def _by_sets(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel that finds or merges disjoint sets, over `n_items` items.
+        """Enqueue a kernel that finds or merges disjoint sets, with these arguments.
 
-        With the option "locked", only a few work-groups are started, because each work-item that
-        tries to get the lock slows down the work-item that has it.
+        The kernel runs over `n_items` items. With the option "locked", only a few work-groups are
+        started, because each work-item that tries to get the lock slows down the work-item that has
+        it.
         """
         launch, program = self.launch, self.program
         groups = launch.groups_for(-(-n_items // program.grid_tile))

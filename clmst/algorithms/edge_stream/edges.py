@@ -39,9 +39,9 @@ WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)
 class EdgeChunk:
     """Consecutive edges of a stream on a device, with ends of uint32.
 
-    Their ids are consecutive from `first_id` on, unless `ids` is an array of uint64 with the id of
-    each edge. After a search for the edges that may enter the forest, `marked` contains their
-    positions, and a word with their number.
+    The ids of the edges are consecutive from `first_id` on, unless `ids` is an array of uint64 with
+    the id of each edge. After a search for the edges that may enter the forest, `marked` contains
+    the positions of these edges, and a word with their number. It is None before the search.
     """
 
     u: DeviceArray
@@ -87,7 +87,7 @@ class EdgePart:
         return EdgePart.of_columns(*(column[at] for column in self.columns))
 
     def owned(self) -> EdgePart:
-        """Return the edges with arrays of their own.
+        """Return the edges in arrays that are not views of other arrays.
 
         An array that is a view of another one is copied.
         """
@@ -101,7 +101,7 @@ class EdgePart:
 
     @classmethod
     def of_columns(cls, u: Array, v: Array, weights: Array, edge_ids: Array) -> EdgePart:
-        """Make a part of the given columns, which are not checked."""
+        """Make a part of arrays of ends, weights and ids, which are not checked."""
         return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def on_device(self, device: Device) -> EdgeChunk:
@@ -208,7 +208,7 @@ def _checked_ids(edge_ids: Any, m: int) -> npt.NDArray[np.int64]:
 
 
 def check_n_vertices(n_vertices: int) -> None:
-    """Raise InvalidGraphError unless 32 bits are enough for vertex numbers."""
+    """Raise InvalidGraphError unless `n_vertices` vertices can be numbered in 32 bits."""
     if n_vertices > MAX_VERTICES:
         raise InvalidGraphError(
             f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}, "
@@ -232,7 +232,10 @@ def joined(parts: Sequence[EdgePart]) -> EdgePart:
 
 
 def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
-    """Raise InvalidGraphError unless both dtypes are equal, since a conversion could round."""
+    """Raise InvalidGraphError unless the dtypes `one` and `other` are equal.
+
+    A conversion of weights could round.
+    """
     if one != other:
         raise InvalidGraphError(
             f"weights have dtype {other} after {one}; all parts of a graph must have one dtype"
@@ -266,9 +269,11 @@ class EdgeKernels(ABC):
 
     @abstractmethod
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
-        """Enqueue a search for the edges that may matter, and return the chunk with them marked.
+        """Enqueue a search for the edges that may enter the forest.
 
-        They are the edges that may enter the forest. Only one search may be under way at a time.
+        Return the chunk with the marks.
+
+        Only one search may be under way at a time.
         """
 
     @abstractmethod
@@ -284,7 +289,7 @@ class EdgeKernels(ABC):
         """
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Enqueue the conversion of ends of 64 bits, signed or not, to 32 bits.
+        """Enqueue the conversion of the ends `u` and `v` from 64 bits, signed or not, to 32 bits.
 
         Ends that do not fit into 32 bits become 2**32 - 1, which is not a vertex.
         """
@@ -295,7 +300,7 @@ class EdgeKernels(ABC):
         return narrow_u, narrow_v
 
     def _found(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
-        """Return the positions of marked edges, and their number.
+        """Return the positions of the marked edges of a chunk, and the number of them.
 
         The call waits for the device. Raises FaultyEdgeError if the search has found an invalid
         edge.
@@ -309,7 +314,10 @@ class EdgeKernels(ABC):
 
 
 def defines(dtype: np.dtype[Any], *, maximum: bool) -> dict[str, int]:
-    """Return the macros of kernels for weights of a dtype."""
+    """Return the macros of kernels for weights of a dtype.
+
+    `maximum` says whether heavier edges come first.
+    """
     kind: WeightKind | None = weight_kind_or_none(dtype)
     assert kind is not None, "dtypes are checked when a stream is made"
     return weight_defines(8 * dtype.itemsize, kind, maximum=maximum)

@@ -190,7 +190,7 @@ class GeneratedEdges(Parametric):
     def generate(self, chunk: EdgeChunk, launch: Launcher) -> None:
         """Enqueue the generation of the edges of a chunk.
 
-        Their ids are consecutive from the chunk's first id on.
+        The ids of the edges are consecutive from the chunk's first id on.
         """
         program = launch.device.program(SOURCE, self.prelude, **self.defines)
         m = chunk.size
@@ -247,7 +247,10 @@ class GeneratedEdges(Parametric):
         return u, v, weights
 
     def new_chunk(self, first: int, count: int, device: Device) -> EdgeChunk:
-        """Allocate a chunk of `count` edges, whose arrays are not filled yet."""
+        """Allocate the arrays for a chunk of `count` edges from the id `first` on.
+
+        Their contents are undefined.
+        """
         word = np.dtype(np.uint32)
         return EdgeChunk(
             u=DeviceArray.unchecked(count, word, device),

@@ -40,13 +40,19 @@ _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
-    """Return the bytes that a vertex takes on a device: its label, best edge and weight."""
+    """Return the bytes that a vertex takes on a device, with weights of this dtype.
+
+    They are for its label, its best edge, and the weight of this edge.
+    """
     n_best = len(_BEST) if dtype.itemsize == 8 else len(_BEST) - 1
     return 4 * (1 + n_best) + dtype.itemsize
 
 
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
-    """Return the bytes that an edge of a chunk takes: the edge, its id, a mark and a position."""
+    """Return the bytes that an edge of a chunk takes on a device, with a weight of this dtype.
+
+    These are for the edge, its id, a mark and a position.
+    """
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
 
 
@@ -76,7 +82,7 @@ class EdgePasses(EdgeKernels):
         self._begin_pass()
 
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
-        """Enqueue a search for the edges of a chunk that may be the best of their components.
+        """Enqueue a search for the edges of a chunk that may be the best edge of a component.
 
         Components compare edges word by word; the search determines the first word.
         """
@@ -104,7 +110,7 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def end_pass(self) -> Iterator[EdgePart]:
-        """Join components along their best edges, and yield these edges in parts.
+        """Join components along the best edge of each, and yield these edges in parts.
 
         The call waits for the device. The caller must take all parts before it begins the next
         pass.
@@ -137,7 +143,8 @@ class EdgePasses(EdgeKernels):
     def _taken(self, targets: DeviceArray, begin: int, count: int) -> EdgePart:
         """Return the new edges of the forest at `count` vertices from `begin` on.
 
-        The call waits for the device.
+        `targets` has the component to which each component is joined. The call waits for the
+        device.
         """
         launch, device, best = self._launch, self._launch.device, self._best
         flags = new_flags(count, device)
@@ -156,7 +163,7 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def _join(self, targets: DeviceArray) -> None:
-        """Give each vertex the label of the component to which it now belongs.
+        """Give each vertex the label of the component to which the vertex now belongs.
 
         The best edges join components, which the roots of `targets` represent. The call waits for
         the device.
@@ -184,8 +191,8 @@ class EdgePasses(EdgeKernels):
     def _words(self) -> tuple[DeviceArray, ...]:
         """The arrays with the words of best edges, one array for each word, as kernel arguments.
 
-        Only 64-bit weights have trailing words. For other weights, a dummy takes the place of that
-        array. It is never read.
+        Only 64-bit weights have trailing words. For other weights, a dummy, which is never read,
+        takes the place of that array.
         """
         return tuple(self._best.get(name, self._word) for name in _BEST)
 
@@ -196,8 +203,9 @@ class EdgePasses(EdgeKernels):
 def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
     """Sort the edges of a forest into canonical order.
 
-    The call waits for the device. The lesser end of each edge must be in `u`. The device sorts by
-    ``2 log2(n)`` bits (radix sort), and needs 24 bytes for each edge.
+    `part` has the edges of a graph of `n_vertices` vertices. The call waits for the device. The
+    lesser end of each edge must be in `u`. The device sorts by ``2 log2(n)`` bits (radix sort), and
+    needs 24 bytes for each edge.
     """
     u, v = part.u, part.v
     if not u.size:

@@ -44,8 +44,8 @@ class EdgeReducer(EdgeKernels):
 
     `capacity` is the maximum number of edges of a reduction. It must be more than any forest has,
     and at most 2**32 - 1. If the device's memory pool has more than `limit` bytes before or after a
-    solve, its unused buffers are freed. `n_filtered` is the number of edges that were left out of
-    all solves.
+    solve, its unused buffers are freed. None means no limit. `n_filtered` is the number of edges
+    that were left out of all solves.
     """
 
     def __init__(
@@ -111,9 +111,9 @@ class EdgeReducer(EdgeKernels):
         self.n_filtered += chunk.size - kept
 
     def _append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
-        """Append the first `count` marked edges to the waiting edges.
+        """Append the first `count` marked edges of a chunk to the waiting edges.
 
-        There must be space for them in the buffer.
+        `positions` are those of the marked edges in the chunk. The buffer must have space for them.
         """
         self._launch.for_each(
             self._program, "edge_stream_append", count, positions, chunk.u, chunk.v, chunk.weights,
@@ -155,7 +155,10 @@ class EdgeReducer(EdgeKernels):
             self._limit_by(forest)
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        """Enqueue the solve of the graph that is being reduced, without waiting for it."""
+        """Enqueue the solve of the graph that is being reduced, without waiting.
+
+        Returns the forest on the device.
+        """
         launch, maximum = self._launch, self._maximum
         self._hold_at_most_the_limit()  # memory that the sort has freed
         forest = forest_by("auto", graph, launch, maximum=maximum, wait=False)
@@ -168,7 +171,9 @@ class EdgeReducer(EdgeKernels):
             self._launch.device.hold_at_most(self._limit)
 
     def _sorted(self) -> DeviceGraph:
-        """Sort the edges of the buffer, and return them as a graph with buffer positions as ids.
+        """Sort the edges of the buffer.
+
+        Return the graph of them, with positions in the buffer as ids.
 
         The call waits for the device.
         """
@@ -181,7 +186,7 @@ class EdgeReducer(EdgeKernels):
         return graph
 
     def _order_of(self, ids: DeviceArray) -> DeviceArray:
-        """Return the positions of edges in the order of their ids, without waiting."""
+        """Return the positions that sort `ids` in ascending order, without waiting."""
         launch, m = self._launch, ids.size
         keys, order = (DeviceArray.unchecked(m, word, launch.device) for word in (LONG, WORD))
         launch.copy(ids.memory, keys.memory, keys.nbytes)
@@ -191,9 +196,10 @@ class EdgeReducer(EdgeKernels):
         return order
 
     def _arranged(self, order: DeviceArray | None = None) -> Arrangement:
-        """Sort the edges stably by their ends, beginning with the buffer's order or another order.
+        """Sort the edges stably by both ends, beginning with the buffer's order or with `order`.
 
-        The call waits for the device.
+        `order` has positions in the buffer. None means the buffer's order. The call waits for the
+        device.
         """
         u, v, weights, _ = (column[: self._size] for column in self._columns)
         encoding = Encoding(dtype=self.dtype, stored=self.dtype)
@@ -255,7 +261,7 @@ class EdgeReducer(EdgeKernels):
         return self._read(0, self.n_forest)
 
     def waiting(self) -> EdgePart:
-        """Return the waiting edges, in the order in which they arrived.
+        """Return the waiting edges, in the order of arrival.
 
         The call waits for the device.
         """
@@ -267,7 +273,10 @@ class EdgeReducer(EdgeKernels):
 
 
 def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:
-    """Allocate arrays for u, v, weights and ids of `size` edges, with undefined contents."""
+    """Allocate arrays for u, v, weights and ids of `size` edges, with undefined contents.
+
+    `dtype` is the dtype of the weights.
+    """
     return tuple(
         DeviceArray.unchecked(size, one, launch.device) for one in (WORD, WORD, dtype, LONG)
     )

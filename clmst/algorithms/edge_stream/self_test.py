@@ -27,10 +27,10 @@ _MOST_PASSES = 32  # since each pass halves the components, of which there are l
 
 
 def reductions(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of known graphs whose edges arrive in many chunks.
+    """Yield forests of known graphs whose edges arrive in many chunks, as answers to compare.
 
-    The chunks of one graph arrive in reverse order, so its parallel edges are not in the order of
-    ids.
+    `case` has the dtype of weights and the direction. The chunks of one graph arrive in reverse
+    order, so its parallel edges are not in the order of ids.
     """
     for size, rows, chunks, given in _streams(device, case):
         reducer = EdgeReducer(capacity=given["n_vertices"] + 2 * rows, **given)
@@ -42,7 +42,10 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def passes(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the forests of known graphs, found by passes over chunks of their edges."""
+    """Yield the forests of known graphs, found by passes over chunks of the edges of each.
+
+    `case` has the dtype of weights and the direction. The forests are answers to compare.
+    """
     for size, rows, chunks, given in _streams(device, case):
         run = EdgePasses(rows=rows, **given)
         found = [EdgePart.empty(case.dtype)]
@@ -62,7 +65,10 @@ def passes(device: Device, case: Case) -> Iterator[Answer]:
 def _streams(
     device: Device, case: Case
 ) -> Iterator[tuple[Size, int, list[EdgeChunk], dict[str, Any]]]:
-    """Yield known graphs: name, rows of a chunk, the chunks, and the arguments of their kernels."""
+    """Yield known graphs: name, rows of a chunk, the chunks, and arguments for the kernels.
+
+    `case` has the dtype of weights and the direction.
+    """
     launch = Launcher(device, device.queue)
     for size, rows in CHUNKED:
         edges, chunks = _generated(size, case.dtype, device), list[EdgeChunk]()
@@ -76,7 +82,7 @@ def _streams(
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
-    """Return the generated edges of a known graph.
+    """Return the generated edges of the known graph of a size, with weights of a dtype.
 
     Weights are generated as words, which need no arithmetic.
     """
@@ -96,7 +102,7 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
 
 @cache
 def _shuffled(size: Size) -> tuple[Array, Array, Array]:
-    """Return ends and ranks of a known graph's edges in a random order.
+    """Return ends and ranks of the edges of the known graph of a size, in a random order.
 
     In this order, many edges can be filtered out.
     """
@@ -107,6 +113,9 @@ def _shuffled(size: Size) -> tuple[Array, Array, Array]:
 
 @cache
 def _expected_ids(size: Size, *, maximum: bool) -> Array:
-    """Return the ids of the edges of a known graph's forest."""
+    """Return the ids of the edges of the minimum (or maximum) forest of a known graph.
+
+    `size` names the graph.
+    """
     n = known_graph(size).ranks.n_vertices
     return kruskal(Graph.from_edges(*_shuffled(size), n_vertices=n), maximum=maximum).edge_ids

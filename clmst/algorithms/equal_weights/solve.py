@@ -33,7 +33,7 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 def seem_equal(weights: Array) -> bool:
     """Return whether a sample of the weights has only one value.
 
-    It is False if `weights` is empty.
+    The result is False if `weights` is empty.
     """
     return weights.size > 0 and are_equal(weights[:: weights.size // _PROBES + 1])
 
@@ -58,9 +58,10 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 
 def entries(matrix: Any, device: Device) -> Array | None:
-    """Find the spanning forest whose entries come first, and return their indices, ascending.
+    """Find the spanning forest of the entries that come first, and return their indices, ascending.
 
-    The call waits for the device. The matrix is as in :func:`solve`. Returns None if it is faulty.
+    The call waits for the device. The matrix is as in :func:`solve`. Returns None for a faulty
+    matrix.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=True)
     return None if found is None else found[0]
@@ -71,8 +72,9 @@ def solved(
 ) -> tuple[Array, Array] | None:
     """Compute slots and ends of the forest's edges.
 
-    The call waits for the device. With `by_entry`, entries are preferred in the order in which they
-    are stored, else in canonical order. Returns None for a faulty matrix.
+    `indptr` and `indices` are the arrays of a CSR matrix. The call waits for the device. With
+    `by_entry`, entries are preferred in the order in which they are stored, else in canonical
+    order. Returns None for a faulty matrix.
     """
     n, m = indptr.size - 1, indices.size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)

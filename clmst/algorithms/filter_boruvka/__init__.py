@@ -39,7 +39,7 @@ RESIDENT_SLOTS = Constant("filter_boruvka.RESIDENT_SLOTS", 1 << 23)
 class FilterBoruvkaOptions:
     """Options of `filter-boruvka`: Borůvka's rounds on shrinking arrays, light edges first.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ class FilterBoruvkaOptions:
         return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
     def _numbers(self) -> tuple[float, ...]:
-        """Return the targets as floats, or () if they are None.
+        """Return the targets as floats, or () if `targets` is None.
 
-        An integer that is too large for a float becomes infinite, which stands for a window of all
+        An integer above the greatest float becomes infinite, which stands for a window of all
         edges. Raises InvalidArgumentError unless the targets are numbers.
         """
         import numpy as np
@@ -190,7 +190,8 @@ def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> Us
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
     """Return the maximum device memory of a solve, as bytes per vertex and bytes per edge.
 
-    They hold for the kernels that the device uses by default, those for CPUs or those for GPUs.
+    The two numbers hold for the kernels that a device with this policy uses by default, those for
+    CPUs or those for GPUs.
     """
     # In the shape of a GPU, worklists may hold all edges. A forest that is not copied to the host
     # at once is stored three times: as slots, as endpoints, and packed. This holds with weights of
@@ -199,7 +200,7 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
 
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
-    """Return the variant of the kernels that solves a graph, for the self-test, and its options.
+    """Return the variant of the kernels that solves a graph, for the self-test, and the options.
 
     Returns None if each step is a launch of its own.
     """
@@ -217,9 +218,10 @@ def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
 def _variant(
     name: Literal["many launches", "one launch", "one launch, one window"],
 ) -> tuple[str, FilterBoruvkaOptions]:
-    """Return a variant of the kernels and the options for which it is used, from a cache.
+    """Return `name`, a variant of the kernels, and the options for which the variant is used.
 
-    Making them takes microseconds, which would be a notable part of a small solve.
+    The result is cached. Making it takes microseconds, which would be a notable part of a small
+    solve.
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")

@@ -154,13 +154,17 @@ class CpuRun(FilterBoruvkaRun):
         self._list_edges(phase)
 
     def _first_depth(self, phase: int) -> int:
-        """Return 1 if each vertex has chosen the lightest of its own edges already, else 0."""
+        """Return 1 if each vertex has already chosen the lightest of the edges it has, else 0.
+
+        The result is the depth at which the `phase` begins.
+        """
         return 0 if self.incident is None else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Enqueue the kernels that link each supervertex to another along its lightest edge.
+        """Enqueue the kernels that link each supervertex along the lightest edge that leaves it.
 
-        Returns False, without enqueuing anything, if the phase has come to its end.
+        The supervertices are those at this depth of the phase. Returns False, without enqueuing
+        anything, if the phase has come to its end.
         """
         n_vertices, edges = self._counts(phase, depth)
         if depth == 0:
@@ -186,7 +190,8 @@ class CpuRun(FilterBoruvkaRun):
     def _contract(self, phase: int, depth: int) -> None:
         """Keep the edges that join two of the new supervertices, and wait for the device.
 
-        The host then knows how many supervertices and edges remain.
+        The supervertices are those after this depth of the phase. The host then knows how many
+        supervertices and edges remain.
         """
         (begin, n_vertices), following = self.depths[-1], self.reserved[1 - depth % 2]
         self._step(
@@ -286,7 +291,7 @@ class CpuRun(FilterBoruvkaRun):
         self._refine(reserved)
 
     def _first_round(self, starts: Any, incident: Any) -> None:
-        """Let each vertex choose the lightest of its own edges, and list the edges that remain.
+        """Let each vertex choose the lightest edge that it has, and list the edges that remain.
 
         `starts` and `incident` are the result of :func:`_incident_slots`. The call waits for the
         device.
@@ -309,9 +314,10 @@ class CpuRun(FilterBoruvkaRun):
         self.depths = [(0, n)]
 
     def _refine(self, reserved: Any) -> None:
-        """Enqueue further passes of the search for lightest edges, if one pass is not enough.
+        """Enqueue the further passes of the search for lightest edges that wide keys need.
 
         Several passes are needed if an edge is compared by more bits than one atomic minimum takes.
+        `reserved` are the reservations of the supervertices.
         """
         for later in range(1, self.passes):
             self._step(
@@ -325,9 +331,10 @@ class CpuRun(FilterBoruvkaRun):
 
 
 def usual_capacity(share: int, ends: Ends) -> int:
-    """Return for how many edges a segment has space by default, if it gets `share` slots to filter.
+    """Return for how many edges a segment has space by default, out of `share` slots.
 
-    `ends` are the ends of the windows, of which only one at a time is in the segment.
+    The segment filters these slots. `ends` are the ends of the windows, of which only one at a time
+    is in the segment.
     """
     return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
@@ -335,9 +342,9 @@ def usual_capacity(share: int, ends: Ends) -> int:
 def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
     """Return the slots (CSR entries) of the edges of each vertex, as offsets and a list of slots.
 
-    The slots of vertex v are those from ``offsets[v]`` to ``offsets[v + 1]`` of the list. Both are
-    computed once for a graph that is prepared for many solves, and kept with it. Returns None for
-    any other graph.
+    The slots of vertex v are those from ``offsets[v]`` to ``offsets[v + 1]`` of the list. For a
+    graph that is prepared for many solves, offsets and list are computed once and kept with the
+    graph. Returns None for any other graph.
     """
     if graph.rows is None:
         return None
@@ -355,7 +362,8 @@ def _windows(
     """Find the weight at which each window ends. The last window does not have an end.
 
     `ends` has the ranks of the ends in a random sample of weights, in which the weights are looked
-    up. One slot (CSR entry) of the sample is drawn from each of equally long parts of all slots. If
+    up. One slot (CSR entry) of the sample is drawn from each of equally long parts of all slots,
+    with a generator of this `seed`. `maximum` puts the heaviest edges into the first window. If
     only the device has the weights, the call waits for it.
     """
     last = (np.uint32(0), np.uint64(0), np.uint32(0))

@@ -70,11 +70,11 @@ def new_run(
     full_capacity: bool,
     finer: bool,
 ) -> GpuRun:
-    """Create the run that solves a graph, with buffers that an earlier solve has left if possible.
+    """Create the run that solves a graph, with the buffers that an earlier solve has left.
 
-    The buffers are new if an earlier solve has not left any, or if the run needs larger ones.
-    Raises UnsupportedDeviceError if the options ask for launches that the device's compiler cannot
-    build.
+    The buffers are new if an earlier solve has not left any, or if the run needs larger ones:
+    `full_capacity` asks for worklists that hold all edges, and `finer` for more windows. Raises
+    UnsupportedDeviceError if the options ask for launches that the device's compiler cannot build.
     """
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(
@@ -108,11 +108,12 @@ def begin(
     options: FilterBoruvkaOptions,
     verdict: Memory | None,
 ) -> Solution | None:
-    """Enqueue a solve that consists of one launch, without waiting for it.
+    """Enqueue a solve that consists of one launch, without waiting for the device.
 
-    Returns None, without enqueuing anything, if the solve needs more launches. `verdict` is the
-    buffer to which the check of the graph on the device writes its result, or None. If that says
-    that the graph is faulty, the launch does nothing.
+    `maximum` is the direction, and `options` are those of the solve. Returns None, without
+    enqueuing anything, if the solve needs more launches. `verdict` is the buffer to which the check
+    of the graph on the device writes its result, or None. If the result says that the graph is
+    faulty, the launch does nothing.
     """
     if launches_on(graph.device, graph.n_slots, options.launches) != "resident":
         return None
@@ -138,7 +139,10 @@ def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher)
 
 
 def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Create a run with the kind of launches that the options and the device ask for."""
+    """Create a run with the kind of launches that the options and the device ask for.
+
+    `workspace` has the options and the buffers of the run.
+    """
     wanted = workspace.options.launches
     launches = launches_on(workspace.device, workspace.n_slots, wanted)
     if launches == "resident" and workspace.candidates is not None and wanted == "auto":
@@ -176,8 +180,8 @@ class GpuRun(FilterBoruvkaRun):
     def solve(self) -> bool:
         """Enqueue the solve, and wait until the device has finished.
 
-        Returns False if the solve has to be done again, for example because a worklist was too
-        small. The attributes of the run then say what the next attempt needs.
+        Returns False if the solve has to be done again, for example because a worklist has
+        overflowed. The attributes of the run then say what the next attempt needs.
         """
         self.enqueue()
         is_done = not self.given_up and self.is_done()
@@ -197,10 +201,10 @@ class GpuRun(FilterBoruvkaRun):
         return self.stats() if ended else None
 
     def is_done(self) -> bool:
-        """Return whether all work-groups have finished their work.
+        """Return whether all work-groups have done all of their work.
 
-        The call waits for the device. The result is False if a work-group has waited too long for
-        another one and given up.
+        The call waits for the device. The result is False if a work-group has waited longer for
+        another one than it may, and given up.
         """
         self.workspace.read_state(self.launch)
         return self.workspace.has_ended(self.launch)
@@ -263,9 +267,10 @@ class GpuRun(FilterBoruvkaRun):
         return 0 if phase == 0 and not self.workspace.symmetric else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Link every supervertex to another one along its lightest edge, and wait for the device.
+        """Link every supervertex to another one along the lightest edge, and wait for the device.
 
-        Returns whether any supervertex still has an edge to another one.
+        The supervertices are those at this depth of the phase. Returns whether any supervertex
+        still has an edge to another one.
         """
         self._hook(phase, depth)
         first, counts = self._first_depth(phase), self.workspace.counts(phase)
@@ -302,7 +307,7 @@ class GpuRun(FilterBoruvkaRun):
             self._step("candidates_enter", k, ends, candidates.slots.memory, starts, k)
 
     def _hook(self, phase: int, depth: int) -> None:
-        """Link the supervertices of a depth along their lightest edges, and find their roots.
+        """Link the supervertices of a depth along the lightest edge of each, and find their roots.
 
         The depth is the number of contractions since the beginning of the phase. The lightest edge
         of each supervertex is found by a minimum over packed weights. If these need more than one
@@ -318,10 +323,11 @@ class GpuRun(FilterBoruvkaRun):
         self._follow_again(phase, depth, bound)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Continue to follow parent pointers until every path has reached its root.
+        """Continue to follow parent pointers until every path has reached a root.
 
-        The call waits for the device. One launch follows at most POINTER_STEPS pointers of a path.
-        Raises DeviceError if paths do not end.
+        The paths are those of at most `bound` vertices at this depth of the phase. The call waits
+        for the device. One launch follows at most POINTER_STEPS pointers of a path. Raises
+        DeviceError if paths do not end.
         """
         before = 0
         for _ in range(MOST_FOLLOWINGS):
@@ -344,8 +350,9 @@ class GpuRun(FilterBoruvkaRun):
     ) -> None:
         """Enqueue the kernel of one step of the algorithm, which goes over `n_items` items.
 
-        A work-group takes `tile` items at a time. If `most` is not 0, there are at most `most`
-        work-groups for each compute unit.
+        `name` is the name of the step, and `arguments` are the kernel's own arguments. A work-group
+        takes `tile` items at a time. None means the usual number of the program. If `most` is not
+        0, there are at most `most` work-groups for each compute unit.
         """
         program = self.workspace.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
@@ -362,11 +369,11 @@ class GpuRun(FilterBoruvkaRun):
         self._step(name, self.workspace.n_slots, *arguments, tile=self.tile)
 
     def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a kernel of `groups` work-groups.
+        """Enqueue the kernel `name` of a program with `groups` work-groups.
 
-        Its arguments begin with the arguments that all kernels of a solve share, and `arguments`
-        follow. If a solve has only a few launches, setting arguments takes a notable part of its
-        time. From the third such solve on, kernels are reused whose arguments are still set.
+        The arguments begin with those that all kernels of a solve share, and `arguments` follow. If
+        a solve has only a few launches, setting arguments takes a notable part of its time. From
+        the third such solve on, kernels are reused whose arguments are still set.
         """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None
@@ -379,8 +386,9 @@ class GpuRun(FilterBoruvkaRun):
     def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
         """Enqueue a resident kernel: all its work-groups run on the device at the same time.
 
-        There are up to `most` work-groups for each compute unit. If `most` is 0, because work-
-        groups of this device may not wait for one another, there is a single work-group.
+        `name`, `program` and `arguments` are as in :meth:`_enqueue`. There are up to `most`
+        work-groups for each compute unit. If `most` is 0, because work-groups of this device may
+        not wait for one another, there is a single work-group.
         """
         device = self.device.capabilities
         if most:
@@ -391,7 +399,7 @@ class GpuRun(FilterBoruvkaRun):
 class MixedRun(GpuRun):
     """One solve in which one launch does all rounds of a window of weights except the first rounds.
 
-    Its work-groups wait for one another between the rounds.
+    The work-groups of that launch wait for one another between the rounds.
     """
 
     launches = "mixed"
@@ -399,7 +407,8 @@ class MixedRun(GpuRun):
     def _choose(self, phase: int, depth: int) -> bool:
         """Enqueue the kernels of a first round, or the launch that does all remaining rounds.
 
-        Returns True after a first round, and False after the launch of all remaining rounds.
+        The round is at this depth of the phase. Returns True after a first round, and False after
+        the launch of all remaining rounds.
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
@@ -418,7 +427,11 @@ class MixedRun(GpuRun):
         """Do nothing, because the launch that ends a phase has found the components already."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Follow parent pointers in a second launch if the paths may be too long for one launch."""
+        """Follow parent pointers in a second launch if there are _MANY_VERTICES or more.
+
+        With so many vertices, paths may be longer than one launch follows them. `bound` is the
+        maximum number of vertices at this depth of the phase.
+        """
         if bound >= _MANY_VERTICES:
             self._step("follow", bound, phase, depth, 1)
 

@@ -38,7 +38,7 @@ class FilterBoruvkaRun(ABC):
     given_up = False
 
     def solution(self, **more: Any) -> Solution:
-        """Return the forest as a :class:`Solution`, with `more` as further fields of it."""
+        """Return the forest as a :class:`Solution`, whose further fields are `more`."""
         return Solution(graph=self.graph, in_forest=self.in_forest, **more)
 
     def solve(self) -> bool:
@@ -71,13 +71,13 @@ class FilterBoruvkaRun(ABC):
     def _prepare(self) -> None:
         """Enqueue the preparations of a solve.
 
-        They clear the flags of the forest and the counts of all rounds, and set the weight at which
-        each window ends.
+        The kernels clear the flags of the forest and the counts of all rounds, and set the weight
+        at which each window ends.
         """
 
     @abstractmethod
     def _filter(self, phase: int) -> None:
-        """Write the edges of a window that join two components to the worklist.
+        """Write the edges of the window of a phase that join two components to the worklist.
 
         For each component, the lightest of these edges is found along the way.
         """
@@ -94,14 +94,16 @@ class FilterBoruvkaRun(ABC):
     def _choose(self, phase: int, depth: int) -> bool:
         """Add each supervertex's lightest edge to the forest, and link the two ends of that edge.
 
-        Returns False if the host knows that no edge is left that joins two components.
+        The supervertices are those at this depth of the phase. Returns False if the host knows that
+        no edge is left that joins two components.
         """
 
     @abstractmethod
     def _contract(self, phase: int, depth: int) -> None:
         """Write the edges between the new supervertices to the next worklist.
 
-        For each new supervertex, the lightest of these edges is found along the way.
+        The supervertices are those after this depth of the phase. For each new supervertex, the
+        lightest of these edges is found along the way.
         """
 
     @abstractmethod
@@ -110,18 +112,18 @@ class FilterBoruvkaRun(ABC):
 
     @abstractmethod
     def _finish(self) -> None:
-        """Write one flag for each slot (CSR entry), which says whether it is in the forest."""
+        """Write one flag for each slot (CSR entry), set for the edges of the forest."""
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the solve, which become ``Forest.stats``."""
 
     def _check_round(self, phase: int, depth: int, vertices: Change, edges: Change) -> None:
-        """Check how many vertices and edges a round has left, and give the solve up if it is slow.
+        """Check how many vertices and edges a round has left, and give a slow solve up.
 
-        `vertices` and `edges` are the numbers before and after the round. The solve is given up,
-        and has to be done again with more windows, if these would be faster. Raises DeviceError if
-        the numbers are impossible.
+        The round was at this depth of the phase. `vertices` and `edges` are the numbers before and
+        after the round. The solve is given up, and has to be done again with more windows, if these
+        would be faster. Raises DeviceError if the numbers are impossible.
         """
         device = self.graph.device
         check_halved("filter-boruvka", device, depth + 1, vertices=vertices, edges=edges)

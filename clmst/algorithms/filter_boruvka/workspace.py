@@ -84,9 +84,9 @@ _SPILLING, _SERIAL = 8, 256  # slots per work-item: from which on registers spil
 def slots_per_item(tuning: Policy, *, wide: bool) -> int:
     """Return the number of slots (CSR entries) that a work-item takes from each tile of a graph.
 
-    A tile is the range of slots that a work-group takes at a time. `wide` is True if weights have
-    64 bits. Kernels then use twice as many registers, and take fewer slots, because otherwise
-    NVIDIA's compiler would spill registers to memory.
+    A tile is the range of slots that a work-group takes at a time. `tuning` is the policy of the
+    device. `wide` is True if weights have 64 bits. Kernels then use twice as many registers, and
+    take fewer slots, because otherwise NVIDIA's compiler would spill registers to memory.
     """
     slots = tuning.slots_per_item
     return slots * 3 // 4 if wide and _SPILLING <= slots < _SERIAL else slots
@@ -95,9 +95,9 @@ def slots_per_item(tuning: Policy, *, wide: bool) -> int:
 def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str, int | bool]:
     """Return the macros for the kernels in SOURCE, one for each step of the algorithm.
 
-    The macros that depend on the device and on the dtype of the weights are added elsewhere.
-    `symmetric` is True if both directions of every edge are stored, and `wide` if weights have 64
-    bits.
+    `tuning` is the policy of the device. The macros that depend on its capabilities and on the
+    dtype of the weights are added elsewhere. `symmetric` is True if both directions of every edge
+    are stored, and `wide` if weights have 64 bits.
     """
     return {
         "SYMMETRIC": symmetric,
@@ -114,8 +114,9 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
     """Return the macros for the kernel in RESIDENT_SOURCE, which does a whole solve.
 
-    The macros that depend on the device and on the dtype of the weights are added elsewhere.
-    `one_window` is True if the edges are never divided by weight.
+    `tuning` and `symmetric` are as in :func:`defines`. The macros that depend on the device and on
+    the dtype of the weights are added elsewhere. `one_window` is True if the edges are never
+    divided by weight.
     """
     size, groups = RESIDENT_ITEMS.under(tuning), tuning.resident_groups_per_compute_unit
     return _waiting(tuning, size, groups, symmetric=symmetric) | {
@@ -128,7 +129,8 @@ def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> di
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
     """Return the macros for the kernel in FINISH_SOURCE, which does the last rounds of a phase.
 
-    The macros that depend on the device and on the dtype of the weights are added elsewhere.
+    `tuning` and `symmetric` are as in :func:`defines`. The macros that depend on the device and on
+    the dtype of the weights are added elsewhere.
     """
     size, groups = FINISH_ITEMS.under(tuning), FINISH_GROUPS.under(tuning)
     edges = {"EDGES_PER_ITEM": FINISH_EDGES_PER_ITEM.under(tuning)}
@@ -138,8 +140,8 @@ def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
 def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict[str, int | bool]:
     """Return the macros for kernels whose work-groups wait for one another on the device.
 
-    Each compute unit must run `groups` work-groups of `size` work-items at the same time, which
-    limits the registers of a work-item.
+    `tuning` and `symmetric` are as in :func:`defines`. Each compute unit must run `groups`
+    work-groups of `size` work-items at the same time, which limits the registers of a work-item.
     """
     registers = _REGISTERS // (size * max(groups, 1))
     return defines(tuning, symmetric=symmetric) | {
@@ -150,17 +152,20 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
 
 
 def _tile_bytes(n_slots: int, tile: int) -> int:
-    """Return the number of bytes of the array that describes the tiles of a graph."""
+    """Return the number of bytes of the array that describes the tiles of `n_slots` slots.
+
+    A tile has `tile` slots.
+    """
     return 4 * (3 * -(-n_slots // tile) + 1)
 
 
 def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
     """Return the default capacities of the two worklists, in edges.
 
-    One worklist holds the edges after an even number of contractions, and the other after an odd
-    number. An edge takes 16 bytes. `symmetric` is True if both directions of every edge are stored.
-    With `lists_light`, the first worklist then also has to hold, at first, 8 bytes for each of the
-    `m` edges.
+    The graph has `n` vertices and `m` edges. One worklist holds the edges after an even number of
+    contractions, and the other after an odd number. An edge takes 16 bytes. `symmetric` is True if
+    both directions of every edge are stored. With `lists_light`, the first worklist then also has
+    to hold, at first, 8 bytes for each of the `m` edges.
     """
     an_edge, a_vertex = _LIST_BYTES[symmetric]
     half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
@@ -172,8 +177,8 @@ def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> t
 class Candidates:
     """The remaining graph after the edges of a larger graph have been classified.
 
-    Its edges are the candidates, whose place in the forest is still open. All other edges of the
-    larger graph are known to be in the forest or out of it.
+    The edges of the remaining graph are the candidates, whose place in the forest is still open.
+    All other edges of the larger graph are known to be in the forest or out of it.
     """
 
     # Number of vertices of the remaining graph. They are vertices of the larger graph, or
@@ -202,7 +207,7 @@ class Candidates:
 class Workspace:
     """The buffers, programs and kernel arguments that all solves of one graph share.
 
-    They are made once, so that a small solve consists only of launches. With `full_capacity`,
+    All are made once, so that a small solve consists only of launches. With `full_capacity`,
     worklists can hold all edges. With `finer`, the edges are divided by weight into more windows
     than usual. With `candidates`, only the graph of these edges is solved, in which each edge is
     stored once.
@@ -329,7 +334,7 @@ class Workspace:
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
     def set_weights(self, weights: Any) -> None:
-        """Use another buffer of weights in the next solve. Its words must have the same dtype."""
+        """Use another buffer of weights in the next solve. The weights must have the same dtype."""
         if weights is not self.arguments[_WEIGHTS]:
             self._set_argument(_WEIGHTS, weights)
 
@@ -339,9 +344,9 @@ class Workspace:
             kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return a kernel whose arguments are set once and stay set from solve to solve.
+        """Return the kernel `name` of a program, with arguments that stay set from solve to solve.
 
-        They are the arguments that all kernels of the workspace take, followed by `arguments`.
+        The arguments are those that all kernels of the workspace take, followed by `arguments`.
         """
         kernel = self._presets.get((name, arguments))
         if kernel is None:
@@ -352,9 +357,10 @@ class Workspace:
     # --------------------------------------------------------------------- state
 
     def clear_state(self, launch: Launcher) -> None:
-        """Enqueue the reset of the counters and flags of a solve to their initial values.
+        """Enqueue the reset of the counters and flags of a solve to the initial values.
 
-        The kernels of a solve reset them themselves, unless the solve has given up.
+        Without this call, the kernels of a solve reset them themselves, unless the solve has given
+        up.
         """
         launch.fill(self.state, 0, STATE_WORDS)
         self.tile_slots = 0  # slots in a tile of the stored rows; 0 if none are stored
@@ -388,7 +394,7 @@ class Workspace:
 
     @property
     def overflowed(self) -> bool:
-        """Whether a worklist was too small for the solve, by the state that was read last."""
+        """Whether a worklist lacked space during the solve, by the state that was read last."""
         return bool(self.host_state[_OVERFLOW]) and not self.host_state[_GAVE_UP]
 
     @property
@@ -397,13 +403,13 @@ class Workspace:
         return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
-        """Return, for each of the first `n_phases` phases, the lengths of its worklists in turn.
+        """Return, for each of the first `n_phases` phases, the lengths of the worklists in turn.
 
         A phase solves one window of weights, and has one worklist of edges for each of its rounds.
         Depth d of a phase is after d contractions. Depths without edges are left out: depth 0 if
         the first worklist of a phase has depth 1, and all depths after the last round. The numbers
-        are from the state that was read last. They are plain lists, because building arrays would
-        take a notable part of the time of a small solve.
+        are from the state that was read last. The result are plain lists, because building arrays
+        would take a notable part of the time of a small solve.
         """
         last = _COUNTS + 3 * _MAX_DEPTHS * n_phases
         edges = self.host_state[_COUNTS:last:3].tolist()

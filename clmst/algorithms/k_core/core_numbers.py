@@ -161,8 +161,8 @@ class _Peeling:
     def peel(self, indptr: Memory, indices: Memory) -> None:
         """Peel from the beginning of the first round until no vertex remains.
 
-        The call waits for the device. Raises DeviceError if the counts of the device are
-        impossible.
+        `indptr` and `indices` are the arrays of the graph on the device. The call waits for the
+        device. Raises DeviceError if the counts of the device are impossible.
         """
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)

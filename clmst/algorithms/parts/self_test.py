@@ -25,7 +25,8 @@ _SHARE = 0.3  # share of the slots that stand for a forest
 def parts(device: Device, case: Case) -> Iterator[Answer]:
     """Cut a known graph in two, unite some edges of both parts, and yield answers to compare.
 
-    The graph is cut by rows, and then with the edges of both parts mixed.
+    `case` has the dtype of the weights. The graph is cut by rows, and then with the edges of both
+    parts mixed.
     """
     known = known_graph("small").ranks
     known = known.replace_unchecked(weights=weights_of(known.weights, case.dtype))
@@ -60,7 +61,11 @@ def parts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
-    """Merge slots of a graph with slots of some of its last rows, on the device of `first`."""
+    """Merge slots of a graph (`first`) with slots of some of its last rows (`second`).
+
+    The merge is done on the device of `first`. Returns the union, and the slot in the graph for
+    each of its slots.
+    """
     here, there, word = first.device, second.device, first.graph.encoded.encoding.word
     lengths = (first.n_edges, second.n_edges)
     lists, sent = ForestLists(lengths, word, here), ForestLists(lengths[1:], word, there)
@@ -82,7 +87,10 @@ def _read(graph: DeviceGraph, memory: Memory, right: Array) -> Array:
 def _some_edges(
     graph: Graph, chosen: Array, device: Device, first_row: int, end_row: int
 ) -> PartForest:
-    """Return some slots of some rows in place of a forest."""
+    """Return the `chosen` slots of the rows from `first_row` to before `end_row`, as a forest.
+
+    The slots stand for a forest of the rows. `chosen` is a mask of all slots.
+    """
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     launch = Launcher(device, device.queue)
     starts = graph.indptr.copy()

@@ -22,14 +22,17 @@ _EARLY_ROWS = 0.2
 def edge_ns(device: Device, upload_bytes: int = 0) -> float:
     """Return the nanoseconds that a device takes for an edge.
 
-    They include the copy of `upload_bytes` bytes to a device with memory of its own.
+    The time includes the copy of `upload_bytes` bytes to a device with memory of its own.
     """
     copies = device.capabilities.host_arrays == "copied"
     return _EDGE_NS[device.capabilities.kind] + upload_bytes * _UPLOAD_NS * copies
 
 
 def by_speed(devices: Sequence[Device], upload_bytes: int = 0) -> list[Device]:
-    """Sort devices by speed, the quickest first. Equally quick devices keep their order."""
+    """Sort devices by speed, the quickest first. Equally quick devices keep their order.
+
+    `upload_bytes` is the number of bytes of each edge that are copied to a device.
+    """
     return sorted(devices, key=lambda device: edge_ns(device, upload_bytes))
 
 

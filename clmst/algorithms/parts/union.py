@@ -86,11 +86,11 @@ class ForestLists:
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 
     def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
-        """Move all lists to another device, where their numbers begin with `first`.
+        """Move all lists to another device, where they are numbered from `first` on.
 
         The call waits for the device. `lengths` are the numbers of edges of the lists. The caller
-        must have this device's lock. It must be the only user of `queue`, which is a queue in the
-        context of `other`, and no other command may write to `other`.
+        must have this device's lock, and be the only user of `queue`, which is a queue in the
+        context of `other`. No other command may write to `other`.
         """
         copies = [
             DeviceCopy(
@@ -109,10 +109,12 @@ def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
     original: DeviceArray | None = None, number: int = 0, algorithm: str,
 ) -> PartForest:  # fmt: skip
-    """Compact the solution of a part into its forest.
+    """Compact the solution of a part into the forest of the part.
 
-    The call waits for the device to read the number of edges. If the part is itself a union,
-    `original` contains, for each of its slots, the slot in the part from which the edge came.
+    The part has the rows from `first_row` to before `end_row`, and was solved by `algorithm`. The
+    call waits for the device to read the number of edges. If the part is itself a union, `original`
+    contains, for each of its slots, the slot in the part from which the edge came. Otherwise it is
+    None.
     """
     graph = solution.graph
     bound = most_edges(graph)
@@ -184,7 +186,8 @@ def merged(
 ) -> tuple[DeviceGraph, DeviceArray]:
     """Enqueue the merge of lists of parts into one graph, without waiting.
 
-    The lists are of parts of `whole`, a graph on the same device, whose weights are not read.
+    The lists, of these lengths, are of parts of `whole`, a graph on the same device, whose weights
+    are not read.
 
     Returns
     -------

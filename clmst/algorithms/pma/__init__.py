@@ -22,7 +22,7 @@ LEAST_GAMMA = 2  # a tree of one vertex chooses no edge
 class PmaOptions:
     """Options of `pma`, which grows many trees at once by Prim's algorithm and contracts them.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------

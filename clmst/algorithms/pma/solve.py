@@ -44,10 +44,11 @@ _SERIAL_WORKERS, _WORKERS = 1, 16
 def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> Solution:
-    """Solve by PMA; see :class:`PmaOptions`.
+    """Solve by PMA; see :class:`PmaOptions` for `options`. None means the defaults.
 
-    A vertex belongs to the tree of the worker that reaches it first. So the numbers of rounds,
-    vertices and entries in the statistics may differ from run to run. The forest does not differ.
+    `maximum` asks for the maximum spanning forest. A vertex belongs to the tree of the worker that
+    reaches it first. So the numbers of rounds, vertices and entries in the statistics may differ
+    from run to run. The forest does not differ.
 
     There are O(log n) levels, each with at most three read-backs. On a level of n vertices and m
     edges, growing the trees takes O(m + n gamma) work if rows are sorted, and O(gamma m) if they
@@ -68,9 +69,9 @@ def solve(
 def chosen_gamma(n: int, entries: int, device: Device) -> int:
     """Choose the maximum number of vertices of a tree on a level of `n` vertices.
 
-    It grows with the density of the level, which is its number of `entries` over `n`. Section 6.2
-    of the paper finds 5 to 8 best on graphs of degree 2 to 6, and up to 200 on dense ones. It is
-    limited so that n / gamma workers keep the whole device busy.
+    The number, gamma, grows with the density of the level, which is its number of `entries` over
+    `n`. Section 6.2 of the paper finds 5 to 8 best on graphs of degree 2 to 6, and up to 200 on
+    dense ones. Gamma is limited so that n / gamma workers keep the whole device busy.
     """
     alone = device.policy.work_group_size == 1
     workers = device.capabilities.compute_units * (_SERIAL_WORKERS if alone else _WORKERS)
@@ -81,15 +82,20 @@ def chosen_gamma(n: int, entries: int, device: Device) -> int:
 def lanes_for(capabilities: Capabilities, tuning: Policy) -> int:
     """Return the maximum number of work-items that can grow one tree together.
 
-    They are the lanes of a sub-group. The number is 1 if clmst does not use sub-groups on the
-    device, or if its work-groups have one work-item.
+    These work-items are the lanes of a sub-group. The number is 1 if clmst does not use sub-groups
+    on a device with these capabilities, or if its work-groups have one work-item by its policy,
+    `tuning`.
     """
     combine = capabilities.lanes != "local" and tuning.work_group_size > 1
     return capabilities.lane_width if combine else 1
 
 
 def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
-    """Return the macros with which the kernels in `SOURCE` are compiled."""
+    """Return the macros with which the kernels in `SOURCE` are compiled.
+
+    `lanes` is the number of work-items that grow a tree together. `rows_rise` is True if the rows
+    are sorted by weight.
+    """
     return {"WORKER_LANES": lanes, "ROWS_RISE": int(rows_rise)}
 
 
@@ -110,7 +116,7 @@ class Growth:
 
 
 class _PmaRun:
-    """One solve and the statistics of its levels."""
+    """One solve, and the statistics of the solve's levels."""
 
     def __init__(self, steps: Contraction, options: PmaOptions) -> None:
         self.steps, self.options = steps, options
@@ -133,7 +139,7 @@ class _PmaRun:
         }
 
     def first_level(self) -> Level | None:
-        """Make the first level, and return it, or None if the graph does not have any edges.
+        """Make the first level, and return the level, or None if the graph has no edges.
 
         Parallel edges are removed first if any two vertices are joined by _MANY_PARALLEL edges or
         more. Otherwise a tree might contain both ends of many parallel edges, which a single worker
@@ -148,7 +154,10 @@ class _PmaRun:
         return self.steps.sort_rows(self.steps.remove_duplicates(level), by_rank=True)
 
     def next_level(self, level: Level) -> Level | None:
-        """Grow trees and contract them. Return the next level, or None if no edge remains."""
+        """Grow trees on a level and contract each.
+
+        Return the next level, or None if no edge remains.
+        """
         growth = self._plan(level)
         self.history.append(growth)
         following = self.steps.contract(level, grow_trees(self.steps, level, growth)[1])
@@ -177,7 +186,10 @@ class _PmaRun:
 
 
 def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[DeviceArray, DeviceArray]:
-    """Grow trees by n / gamma workers (Algorithm 2), without waiting for them.
+    """Grow trees by n / gamma workers (Algorithm 2), without waiting for the device.
+
+    `steps` has the launcher and the programs. The trees grow on the level, and `growth` says how:
+    gamma, the lanes of a worker, and whether rows are sorted.
 
     Returns
     -------

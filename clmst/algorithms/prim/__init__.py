@@ -20,7 +20,7 @@ Components: TypeAlias = Literal["auto", "apart", "together"]
 class PrimOptions:
     """Options of `prim`, Prim's algorithm with one tree for each work-item or work-group.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------
@@ -62,7 +62,10 @@ class PrimOptions:
 
 
 def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
-    """Return 0, the first rank, for graphs that one work-item solves quickest, else 90."""
+    """Return 0, the first rank, for graphs that one work-item solves quickest, else 90.
+
+    The device has this policy. None as `graph` stands for graphs in general, and gives 90.
+    """
     is_first = graph is not None and prefers_prim(
         alone=policy.work_group_size == 1, n_vertices=graph.n_vertices, n_slots=graph.n_slots,
         symmetric=graph.graph.is_symmetric,

@@ -58,12 +58,13 @@ _KEPT = "mirrored rows"  # key among the graph's derived arrays
 def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
 ) -> Solution:
-    """Solve by Prim's algorithm; see :class:`PrimOptions`.
+    """Solve by Prim's algorithm; see :class:`PrimOptions` for `options`. None means the defaults.
 
-    It takes O(m log n) work, and one work-item does all work of a component. With "array" it takes
-    O(n^2 + m) work, and one work-group does all work of a component. So it suits small graphs,
-    dense graphs, and forests of many components. :func:`grow` says how much device memory is
-    needed; if edges are stored once, :func:`rows_of` needs more.
+    `maximum` asks for the maximum spanning forest. With a heap the solve takes O(m log n) work, and
+    one work-item does all work of a component. With "array" it takes O(n^2 + m) work, and one
+    work-group does all work of a component. So Prim's algorithm suits small graphs, dense graphs,
+    and forests of many components. :func:`grow` says how much device memory is needed; if edges are
+    stored once, :func:`rows_of` needs more.
     """
     options = options_for("prim", PrimOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
@@ -85,10 +86,10 @@ def solve(
 def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRows:
     """Return the rows of a graph with both directions of every edge.
 
-    A graph that stores both directions is used as it is. If edges are stored once, the other
-    direction is made by a stable sort of the slots, in O(n_slots log n), and kept with the graph
-    for the next solve. That takes 10 to 24 bytes for each slot, depending on the width of the
-    weights, and 24 or 40 bytes more during the sort.
+    `maximum` says whether heavier edges come first. A graph that stores both directions is used as
+    it is. If edges are stored once, the other direction is made by a stable sort of the slots, in
+    O(n_slots log n), and kept with the graph for the next solve. That takes 10 to 24 bytes for each
+    slot, depending on the width of the weights, and 24 or 40 bytes more during the sort.
     """
     if graph.graph.is_symmetric:
         arrays = (graph.indptr, graph.indices, graph.weights)
@@ -151,7 +152,7 @@ class SortedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """All trees of a forest and statistics about their growth."""
+    """All trees of a forest, and statistics about the growth of the trees."""
 
     parents: DeviceArray  # uint32: the other end of each vertex's edge; all bits set for a root
     stats: Mapping[str, Any]
@@ -172,11 +173,12 @@ class _Patches:
 def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
     """Grow a tree in every component, and wait until all are complete.
 
-    With a heap it takes O(m log n) work, and a work-item grows the trees of a patch. With an array
-    it takes O(n^2 + m) work, and a work-group grows them. A patch is a set of vertices: a component
-    or the whole graph. There is one launch and one read-back for every `STEPS_A_LAUNCH` steps of
-    the busiest worker. The device memory is 24 bytes for each vertex, or 32 for keys of 64 bits.
-    While components are searched for, it is 25 bytes more.
+    `rows` are the graph, and the options say whether a heap or an array finds lightest edges. With
+    a heap, the work is O(m log n), and a work-item grows the trees of a patch. With an array, the
+    work is O(n^2 + m), and a work-group grows them. A patch is a set of vertices: a component or
+    the whole graph. There is one launch and one read-back for every `STEPS_A_LAUNCH` steps of the
+    busiest worker. The device memory is 24 bytes for each vertex, or 32 for keys of 64 bits. While
+    components are searched for, it is 25 bytes more.
     """
     growing = _Growing(rows, launch, options)
     with launch.phase("plant trees"):
@@ -236,8 +238,8 @@ class _Growing:
     def find_components(self, whole: _Patches) -> _Patches:
         """Find the components, and make each a patch of its own.
 
-        The call waits for the device. The vertices of a patch are stored together, in ascending
-        order.
+        `whole` is the patch of all vertices. The call waits for the device. The vertices of a patch
+        are stored together, in ascending order.
         """
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)

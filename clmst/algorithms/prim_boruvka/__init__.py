@@ -12,7 +12,7 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_whol
 class PrimBoruvkaOptions:
     """Options of `prim-boruvka`: a few rounds of Borůvka's algorithm, then Prim's.
 
-    They change how long a solve takes, never its result.
+    The options change how long a solve takes, never its result.
 
     Parameters
     ----------

@@ -35,7 +35,8 @@ def solve(
 ) -> Solution:
     """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
 
-    k rounds leave at most n / 2^k vertices. They take O((n + m) k) work of the whole device. Prim's
+    `maximum` asks for the maximum spanning forest. None as `options` means the defaults. k rounds
+    leave at most n / 2^k vertices. The rounds take O((n + m) k) work of the whole device. Prim's
     algorithm then takes O(m log(n / 2^k)) work of one work-item for each component. The device
     memory is that of ``boruvka``.
     """

@@ -44,7 +44,7 @@ MAX_VERTICES = (1 << 31) - 1
 
 
 class Claim:
-    """The claim that certain edges are the forest of a DeviceGraph, and its checks on the device.
+    """The claim that some edges are the forest of a DeviceGraph, and the checks of the claim.
 
     `keys` is None until the claimed edges are listed, and stays None if weights have 32 bits. If
     they have 64 bits, it then has the sort keys of the claimed edges in ascending order.
@@ -74,8 +74,8 @@ class Claim:
     def _ranks(self, builder: TreeBuilder) -> DeviceArray:
         """Enqueue the computation of the ranks of the claimed edges, and return the ranks.
 
-        The rank of an edge is its position, from 1 on, in the order by sort key and, among equal
-        keys, by slot (CSR entry).
+        `builder` has the launcher and the memory. The rank of an edge is its position, from 1 on,
+        in the order by sort key and, among equal keys, by slot (CSR entry).
         """
         launch, k = builder.launch, builder.k
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
@@ -90,10 +90,11 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with the forest's edges on the path between its ends.
+        """Compare every edge of the graph with the forest's edges on the path between both ends.
 
-        Returns True if the claimed forest is right. It is wrong if an edge of the graph is lighter
-        than an edge on that path, or joins two trees of the forest. The call waits for the device.
+        `tree` has the paths. Returns True if the claimed forest is right. The forest is wrong if an
+        edge of the graph is lighter than an edge on that path, or joins two trees of the forest.
+        The call waits for the device.
         """
         graph, device = self.graph, launch.device
         program = device.program(EDGES_SOURCE, **self.weights)
@@ -135,9 +136,9 @@ class MatrixClaim:
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Check the claim, and enqueue the listing of its edges if no fault is found.
+        """Check the claim, and enqueue the listing of the claimed edges if no fault is found.
 
-        The call waits for the device.
+        The list is written to the memory of `builder`. The call waits for the device.
         """
         launch, k = builder.launch, builder.k
         for panel in self.matrix.panels:
@@ -158,8 +159,8 @@ class MatrixClaim:
     def check(self, tree: Tree, launch: Launcher) -> bool:
         """Compare every pair of vertices with the edges of the tree on the path between them.
 
-        Returns True if the claimed tree is right. It is wrong if the edge of a pair is lighter than
-        an edge on that path. The call waits for the device.
+        Returns True if the claimed tree is right. The tree is wrong if the edge of a pair is
+        lighter than an edge on that path. The call waits for the device.
         """
         device, n = launch.device, self.matrix.n_vertices
         limits = device.allocate(self.measure_bytes * n)
@@ -194,7 +195,7 @@ class Proof:
 
 
 def prove(forest: DeviceForest, launch: Launcher) -> Proof:
-    """Find out whether a forest is the minimum (or maximum) spanning forest of its graph.
+    """Find out whether a forest is the minimum (or maximum) spanning forest of the graph.
 
     The call waits for the device. The graph must have at most MAX_VERTICES vertices, and the forest
     fewer edges than vertices.
@@ -228,7 +229,7 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
 
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
-    """Prove a forest, and return it with figures about the proof in ``stats["proof"]``.
+    """Prove a forest. Return the forest with figures about the proof in ``stats["proof"]``.
 
     The call waits for the device. The caller must hold the lock of the device. If the device
     refutes the forest or cannot prove it, the host proves or refutes it.
@@ -262,10 +263,10 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
 
 
 def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
-    """Prove a forest of `graph` on the host, and return it with figures as :func:`checked` does.
+    """Prove a forest of `graph` on the host. Return the forest with figures about the proof.
 
-    `reason` says why the host proves it, and not the device. Raises InvalidForestError if the
-    forest is wrong.
+    The figures are as in :func:`checked`. `reason` says why the host proves the forest, and not the
+    device. Raises InvalidForestError if the forest is wrong.
     """
     began = time.perf_counter()
     _prove_on_host(forest, graph)
@@ -302,7 +303,7 @@ def _maker(forest: DeviceForest) -> str:
 
 
 def _refusal(forest: DeviceForest) -> str | None:
-    """Return the reason why the device cannot prove a forest, or None if it can."""
+    """Return the reason why the device cannot prove a forest, or None if the device can."""
     if forest.graph.n_vertices > MAX_VERTICES:
         return f"the graph has more than {MAX_VERTICES} vertices"
     reason = families.proof_refusal(forest.graph, maximum=forest.maximum)
@@ -312,7 +313,7 @@ def _refusal(forest: DeviceForest) -> str | None:
 
 
 def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:
-    """Return a forest with figures about its proof in its statistics.
+    """Return a forest with `figures` about the proof of it in the statistics.
 
     `began` is the time at which the proof began, by ``time.perf_counter``.
     """

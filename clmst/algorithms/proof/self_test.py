@@ -25,9 +25,10 @@ from clmst.runtime.launcher import Launcher
 def claim_of(
     graph: DeviceGraph | DeviceMatrix, ends: Array, slots: Array | None = None, *, maximum: bool
 ) -> DeviceForest:
-    """Make a DeviceForest of certain edges, which claims that they are the forest of `graph`.
+    """Make a DeviceForest of some edges, which claims that these are the forest of `graph`.
 
     `ends` has shape (k, 2). `slots` is None for a complete graph, which does not have slots.
+    `maximum` says whether the claim is about the maximum forest.
     """
     device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
     own = None
@@ -47,9 +48,9 @@ def of_graph(
 ) -> Iterator[Answer]:
     """Let the device prove the right forest of a graph, and try to prove several wrong ones.
 
-    `right` contains the slots of the right forest, and `exchanges` is the number of wrong forests
-    in which one edge is replaced. For each claimed forest, yields its name, whether the device
-    proves it, and whether it is right.
+    `right` contains the slots of the right forest, which is a maximum forest if `maximum`, and
+    `exchanges` is the number of wrong forests in which one edge is replaced. For each claimed
+    forest, yields its name, whether the device proves it, and whether it is right.
     """
     host = graph.graph
     others = np.setdiff1d(host.edge_slots, right)
@@ -67,8 +68,8 @@ def of_matrix(
 ) -> Iterator[Answer]:
     """Let the device prove the right tree of a complete graph, and try to prove wrong ones.
 
-    `right` contains the ends of the edges of the right tree. `exchanges` and the results are as in
-    :func:`of_graph`.
+    `matrix` has the graph. `right` contains the ends of the edges of the right tree, which is a
+    maximum tree if `maximum`. `exchanges` and the results are as in :func:`of_graph`.
     """
     n = matrix.n_vertices
 
@@ -88,8 +89,10 @@ def _claims(
 ) -> Iterator[tuple[str, Array]]:
     """Yield `right` itself, then wrong claims, each with another kind of fault.
 
-    If an edge replaces another edge, both are on one cycle, so the claimed edges still span the
-    graph.
+    `right` are the numbers of the forest's edges among `n` vertices, and `others` of all other
+    edges. `ends_of` returns the two ends of edges by number. `exchanges` is the number of claims in
+    which one edge replaces another. Both edges are on one cycle, so the claimed edges still span
+    the graph.
     """
     yield "the forest", right
     if right.size:
@@ -114,7 +117,10 @@ def _is_proved(claim: DeviceForest) -> bool:
 
 
 def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the results of proofs about known graphs, each with the right result."""
+    """Yield the results of proofs about known graphs, each with the right result.
+
+    `case` has the dtype of the weights, the direction, and whether edges are stored twice.
+    """
     for size in SIZES:
         known, maximum = known_graph(size), bool(case.maximum)
         graph = known.weighted(case.dtype, symmetric=bool(case.symmetric))
@@ -126,7 +132,10 @@ def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def complete_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the results of proofs about known complete graphs, each with the right result."""
+    """Yield the results of proofs about known complete graphs, each with the right result.
+
+    `case` says whether they are matrices or points, and has the direction.
+    """
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)
         right = kruskal(graph.to_graph(), maximum=maximum).edges

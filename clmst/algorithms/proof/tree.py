@@ -38,8 +38,8 @@ _HOPS = 32
 class Tree:
     """The tree by which a claimed forest is proved, in the memory of a device.
 
-    Its leaves are the vertices. Its other nodes are sets of vertices that the contraction of the
-    forest has merged, level by level.
+    The leaves of the tree are the vertices. All other nodes are sets of vertices that the
+    contraction of the forest has merged, level by level.
     """
 
     parents: Memory  # one entry for each node, as in the next three arrays; see ``tree.cl``
@@ -60,7 +60,7 @@ class Tree:
 
 
 class TreeBuilder:
-    """Builds the tree of a forest with `n` vertices and `k` edges, and holds the memory for it.
+    """Builds the tree of a forest with `n` vertices and `k` edges, and holds the tree's memory.
 
     `least` (an entry for each vertex), `records`, `lengths` and `state` are described in
     ``records.cl`` and ``state.cl``. The list has `segments` segments, each with a capacity of
@@ -88,8 +88,8 @@ class TreeBuilder:
 
         `list_edges` is called with this object. It enqueues the check and the listing of the
         claimed edges, and enters each edge into `least`, which finds the lightest edge of each
-        vertex. The call waits for the device. It returns None if the claimed edges contain a cycle,
-        or edges that the graph does not have.
+        vertex. The call waits for the device. Returns None if the claimed edges contain a cycle, or
+        edges that the graph does not have.
         """
         self.counts[[_CLAIM, _SLOT]] = _NO_FAULT
         self.launch.write(self.state, self.counts)
@@ -142,9 +142,9 @@ class TreeBuilder:
     def _contract(self) -> list[int] | None:
         """Contract the forest level by level.
 
-        The call waits for the device. It returns the number of the first node of each level,
-        followed by the number of all nodes. It returns None if a level has more nodes than is
-        possible, or if parents form a ring. Both are faults of the device.
+        The call waits for the device. Returns the number of the first node of each level, followed
+        by the number of all nodes. Returns None if a level has more nodes than is possible, or if
+        parents form a ring. Both are faults of the device.
         """
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
@@ -173,8 +173,8 @@ class TreeBuilder:
     def _follow(self, base: int, n: int) -> bool:
         """Find the parents of all nodes of a level, and read the counts.
 
-        The call waits for the device. It returns False if the search does not end, because a faulty
-        device has linked nodes into a ring.
+        The level has `n` nodes from number `base` on. The call waits for the device. Returns False
+        if the search does not end, because a faulty device has linked nodes into a ring.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

@@ -68,8 +68,8 @@ class UploadBuffers:
     def take(self, n_bytes: int) -> Buffer:
         """Return a buffer of at least `n_bytes` that no command is using.
 
-        If there is none, a new one is allocated. This blocks, since commands of the queue may still
-        be using its memory.
+        If there is none, a new one is allocated. An allocation blocks, since commands of the queue
+        may still be using the memory that the new buffer gets.
         """
         with self._lock:
             while self._free:
@@ -85,7 +85,7 @@ class UploadBuffers:
         return stage
 
     def put_back(self, stage: Buffer | None) -> None:
-        """Put a buffer back into the pool. No command may be using it.
+        """Put the buffer `stage` back into the pool. No command may be using it.
 
         None is ignored, and a second call for the same buffer does nothing.
         """
@@ -96,7 +96,7 @@ class UploadBuffers:
 
 
 class ReweightedGraph:
-    """A graph, or a part of it, on a device, which gets new weights for each solve.
+    """A graph, or a part of a graph, on a device, which gets new weights for each solve.
 
     If several devices share the graph, each has a part of its edges, and `number` is the number of
     the part. One thread at a time may use the object, and must have the lock of the device. Only
@@ -137,11 +137,12 @@ class ReweightedGraph:
     def bring(
         self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
     ) -> DeviceWeights:
-        """Copy weights in the order of edge ids to the device, without waiting, and return them.
+        """Copy weights in the order of edge ids to the device, without waiting, and return these.
 
-        If the device works in the host's memory, nothing is copied, and the caller must leave the
-        array unchanged until the solve is done. Otherwise the caller may change the array at once.
-        The copy to the device may still be under way; only commands in `queue` wait for it.
+        `words` are the weights in this encoding, and `is_checked` says that none is NaN. If the
+        device works in the host's memory, nothing is copied, and the caller must leave the array
+        unchanged until the solve is done. Otherwise the caller may change the array at once. The
+        copy to the device may still be under way; only commands in `queue` wait for it.
         """
         if self.device.capabilities.host_arrays != "copied" or not words.nbytes:
             memory = self.device.upload(words)
@@ -153,10 +154,11 @@ class ReweightedGraph:
         return DeviceWeights(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
 
     def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
-        """Give the graph new weights, in the order of edge ids, and return it for the next solve.
+        """Give the graph new weights, in the order of edge ids, and return the graph to be solved.
 
-        As far as needed, kernels are enqueued that bring the weights into the order of slots (CSR
-        entries), copy them, and check them for NaN. O(m).
+        `given` are the weights on the device. Kernels are enqueued that bring the weights into the
+        order of slots (CSR entries) if it is another, that copy them if they are in a caller's
+        array, and that check them for NaN unless that has been done. O(m).
         """
         self.forget()
         if not self._faults_are_clear:
@@ -179,7 +181,7 @@ class ReweightedGraph:
         return self.graph(launch)
 
     def graph(self, launch: Launcher) -> DeviceGraph:
-        """Return the graph with its current weights.
+        """Return the graph with the current weights.
 
         Buffers that earlier solves have left are dropped if the width or the kind of the weights
         has changed.
@@ -202,7 +204,9 @@ class ReweightedGraph:
         )
 
     def put_back(self, given: DeviceWeights) -> None:
-        """Put the buffer of weights back into the pool, unless they are the current weights.
+        """Put the buffer of the weights `given` back into the pool.
+
+        Current weights keep their buffer.
 
         No command may be using the buffer. A second call does nothing.
         """
@@ -212,14 +216,14 @@ class ReweightedGraph:
     def drop_plans(self) -> None:
         """Discard everything whose state is unknown after a failed solve.
 
-        These are the buffers that solves share, the numbers by which changes of weights mark edges,
-        and the faults that kernels have found in weights. The next solve makes them again.
+        That includes the buffers that solves share, the numbers by which changes of weights mark
+        edges, and the faults that kernels have found in weights. The next solve makes them again.
         """
         self._plans.clear()
         self._claims, self._faults_are_clear = None, False
 
     def forget(self) -> None:
-        """Forget the current weights, and put their buffer back into the pool."""
+        """Forget the current weights, and put the buffer that has them back into the pool."""
         before, self.present = self.present, None
         if before is not None:
             self.put_back(before)
@@ -262,7 +266,10 @@ class ReweightedGraph:
         return self.graph(launch)
 
     def change_among(self, ids: Array, words: Array, launch: Launcher) -> DeviceGraph:
-        """Enqueue the changes of weights in this part, given valid changes of the whole graph."""
+        """Enqueue the changes of weights in this part, given valid changes of the whole graph.
+
+        Edge ``ids[i]`` gets the weight with the word ``words[i]``. Returns the changed part.
+        """
         first, last = self.span
         mine = (ids >= first) & (ids < last)
         edges = DeviceArray.from_host((ids[mine] - first).astype(np.uint32), self.device)
@@ -297,7 +304,7 @@ class ReweightedGraph:
         self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
-        """Convert the current weights back to their full width, and return the new encoding.
+        """Convert the current weights back to the full width, and return the new encoding.
 
         Weights of 64 bits are stored in 32 bits if that is exact, but new weights may not fit. The
         call waits for the device. O(m). If the weights have their full width already, nothing is
@@ -368,7 +375,7 @@ class ReweightedGraph:
         return self.device.program(SOURCE, **defines)
 
     def own_buffer(self, encoding: Encoding) -> Buffer:
-        """Return the buffer for weights by slot that no caller has access to."""
+        """Return this object's buffer for weights by slot, which fits weights in this encoding."""
         n_bytes = self.edges.n_slots * encoding.word.itemsize
         if self._own is None or self._own.size < n_bytes:
             self._own = self.device.allocate(n_bytes)

@@ -45,13 +45,13 @@ _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
 class ReferenceWeights:
-    """The weights of a round and its forest, with which later weights are compared.
+    """The weights of a round and the forest of that round, with which later weights are compared.
 
-    To create it takes O(m). A weight has a position on a logarithmic scale, on which a weight and
-    its double are `octave` steps apart. Positions below `floor` are raised to it. The graph must
-    store each edge once, with the row of each slot, and have at least VECTOR edges. `records` is
-    memory with a word for each edge. `word` contains the macros with which kernels read weights of
-    this kind.
+    To create the object takes O(m). A weight has a position on a logarithmic scale, on which a
+    weight and its double are `octave` steps apart. Positions below `floor` are raised to it. The
+    graph must store each edge once, with the row of each slot, and have at least VECTOR edges.
+    `records` is memory with a word for each edge. `word` contains the macros with which kernels
+    read weights of this kind.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def forest_positions(self, launch: Launcher) -> Array:
-        """Sample the forest's edges, and return their weights as ascending positions on the scale.
+        """Sample the forest's edges, and return ascending positions of weights on the scale.
 
         The call waits for the device.
         """
@@ -99,11 +99,12 @@ class ReferenceWeights:
         return positions
 
     def farthest(self, weights: Memory, launch: Launcher) -> int:
-        """Return the greatest number of steps by which a weight has moved from its reference.
+        """Return the greatest number of steps by which a weight has moved from the reference.
 
-        The call waits for the device. O(m). Only moves in the directions that matter count. In a
-        minimum forest, these are moves of the forest's edges to heavier weights, and of other edges
-        to lighter ones. The result is 2**32 - 1 if a weight is NaN.
+        `weights` are the present weights by slot. The call waits for the device. O(m). Only moves
+        in the directions that matter count. In a minimum forest, these are moves of the forest's
+        edges to heavier weights, and of other edges to lighter ones. The result is 2**32 - 1 if a
+        weight is NaN.
         """
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
@@ -126,7 +127,7 @@ class ReferenceWeights:
         """Classify all edges, for weights at most `slack` steps away from the reference.
 
         The call waits for the device, and returns the candidates. The graph must have the edges of
-        the reference, with any weights. It takes O(m + (n + candidates) log n).
+        the reference, with any weights. The classification takes O(m + (n + candidates) log n).
         """
         return _Classification(self, graph, slack, launch).run()
 
@@ -178,11 +179,11 @@ class _Classification:
                 self._each(kernel, k, slots, rows, indices, *changed, first, k)
 
     def _bins(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
-        """Sort the slots by bin, and return them with the start of each bin.
+        """Sort the slots by bin, and return the sorted slots with the start of each bin.
 
-        The call waits for the device. A bin contains the edges between two cuts of the scale. The
-        edges of the reference forest and all other edges have bins of their own. The last bin is
-        empty.
+        The call waits for the device. A bin contains the edges between two of the `cuts`, which are
+        positions on the scale. The edges of the reference forest and all other edges have bins of
+        their own. The last bin is empty.
         """
         m, count = self.m, 2 * (len(cuts) + 1)
         bins, slots, found = self._new(m), self._new(m), self._new(count + 1)
@@ -208,7 +209,7 @@ class _Classification:
         return [int(cut) for cut in np.unique(positions[at])]
 
     def _list(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the ends of the candidates, and their (position, slot).
+        """Return the ends of the candidates, and the (position, slot) of each candidate.
 
         The call waits for the device.
         """
@@ -253,7 +254,8 @@ class _Classification:
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
         """Give the components numbers, and return the remaining graph.
 
-        The call waits for the device.
+        `ends` and `edges` have the ends and the (position, slot) of each candidate. The call waits
+        for the device.
         """
         k, flags = ends.size, self._new(self.n, np.uint8)
         slots, numbers = self._new(k), self._new(self.n)

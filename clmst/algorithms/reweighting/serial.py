@@ -38,7 +38,7 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
 
 
 class SerialRounds:
-    """The rounds of one graph by one work-item, and the forest from which they start.
+    """The rounds of one graph by one work-item, and the forest from which a round starts.
 
     The graph must store each edge once and have at least one edge. It must be on a device that
     works in the host's memory. A round takes 54 bytes for each edge and 76 for each vertex, all of
@@ -64,7 +64,7 @@ class SerialRounds:
         return DeviceArray.unchecked(self._m, FLAG, self._device, self._memory[0])
 
     def forget(self) -> None:
-        """Forget the forest, because its weights or marks may have changed."""
+        """Forget the forest, because weights or marks of the forest may have changed."""
         self._known = None
 
     def knows(self, encoding: Encoding) -> bool:
@@ -75,7 +75,7 @@ class SerialRounds:
     def solve(
         self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
     ) -> Forest | None:
-        """Solve with new weights of all edges, which become the present ones.
+        """Solve with new weights of all edges, `given` by edge id, which become the present ones.
 
         The call waits for the device. If more than `most` of them may change the forest, the graph
         is solved `anew`, or the result is None. The result is also None, and there are no present
@@ -99,8 +99,9 @@ class SerialRounds:
     ) -> Forest | None:
         """Solve with new weights of some edges.
 
-        As :meth:`solve`, but if :attr:`faults` names an entry whose weight is NaN or whose edge
-        does not exist, all weights are as before.
+        Edge ``edges[i]`` gets the weight with the word ``words[i]``. `most`, `anew` and None as the
+        result are as in :meth:`solve`. If :attr:`faults` names an entry whose weight is NaN or
+        whose edge does not exist, the result is None, and all weights are as before.
         """
         graph, present = self._graph, self._graph.present
         assert present is not None
@@ -117,7 +118,7 @@ class SerialRounds:
     def adopt(self, forest: DeviceForest, launch: Launcher) -> None:
         """Keep the forest of the present weights, which other kernels have found.
 
-        It is not kept if the weights are in a buffer of the caller, who may change them.
+        The forest is not kept if the weights are in a buffer of the caller, who may change them.
         """
         present = self._graph.present
         self._known = None
@@ -138,9 +139,11 @@ class SerialRounds:
         self, name: str, encoding: Encoding, launch: Launcher, arrays: tuple[Any, Any],
         given: tuple[Any, ...], *, most: int, how: int,
     ) -> Forest | None:  # fmt: skip
-        """Run a round, wait for it, and return its forest, or None without one.
+        """Run a round by the kernel `name`, wait for it, and return the forest, or None.
 
-        `arrays` are the order of weights and the weights by slot, and `given` is what is new.
+        None means that there is no forest. `encoding` says how weights are stored. `arrays` are the
+        order of weights and the weights by slot, and `given` is what is new. If more than `most`
+        weights may change the forest, `how` says whether the graph is solved anew.
         """
         self._known, device, n = None, self._device, self._n
         behind = _RESULT_WORDS + -(-(n - 1) * encoding.word.itemsize // 4)
@@ -168,7 +171,11 @@ class SerialRounds:
     def _forest(
         self, slots: Array, words: Array, encoding: Encoding, rounds: int, *, from_before: bool
     ) -> Forest:
-        """Return the forest of given slots, whose ends and ids are looked up when they are read."""
+        """Return the forest of given slots. Ends and ids are looked up when they are first read.
+
+        `words` are the weights in this encoding. `rounds` and `from_before`, whether the round
+        started from an earlier forest, are for the statistics.
+        """
         edges, n = self._graph.edges, self._n
         order = edges.edge_ids
         ids = signed(slots, edges.n_slots) if order is None else lambda: order[slots]
@@ -187,7 +194,11 @@ class SerialRounds:
         )  # fmt: skip
 
     def _kernel(self, name: str, encoding: Encoding, arrays: tuple[Any, Any], most: int) -> Kernel:
-        """Return a kernel whose arguments are set, up to those that each round sets."""
+        """Return the kernel `name` with all arguments set that do not change from round to round.
+
+        These are the arrays of the graph, `arrays`, the memory for weights in this encoding, and
+        the sizes with `most`.
+        """
         memory = (*arrays, *self._allocated(encoding))
         key = name, encoding.stored, most
         known = self._kernels.get(key)

@@ -39,7 +39,8 @@ _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 class SeriesContraction:
     """The series contraction of one graph, which later solves use in place of the graph.
 
-    It is used only if it is small enough to save time. With `always`, it is used in any case.
+    The contraction is used only if it is so small that solves are faster. With `always`, it is used
+    in any case.
     """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
@@ -49,7 +50,7 @@ class SeriesContraction:
         self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
-        """Return whether solves with these arguments may use the contraction.
+        """Return whether solves by an algorithm with these options may use the contraction.
 
         The remaining graph is solved by kernels in the shape of a GPU. All options except the shape
         are meant for whole graphs, so none may be set.
@@ -59,11 +60,11 @@ class SeriesContraction:
         return (options or _PLAIN[0]).shape_under(device.policy) == "gpu"
 
     def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
-        """Return the solution for a graph with its present weights.
+        """Return the solution for a graph with the present weights.
 
         The call waits for the device. The graph must be the same in every call, and store each edge
-        once, with the row of each slot. Returns None if the contraction does not pay, or if the
-        solve has failed and has to be done in another way.
+        once, with the row of each slot. Returns None if the contraction is not small enough to be
+        used, or if the solve has failed and has to be done in another way.
         """
         if self._pays is None:
             self._contract(graph, launch)
@@ -94,11 +95,12 @@ class SeriesContraction:
 
 
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Contract a graph by its topology, and return the remaining candidates.
+    """Contract a graph by topology alone, and return the remaining candidates.
 
     The call waits for the device. The graph must store each edge once, with the row of each slot.
-    It takes O(m) in addition to :func:`clmst.core_numbers`. The device memory is 17 bytes for each
-    edge and 20 for each vertex, of which 4 for each edge and 12 for each path are kept.
+    The contraction takes O(m) in addition to :func:`clmst.core_numbers`. The device memory is 17
+    bytes for each edge and 20 for each vertex, of which 4 for each edge and 12 for each path are
+    kept.
     """
     cores, _ = core_numbers(graph, launch)
     return _ContractionSteps(graph, cores, launch).run()

@@ -79,7 +79,7 @@ class WarmStart:
         return begin_candidates(graph, self._workspace, launch)
 
     def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
-        """Finish a solve that was begun, and return its statistics.
+        """Finish the solve that was begun as `run`, and return the statistics of the solve.
 
         The call waits for the device. Returns None if a weight has left its interval or the solve
         has failed; then the round has to be solved anew.
@@ -107,8 +107,8 @@ class WarmStart:
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         """Learn from a round that was solved anew: make it the reference, or classify its edges.
 
-        Nothing is learnt if the graph is too small, or if the solution has both directions of
-        edges. The call may block.
+        Nothing is learnt if the router says that a graph with so few edges does not gain by a warm
+        start, or if the solution has both directions of edges. The call may block.
         """
         one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
         pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)
@@ -139,10 +139,10 @@ class WarmStart:
     def _classify(
         self, reference: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
     ) -> bool:
-        """Classify the edges for weights that have moved by up to `moved` steps.
+        """Classify the edges for weights that have moved by up to `moved` steps from the reference.
 
-        The call waits for the device. Returns whether the classification pays, which it does if
-        there are few candidates.
+        The call waits for the device. Returns whether the classification is used, which it is if
+        there are so few candidates that solving them is faster.
         """
         if moved > _NEAR * reference.octave:
             return False

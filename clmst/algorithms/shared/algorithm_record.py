@@ -32,11 +32,11 @@ class Solve(Protocol):
     def __call__(
         self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object
     ) -> Solution:
-        """Enqueue the solve and return its solution.
+        """Enqueue the solve of a graph and return the solution.
 
         The flags of the solution are complete once the queue of `launch` has finished. With
-        `maximum`, it is the maximum spanning forest. `options` is None or of the algorithm's own
-        class.
+        `maximum`, the solution is the maximum spanning forest. `options` is None or of the
+        algorithm's own class.
         """
 
 
@@ -55,11 +55,12 @@ class Begin(Protocol):
         options: object,
         verdict: Memory | None,
     ) -> Solution | None:
-        """Enqueue the solve and return its solution, whose report says whether there is a forest.
+        """Enqueue the solve and return a solution whose report says whether there is a forest.
 
-        If the graph is faulty, there is none. An enqueued check of the graph may write to `verdict`
-        whether it is (the words of cl/device/verdict.cl). Return None, with nothing enqueued, if
-        the host has to wait during the solve.
+        `maximum` and `options` are as in :class:`Solve`. There is no forest if the graph is faulty.
+        An enqueued check of the graph may write to `verdict` whether it is faulty (the words of
+        cl/device/verdict.cl). None as `verdict` means that the graph is known to be valid. Return
+        None, with nothing enqueued, if the host has to wait during the solve.
         """
 
 
@@ -110,7 +111,7 @@ class AlgorithmRecord:
 
     @property
     def solve(self) -> Solve:
-        """The function that enqueues a solve; its module is imported at the first use."""
+        """The function that enqueues a solve. The module with it is imported at the first use."""
         found: Solve = _module(f"{self.folder}.solve").solve
         return found
 
@@ -127,7 +128,7 @@ class AlgorithmRecord:
 
 @cache
 def _module(name: str) -> Any:
-    """Import a module by its name.
+    """Import and return the module called `name`.
 
     The call waits while another thread imports it.
     """
@@ -138,13 +139,13 @@ Options = TypeVar("Options")
 
 
 def options_for(algorithm: str, kind: type[Options], options: object) -> Options:
-    """Return `options`, or the default options of class `kind` if they are None.
+    """Return `options`, or the default options of class `kind` if `options` is None.
 
     Raises
     ------
     InvalidArgumentError
-        The options are of another class. Instances of a subclass are refused, too, since a caller's
-        class may raise when it is compared.
+        The options are of another class. The message names the algorithm. Instances of a subclass
+        are also refused, since a caller's class may raise when it is compared.
     """
     if options is None:
         hashable: Any = kind
@@ -160,9 +161,9 @@ def options_for(algorithm: str, kind: type[Options], options: object) -> Options
 
 @cache
 def _usual(kind: Any) -> Any:
-    """Return the default options of a class.
+    """Return the default options of the class `kind`.
 
-    They are made once, since making them takes 4 us, which matters to a small solve.
+    The result is cached, since making options takes 4 us, which matters to a small solve.
     """
     return kind()
 
@@ -176,7 +177,10 @@ def _usual(kind: Any) -> Any:
 
 
 def check_alternatives(options: object, **alternatives: Any) -> None:
-    """Check that each named field is one of its alternatives, given as a ``Literal`` type."""
+    """Check that each named field of the options is one of its `alternatives`.
+
+    An alternative is the name of a field with a ``Literal`` type. Raises InvalidArgumentError.
+    """
     from clmst.core.arguments import check_choice
 
     for name, known in alternatives.items():
@@ -184,7 +188,7 @@ def check_alternatives(options: object, **alternatives: Any) -> None:
 
 
 def check_switches(options: object, *names: str) -> None:
-    """Check that each named field is True or False."""
+    """Check that each named field of the options is True or False, else InvalidArgumentError."""
     from clmst.core.arguments import check_bool
 
     for name in names:
@@ -192,9 +196,10 @@ def check_switches(options: object, *names: str) -> None:
 
 
 def check_whole_number(options: object, name: str, *, low: int, high: int | None = None) -> None:
-    """Check that a field is an integer from `low` to `high`; without `high`, from `low` on.
+    """Check that the field `name` of the options is an integer from `low` to `high`.
 
-    An array of one integer is refused.
+    None as `high` means no upper bound. An array of one integer is refused. Raises
+    InvalidArgumentError.
     """
     from clmst.core.arguments import check_integer, is_array, shown
 
@@ -205,7 +210,10 @@ def check_whole_number(options: object, name: str, *, low: int, high: int | None
 
 
 def check_real_number(options: object, name: str, *, low: float, high: float) -> None:
-    """Check that a field is a number from `low` to `high`, and convert it to a float."""
+    """Check that the field `name` of the options is a number from `low` to `high`.
+
+    The field becomes a float. Raises InvalidArgumentError for any other value.
+    """
     from clmst.core.arguments import check_number
 
     check_number(name, getattr(options, name), low=low, high=high)
@@ -213,7 +221,7 @@ def check_real_number(options: object, name: str, *, low: float, high: float) ->
 
 
 def set_option(options: object, name: str, value: object) -> None:
-    """Set a field of frozen options during their construction."""
+    """Set the field `name` of frozen options to `value` during their construction."""
     object.__setattr__(options, name, value)
 
 
@@ -222,8 +230,8 @@ def as_tested(options: object) -> object:
 
     A class of options implements this by a method ``as_tested``. The method resets every option
     that reaches a kernel only as an argument, or that only guides the host, for example a seed, a
-    count or a threshold. These numbers change no program, so a device does not have to pass a
-    self-test for each. Options without the method are tested unchanged.
+    count or a threshold. An option of that kind changes no program, so a device does not have to
+    pass a self-test for each value. Options without the method are tested unchanged.
     """
     method = getattr(options, "as_tested", None)
     return options if method is None else method()

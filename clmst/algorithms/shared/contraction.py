@@ -92,7 +92,7 @@ class Contraction:
         launch.fill(self.in_forest.memory, 0, flag_words(graph.n_slots))
 
     def new(self, size: int, dtype: npt.DTypeLike) -> DeviceArray:
-        """Allocate an array with undefined contents."""
+        """Allocate an array of a size and a dtype on the device, with undefined contents."""
         return DeviceArray.empty(size, dtype, self.device)
 
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
@@ -104,10 +104,11 @@ class Contraction:
         """Rank the edges, and list each in both directions, sorted by (source, rank).
 
         The call waits for the device. With `parallel`, `has_parallel` is set to whether that many
-        edges join the same two vertices anywhere, which takes a launch and a read-back. Ranking is
-        one radix sort of m keys of 32 or 64 bits with their slots. It takes 8 bytes for each edge
-        (12 for weights of 64 bits) and, while it works, the same number of bytes again. In return,
-        every later comparison is one of 32 bits. Returns None if the graph does not have edges.
+        edges join the same two vertices anywhere, which takes a launch and a read-back. None leaves
+        that out. Ranking is one radix sort of m keys of 32 or 64 bits with their slots. It takes 8
+        bytes for each edge (12 for weights of 64 bits) and, while it works, the same number of
+        bytes again. In return, every later comparison is one of 32 bits. Returns None if the graph
+        does not have edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -147,7 +148,7 @@ class Contraction:
     def _has_parallel(self, rows: DeviceArray, run: int) -> bool:
         """Return whether `run` or more edges join the same two vertices anywhere.
 
-        The call waits for the device.
+        `rows` has the row of each slot. The call waits for the device.
         """
         found, n_slots = self.new(1, np.uint32), self.graph.n_slots
         self.launch.fill(found.memory, 0, 1)
@@ -181,9 +182,10 @@ class Contraction:
         return Level(level.n, pairs, ranks)
 
     def mark_segments(self, level: Level, *, shift: int) -> DeviceArray:
-        """Flag the entries at which the upper bits of the pairs change (line 2 of the algorithm).
+        """Flag the entries of a level at which the upper bits of the pairs change (line 2).
 
-        The lower `shift` bits of a pair are ignored. The flags are uint8, one for each entry.
+        The lower `shift` bits of a pair are ignored. The flags are uint8, one for each entry. The
+        line is that of the algorithm of Vineet et al.
         """
         heads = self.new(level.entries, np.uint8)
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
@@ -242,9 +244,9 @@ class Contraction:
         return following if following.entries else None
 
     def merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
-        """Add the chosen edges to the forest, and find representatives (lines 4 to 7).
+        """Add the chosen edges of a level to the forest, and find representatives (lines 4 to 7).
 
-        It returns the representative of every vertex, without waiting. A chain of choices ends at a
+        Returns the representative of every vertex, without waiting. A chain of choices ends at a
         vertex that no edge joins to another one, or at two vertices that have chosen the same edge.
         """
         launch, n = self.launch, level.n
@@ -266,9 +268,11 @@ class Contraction:
     ) -> tuple[DeviceArray, int]:
         """Compute the numbers of the supervertices (lines 8 and 9 of the paper's Algorithm 1).
 
-        They come from a prefix sum. The call waits for the device. It returns the supervertex of
-        every vertex, and the number of supervertices that have edges. The number of an isolated
-        vertex is meaningless, which is harmless because no edge leads to it.
+        `chosen` has the chosen edge of each vertex, and `representatives` the vertex that stands
+        for its new component. The numbers come from a prefix sum. The call waits for the device.
+        Returns the supervertex of every vertex, and the number of supervertices that have edges.
+        The number of an isolated vertex is meaningless, which is harmless because no edge leads to
+        it.
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)
@@ -281,8 +285,8 @@ class Contraction:
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Return the edges between different supervertices, unsorted (lines 10 and 11).
 
-        The call waits for the device. The memory of the pairs of `level` is reused, so `level`
-        cannot be used afterwards.
+        There are `n` supervertices. The call waits for the device. The memory of the pairs of
+        `level` is reused, so `level` cannot be used afterwards.
         """
         launch, entries = self.launch, level.entries
         relabelled = self.new(entries, PAIR)
@@ -305,7 +309,7 @@ class Contraction:
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
 
     def remove_duplicates(self, level: Level, *, by: Lightest = "minimum") -> Level:
-        """Keep the lightest edge of each pair, and sort the list by pair (lines 12 and 13).
+        """Keep the lightest edge of each pair of a level, and sort by pair (lines 12 and 13).
 
         The call waits for the device. With `by` "minimum", the lightest is found by a segmented
         minimum of each pair. With "split", the list is sorted by rank as well, and the first of

@@ -55,8 +55,8 @@ class ForestWeights:
 class DeviceForest:
     """A forest whose edges are in a device's memory, in the graph's canonical order.
 
-    It is returned by solves that leave their result on the device. :meth:`to_host` copies it to the
-    host.
+    Solves that leave their result on the device return this object. :meth:`to_host` copies the
+    forest to the host.
 
     Attributes
     ----------
@@ -91,7 +91,10 @@ class DeviceForest:
     pairs: Array | None = None
 
     def __post_init__(self) -> None:
-        """Check the types and that buffers are large enough; their contents are trusted."""
+        """Check the types, and that buffers have the capacity for the edges.
+
+        The contents of the buffers are trusted.
+        """
         if not isinstance(self.graph, DeviceGraph | DeviceMatrix):
             raise InvalidArgumentError(
                 f"graph is {shown(self.graph)}; it must be a DeviceGraph or DeviceMatrix"
@@ -121,7 +124,7 @@ class DeviceForest:
         )
 
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
-        """Return a copy of the forest with other `stats`.
+        """Return a copy of the forest with these `stats` in place of the present ones.
 
         If endpoints have not been looked up yet, they are not looked up now.
         """
@@ -216,7 +219,10 @@ class DeviceForest:
             return self.copied(Launcher(device, device.queue), look_up=look_up)
 
     def copied(self, launch: Launcher, *, look_up: bool = False) -> Forest:
-        """Copy the forest to the host as :meth:`to_host` does, by the queue of `launch`."""
+        """Copy the forest to the host as :meth:`to_host` does, by the queue of `launch`.
+
+        `look_up` makes the host look up the weights, even if the device has them.
+        """
         if self.slots is None:
             return self._of_matrix(launch, look_up=look_up)
         stored = self.graph
@@ -233,7 +239,10 @@ class DeviceForest:
         return forest_on_host(stored, found, maximum=self.maximum, stats=self.stats)
 
     def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the slots, and copy endpoints and weights if the host cannot look them up itself."""
+        """Copy the slots, and copy endpoints and weights unless the host can look them up itself.
+
+        `stored` is the graph. `look_up` makes the host look up the weights.
+        """
         graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
         own = self.weights
@@ -256,7 +265,10 @@ class DeviceForest:
             return signed(pairs, graph.n_vertices)
 
         def take(begin: int, end: int) -> None:
-            """Look up weights and ids in the host's graph, for slots that have arrived."""
+            """Look up weights and ids in the host's graph, for slots that have arrived.
+
+            The slots are the bytes from `begin` to before `end` of the array of slots.
+            """
             part = slice(begin // slots.itemsize, end // slots.itemsize)
             if gathered is None:
                 np.take(looked_up, slots[part], out=weights[part], mode="clip")
@@ -289,7 +301,7 @@ class DeviceForest:
         )
 
     def _gather_ids(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
-        """Enqueue the lookup of the caller's edge ids, and return their buffer without waiting.
+        """Enqueue the lookup of the caller's edge ids. Return the buffer of ids without waiting.
 
         Returns None if the host has the ids.
         """
@@ -299,10 +311,10 @@ class DeviceForest:
         return gather_words(graph.edge_ids, word, self.slots, self.n_edges, launch).memory
 
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
-        """Enqueue the lookup of the edges' weights, and return their buffer without waiting.
+        """Enqueue the lookup of the edges' weights. Return the buffer of weights without waiting.
 
-        Returns None if the host looks the weights up. It does if the device works in the host's
-        memory, and if the device's words are narrower than the weights.
+        Returns None if the host looks the weights up. The host does so if the device works in the
+        host's memory, and if the device's words are narrower than the weights.
         """
         if self.n_edges == 0 or not read_back.can_gather(graph):
             return None
@@ -311,9 +323,9 @@ class DeviceForest:
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
     def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the endpoints, and the weights if the device has them.
+        """Copy the endpoints, and copy the weights if the device has weights.
 
-        Without weights on the device, the host computes them.
+        Without weights on the device, and if `look_up` is True, the host computes them.
         """
         matrix: Any = self.graph
         graph: DenseGraph | Points = matrix.graph

@@ -57,7 +57,7 @@ class FoundTree:
         )  # fmt: skip
 
     def on_device(self, launch: Launcher) -> DeviceForest:
-        """Return the forest on the device, after waiting for all commands in its queue.
+        """Return the forest on the device, after waiting for all commands in the device's queue.
 
         Ends that are on the host are uploaded only when the forest's edges are first read.
         """

@@ -16,7 +16,7 @@ MOST_ROUNDS = 33
 
 
 def no_progress(algorithm: str, device: Device, rule: str, **state: int) -> DeviceError:
-    """Return the DeviceError for a solve that does not come to its end.
+    """Return the DeviceError for a solve, by an algorithm, that does not come to an end.
 
     `rule` is a rule that the device has broken. `state` contains named counts that say how far the
     solve had come.
@@ -31,7 +31,8 @@ def no_progress(algorithm: str, device: Device, rule: str, **state: int) -> Devi
 def check_rounds(algorithm: str, device: Device, done: int, **state: int) -> None:
     """Raise :class:`DeviceError` if `done` rounds are as many as there can be.
 
-    It is assumed that each round at least halves the number of vertices.
+    The limit follows from the rule that each round at least halves the number of vertices. The
+    message names the algorithm and the counts in `state`.
     """
     if done >= MOST_ROUNDS:
         rule = f"every round at least halves the vertices, so there are {MOST_ROUNDS} at most"
@@ -43,8 +44,8 @@ def check_halved(
 ) -> None:
     """Raise :class:`DeviceError` unless a round has halved the vertices and has added no edges.
 
-    `done` is the number of rounds so far, including this one. `vertices` and `edges` are the counts
-    before and after it.
+    `done` is the number of rounds so far, with the last one. `vertices` and `edges` are the counts
+    before and after the last round. The message names the algorithm.
     """
     if vertices[1] > vertices[0] // 2 or edges[1] > edges[0]:
         rule = "a round leaves half of the vertices at most, and no more edges than there were"

@@ -50,9 +50,9 @@ def gather_words(
 
 
 def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launcher) -> Array:
-    """Read the words at some positions of a buffer to the host.
+    """Read the words at the positions `places` of the buffer `memory` to the host.
 
-    The call waits for the device. O(positions).
+    `word` is the dtype of the words. The call waits for the device. O(positions).
     """
     words = np.empty(places.size, word)
     if places.size:
@@ -79,8 +79,9 @@ def can_gather(graph: DeviceGraph) -> bool:
 def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
     """Return whether the edges of a forest should be read from the device packed in one buffer.
 
-    They should if the device has all their data and they take fewer than `most` bytes. The default
-    for `most` is the number of bytes from which several threads copy faster than one.
+    The answer is True if the device has all data of the `n_edges` edges and these take fewer than
+    `most` bytes. None as `most` means the number of bytes from which several threads copy faster
+    than one.
     """
     most = graph.device.staging.shape.from_bytes if most is None else most
     if can_write_out(graph.device):
@@ -148,7 +149,7 @@ def read_packed(
 def can_write_out(device: Device) -> bool:
     """Return whether kernels of a device should write results straight to arrays of the host.
 
-    They should if the device shares its memory with the host, and if a work-group has one
+    The answer is True if the device shares its memory with the host, and if a work-group has one
     work-item, which then writes a long range.
     """
     return device.capabilities.host_arrays == "shared" and device.policy.work_group_size == 1
@@ -157,7 +158,8 @@ def can_write_out(device: Device) -> bool:
 def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> EdgeArrays:
     """Let a kernel write the `k` edges of a forest to arrays of the host.
 
-    The call waits for the device. O(n + k). There must be at least one edge.
+    `slots` has the slots of the edges. The call waits for the device. O(n + k). There must be at
+    least one edge.
     """
     device, word = graph.device, graph.encoded.encoding.word
     ids, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)
@@ -177,7 +179,10 @@ def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Ed
 def forest_on_host(
     stored: DeviceGraph, found: EdgeArrays, *, maximum: bool, stats: Mapping[str, Any]
 ) -> Forest:
-    """Return the forest that consists of the edges `found` by a device."""
+    """Return the forest that consists of the edges `found` by a device in the graph `stored`.
+
+    `maximum` says whether it is a maximum forest, and `stats` are its statistics.
+    """
     ids, edges, weights = found
     arrays = (edges, weights, callers_ids(stored, ids))
     return forest_of_arrays(stored.graph, *arrays, maximum=maximum, stats=stats)
@@ -204,7 +209,10 @@ def forest_of_arrays(
 
 
 def callers_ids(stored: DeviceGraph, found: Array) -> Array:
-    """Return the caller's ids of edges, given what a device has found: ids, or CSR entries."""
+    """Return the caller's ids of edges of the graph `stored`, as signed integers.
+
+    `found` are these ids if the device has them, and otherwise slots (CSR entries).
+    """
     graph = stored.graph
     if stored.edge_ids is not None:
         return signed(found, max(graph.n_vertices, graph.n_input))

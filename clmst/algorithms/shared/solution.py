@@ -43,9 +43,9 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveReport:
-    """What a solve has written on the device about itself, to be read together with its forest.
+    """What a solve has written on the device about itself, to be read together with the forest.
 
-    The host learns from it whether the solve succeeded.
+    The host learns from the report whether the solve succeeded.
     """
 
     words: Memory
@@ -58,9 +58,10 @@ class SolveReport:
 def words_on_device(
     memory: Memory, encoding: Encoding, size: int, launch: Launcher
 ) -> EncodedWeights:
-    """Return encoded weights that stay on the device until the host needs them.
+    """Return encoded weights that stay in a buffer of the device until the host needs them.
 
-    The host then reads all of them, or those at some slots (CSR entries).
+    `memory` has `size` words in this encoding. The host then reads all of them, or those at some
+    slots (CSR entries).
     """
 
     def read(at: Array | None) -> Array:
@@ -77,7 +78,7 @@ def words_on_device(
 def new_flags(n_slots: int, device: Device) -> DeviceArray:
     """Allocate an array for the flags of `n_slots` slots, with undefined contents.
 
-    Its buffer ends with a whole 32-bit word, so that it can be cleared by words.
+    The buffer ends with a whole 32-bit word, so that it can be cleared by words.
     """
     memory = device.allocate(4 * flag_words(n_slots))
     return DeviceArray.unchecked(n_slots, FLAG, device, memory)
@@ -86,12 +87,13 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
 def reservation_shape(
     weight_bits: int, device: Device, *, by_leading: bool = False
 ) -> tuple[int, int]:
-    """Return the number of words of a reservation, and the number of passes to fill it.
+    """Return the number of words of a reservation, and the number of passes that fill these words.
 
     A reservation holds the lightest edge of a component so far, which work-items lower by atomic
-    minima (``cl/device/reservation.cl``). A pass fills one word. If the device has 64-bit atomics,
-    the first pass fills two words. With `by_leading`, such a device first compares 64-bit weights
-    by their leading word only, so that two words and one pass are enough.
+    minima (``cl/device/reservation.cl``). Weights have `weight_bits` bits. A pass fills one word.
+    If the device has 64-bit atomics, the first pass fills two words. With `by_leading`, such a
+    device first compares 64-bit weights by their leading word only, and two words are filled in one
+    pass.
     """
     has_atomics = device.capabilities.int64_atomics
     words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
@@ -114,10 +116,11 @@ def forest_of(
 ) -> DeviceForest:
     """Convert the flags of a solution to a list of the forest's edges, and return the forest.
 
-    The call blocks to read the number of edges. With `own_weights`, the forest gets a copy of its
-    weights, because the graph will get new weights. The number of edges is then read only once for
-    a graph, because it does not depend on the weights. Without `wait`, the queue of `launch` may
-    still be busy when the call returns; later reads in that queue wait for it. O(n_slots).
+    `algorithm` and `maximum` say how the solution was found. The call blocks to read the number of
+    edges. With `own_weights`, the forest gets a copy of its weights, because the graph will get new
+    weights. The number of edges is then read only once for a graph, because it does not depend on
+    the weights. Without `wait`, the queue of `launch` may still be busy when the call returns;
+    later reads in that queue wait for it. O(n_slots).
     """
     graph, bound = solution.graph, most_edges(solution.graph)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -142,11 +145,11 @@ def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
 def forest_at_once(
     solution: Solution, launch: Launcher, *, algorithm: str, maximum: bool
 ) -> Forest | None:
-    """Read the forest of a solution to the host in a single read, and return it.
+    """Read the forest of a solution to the host in a single read, and return the forest.
 
-    The call waits for the device. No other read comes before that one, so the host learns the
-    number of edges, and whether the solve succeeded, only together with the edges. Returns None if
-    the solve did not succeed.
+    `algorithm` and `maximum` say how the solution was found. The call waits for the device. No
+    other read comes before that one, so the host learns the number of edges, and whether the solve
+    succeeded, only together with the edges. Returns None if the solve did not succeed.
     """
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -182,8 +185,8 @@ def forest_of_slots(
     """Return the forest whose edges are the first k of an array of ascending slots. O(k log n).
 
     The endpoints are looked up now, or when they are first used if the graph is prepared for many
-    solves or the device writes to the host's arrays. `own_weights` and `wait` are as in
-    :func:`forest_of`.
+    solves or the device writes to the host's arrays. `algorithm`, `maximum`, `own_weights` and
+    `wait` are as in :func:`forest_of`, and `stats` are the statistics of the solve.
     """
     edges: Memory | Callable[[], Memory] = partial(_found_edges, graph, slots.memory, k)
     is_deferred = not wait and launch.profile is None and read_back.can_write_out(graph.device)
@@ -210,9 +213,9 @@ def forest_of_slots(
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
-    """Find the endpoints of the first `k` slots of a buffer, and wait for them.
+    """Find the endpoints of the first `k` slots of a buffer, and wait for the result.
 
-    It is called when the endpoints of a forest are first used. Returns their buffer.
+    This is called when the endpoints of a forest are first used. Returns the buffer of endpoints.
     """
     device = graph.device
     with device.lock, Guard(device):
@@ -222,7 +225,10 @@ def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
 
 
 def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
-    """Enqueue the search for the endpoints of the first `k` slots, and return their buffer."""
+    """Enqueue the search for the endpoints of the first `k` slots, and return the result's buffer.
+
+    It has two words for each slot.
+    """
     edges = graph.device.allocate(8 * k)
     word = graph.encoded.encoding.word  # this macro makes it the program that gathers weights, too
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)

@@ -104,10 +104,10 @@ class Ends:
 def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
     """Return whether a round has removed so few edges that a solve with more windows is faster.
 
-    Every further round would go through nearly all edges again, and there may be log2 n rounds.
-    This happens if the supervertices merge only in pairs, along light edges that earlier windows do
-    not contain. `edges` contains the numbers of edges before and after the first round of the last
-    window.
+    Every further round would go through nearly all edges again, and there may be log2 n rounds. A
+    round removes few edges if the supervertices merge only in pairs, along light edges that earlier
+    windows do not contain. `edges` contains the numbers of edges before and after the first round
+    of the last window, after which `n_vertices` supervertices are left.
     """
     before, after = edges
     return after >= max(_SLOW_SHARE * before, _SLOW_DEGREE * n_vertices, 1)
@@ -176,7 +176,7 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
 
 
 def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Return the degrees of some random vertices, as the numbers of slots in their CSR rows.
+    """Return the degrees of some random vertices, which are the numbers of slots in their CSR rows.
 
     Evenly spaced vertices would be misleading, since the degrees of R-MAT graphs depend on the bits
     of the vertex numbers. The call waits for the device if the host does not have the rows.
@@ -195,9 +195,9 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
 
 @cache
 def _fractions(count: int) -> Array:
-    """Return random numbers in [0, 1), which are the same in each call.
+    """Return `count` random numbers in [0, 1). They are the same in each call.
 
-    They are made once, since making a generator takes 15 us.
+    The result is cached, since making a generator takes 15 us.
     """
     return np.random.default_rng(0).random(count)
 
@@ -209,7 +209,7 @@ def _drawn(count: int, bound: int) -> Array:
 
 
 def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> Array:
-    """Read the values of one of a graph's arrays at some positions.
+    """Read the values of a graph's array `name` at the positions `places`.
 
     The call waits for the device if only the device has the array.
     """
@@ -225,8 +225,9 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
     """Return whether nearly all weights of a graph seem to be equal, judged by a sample.
 
     The first call for a graph may wait for the device. The result is False for a graph that gets
-    new weights in each round, because the present weights say nothing about the next ones. It is
-    also False if worklists for all edges would take too much memory.
+    new weights in each round, because the present weights say nothing about the next ones. The
+    result is also False if worklists for all edges would take more than a share of the device's
+    memory.
     """
     lists = _LIST_BYTES * graph.edge_bound
     if graph.rows is not None or lists > _LIST_SHARE * graph.device.capabilities.global_memory:
@@ -292,15 +293,15 @@ def ends_of(shares: list[float], samples: int) -> Ends:
     """Choose where windows end, given the share of all edges up to each end, in ascending order.
 
     The number of slots for each key of the sample is doubled until the least share, times that
-    number, reaches `_SMALL_SHARE`. It is not doubled if the greatest share would exceed a half:
-    then nearly all keys would be within that share, and the few beyond it would say little about
-    where it ends.
+    number, reaches `_SMALL_SHARE`. The number is not doubled if the greatest share would exceed a
+    half: then nearly all keys would be within that share, and the few beyond it would say little
+    about where it ends.
 
     The number of keys of a window follows Poisson's distribution around ``expected``. A small share
     gets the rank ``expected + 3 sqrt(expected + 1)``. So the window has fewer edges than its share
-    for at most one seed in 250, whatever is expected. It ends at the 4th least key or above, with a
-    spread of a half if next to none is expected. If 16 are expected, the rank is 29; the window
-    then has 1.8 times its share on average, with a spread of a fifth.
+    for at most one seed in 250, whatever is expected. The window ends at the 4th least key or
+    above, with a spread of a half if next to none is expected. If 16 are expected, the rank is 29;
+    the window then has 1.8 times its share on average, with a spread of a fifth.
     """
     draw_bits = 0
     while (
@@ -315,7 +316,10 @@ def ends_of(shares: list[float], samples: int) -> Ends:
 
 
 def _rank(share: float, samples: int, draw_bits: int) -> int:
-    """Return the rank in the sample at which a window with this share of the edges ends."""
+    """Return the rank in the sample at which a window with this share of the edges ends.
+
+    The sample has `samples` keys, each of them the least of ``1 << draw_bits`` slots.
+    """
     drawn = 1 - (1 - share) ** (1 << draw_bits) if draw_bits else share
     expected = drawn * samples
     if share < _SMALL_SHARE:
@@ -324,7 +328,10 @@ def _rank(share: float, samples: int, draw_bits: int) -> int:
 
 
 def least_of_draws(keys: Array, draw_bits: int) -> tuple[Array, Array]:
-    """Return the minimum of every ``1 << draw_bits`` adjacent keys, and its first position."""
+    """Return the minimum of every ``1 << draw_bits`` adjacent keys, and where it first occurs.
+
+    Both are arrays with an entry for each group of keys.
+    """
     draws = keys.reshape(-1, 1 << draw_bits)
     places = np.argmin(draws, axis=1) + (np.arange(len(draws)) << draw_bits)
     return keys[places], places
