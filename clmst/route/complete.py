@@ -20,8 +20,9 @@ from clmst.route.records import BOXES, HOST, PRIM_POINTS, ROWS, TILES, TURNS
 def way_of_complete(facts: PointFacts) -> Way:
     """Choose how the spanning tree of points, or of a complete matrix, is found on a device.
 
-    A way is skipped if the device has failed its self-test. If no other way applies, the tree is
-    found row by row.
+    `facts` are the facts about the points or the matrix, the device and the call. A way is skipped
+    if the device has failed the self-test of the way. If no other way applies, the tree is found
+    row by row.
     """
     found = first_answer(_TREE_RULES, facts, facts.refused)
     if found is not None:
@@ -31,7 +32,7 @@ def way_of_complete(facts: PointFacts) -> Way:
 
 
 def passed_over_complete(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_complete` considers and rejects before it chooses.
+    """Return the ways that :func:`way_of_complete` rejects, for these facts, before it chooses.
 
     Each element is the name of a way, and the reason in words.
     """
@@ -39,7 +40,7 @@ def passed_over_complete(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _points_by_prim(facts: PointFacts) -> Way | Passed:
-    """Choose Prim's algorithm by one work-item if there are few points and the device is a CPU.
+    """Choose Prim's algorithm by one work-item for few points (`facts`) on a CPU.
 
     Otherwise, return the reason against it.
     """
@@ -56,9 +57,9 @@ def _points_by_prim(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_boxes(facts: PointFacts) -> Way | Passed:
-    """Choose a tree of bounding boxes if there are enough points of few dimensions.
+    """Choose a tree of bounding boxes if there are many points of few dimensions.
 
-    Otherwise, return the reason against it.
+    The limits depend on the device in `facts`. Otherwise, return the reason against boxes.
     """
     n, least = facts.n, _least_of_hierarchy(facts)
     if (reason := _no_hierarchy(facts)) is not None:
@@ -69,7 +70,7 @@ def _points_by_boxes(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_tiles(facts: PointFacts) -> Way | Passed:
-    """Choose the comparison of all pairs, tile by tile, if points have many dimensions.
+    """Choose the comparison of all pairs, tile by tile, if `facts` are of many dimensions.
 
     A tile is a block of the matrix of distances that a work-group computes. If the points have few
     dimensions, return the reason against it.
@@ -90,7 +91,10 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return why a tree of bounding boxes cannot find a spanning tree, or None if it can."""
+    """Return why a tree of bounding boxes cannot find a spanning tree, or None if a tree can.
+
+    `facts` are the facts about the points and the call.
+    """
     if facts.dimensions == 0:
         return ("it is for points, and this is a matrix",)
     if facts.maximum:
@@ -105,12 +109,18 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
 
 
 def _has_hierarchy(facts: PointFacts) -> bool:
-    """Return whether the points have a metric and dimensions for which bounding boxes work."""
+    """Return whether points have a metric and dimensions for which bounding boxes work.
+
+    `facts` are the facts about the points.
+    """
     return facts.boxed and 0 < facts.dimensions <= LIMITS.hierarchy_dimensions
 
 
 def _least_of_hierarchy(facts: PointFacts) -> int:
-    """Return from how many points on bounding boxes are used. It grows with the dimensions."""
+    """Return from how many points on bounding boxes are used.
+
+    The number grows with the dimensions in `facts`.
+    """
     if facts.device.alone:
         return LIMITS.hierarchy_alone
     doublings = max(facts.dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
@@ -118,14 +128,14 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
 
 
 def _too_few_points(facts: PointFacts) -> Passed:
-    """Return, as a reason, that there are too few points for bounding boxes."""
+    """Return, as a reason, that the points of `facts` are too few for bounding boxes."""
     name = "hierarchy_alone" if facts.device.alone else "hierarchy"
     least = _least_of_hierarchy(facts)
     return ("{:,} points < {:,} ({}, {} dimensions)", facts.n, least, name, facts.dimensions)
 
 
 def _too_many_dimensions(facts: PointFacts) -> Passed:
-    """Return, as a reason, that the points have too many dimensions for bounding boxes."""
+    """Return, as a reason, that the points of `facts` have too many dimensions for boxes."""
     most = LIMITS.hierarchy_dimensions
     return ("{} dimensions > {} (hierarchy_dimensions)", facts.dimensions, most)
 
@@ -146,7 +156,7 @@ def way_of_core_distances(facts: PointFacts) -> Way:
 
 
 def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_core_distances` considers and rejects before it chooses.
+    """Return the ways that :func:`way_of_core_distances` rejects, for these facts.
 
     Each element is the name of a way, and the reason in words.
     """
@@ -156,9 +166,10 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
-    """Choose to find the k nearest points one after the other, if there are few points, on a GPU.
+    """Choose to find the k nearest points one after the other, for few points on a GPU.
 
-    All points are done in one launch. If this does not apply, return the reason.
+    All points are done in one launch. If the numbers in `facts` exceed the limits of this way,
+    return the reason.
     """
     n, k, d = facts.n, facts.neighbours, facts.dimensions
     if facts.device.alone:
@@ -175,10 +186,10 @@ def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
 
 
 def _flat_neighbours(facts: PointFacts) -> Way | Passed:
-    """Choose bounding boxes if the points have few dimensions, or if there are enough points.
+    """Choose bounding boxes for points of few dimensions, and for very many points.
 
-    The number of points from which boxes are faster grows with the dimensions. If boxes are not
-    chosen, return the reason against them.
+    The number of points from which boxes are faster grows with the dimensions in `facts`. If boxes
+    are not chosen, return the reason against them.
     """
     is_flat = facts.dimensions <= LIMITS.flat_dimensions
     is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
@@ -193,12 +204,18 @@ def _flat_neighbours(facts: PointFacts) -> Way | Passed:
 
 
 def _neighbours_by_tiles(facts: PointFacts) -> Way | Passed:
-    """Choose the comparison of all pairs of points, tile by tile. This always applies."""
+    """Choose the comparison of all pairs of points, tile by tile, which is always possible.
+
+    `facts` are for the text of the way.
+    """
     return Way(TILES, f"{facts.n:,} points in {facts.dimensions} dimensions, all pairs")
 
 
 def _neighbours_by_boxes(facts: PointFacts) -> Way | Passed:
-    """Choose a tree of bounding boxes, or return the reason that k is too large for it."""
+    """Choose a tree of bounding boxes, or return the reason that k exceeds the limit for lists.
+
+    `facts` has k, the number of neighbours.
+    """
     k, most = facts.neighbours, LIMITS.listed_neighbours
     if k > most:
         return ("{:,} neighbours > {:,} (listed_neighbours)", k, most)
@@ -229,7 +246,7 @@ def in_one_launch(n: int) -> bool:
 
 
 def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
-    """Return whether there are enough points and dimensions to compute distances from products.
+    """Return whether `n` points and their dimensions are so many that products are faster.
 
     The squared distance of x and y is then computed as x·x + y·y - 2 x·y instead of from the
     differences of their coordinates. That is faster, but less exact, so in addition a sample of the
@@ -254,21 +271,25 @@ def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
 
 
 def after(passed: Sequence[tuple[str, str]], way: Way) -> Way:
-    """Return a way with the devices that were tried before it, and the reasons in words."""
+    """Return a way whose words also name the devices that were tried before, with the reasons.
+
+    `passed` has the name of each of these devices and why it was not used.
+    """
     words = "; ".join(f"{name}: {reason}" for name, reason in passed)
     return way._replace(because=f"{way.because} (after {words})")
 
 
 def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:
-    """Return whether the host finds a tree of points from lists of their nearest points.
+    """Return whether the host finds a tree of `n` points from lists of nearest points.
 
-    Otherwise it computes all distances, row by row. `boxed` is as in :class:`PointFacts`.
+    Otherwise it computes all distances, row by row. `boxed` is as in :class:`PointFacts`. For a
+    `maximum` tree the answer is False.
     """
     return boxed and not maximum and n >= LIMITS.host_lists
 
 
 def searches_boxes(dimensions: int) -> bool:
-    """Return whether the host searches nearest points in a k-d tree.
+    """Return whether the host searches nearest points of so many dimensions in a k-d tree.
 
     Otherwise it compares all pairs.
     """
@@ -278,7 +299,7 @@ def searches_boxes(dimensions: int) -> bool:
 def searches_globally(n_inside: Any, n: int) -> Any:
     """Return whether the host looks for points outside of a set among all `n` points.
 
-    It then asks for more points than the set has, `n_inside`. Otherwise it builds a search of the
-    points outside of the set.
+    The set has `n_inside` points, and the host then asks for more points than that. Otherwise it
+    builds a search of the points outside of the set.
     """
     return n_inside * n_inside <= n

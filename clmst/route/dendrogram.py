@@ -14,17 +14,19 @@ def device_sorts(n_edges: int, *, alone: bool) -> bool:
 
 
 def one_merges(n_vertices: int, *, alone: bool) -> bool:
-    """Return whether one work-item merges all edges. Otherwise they are merged level by level.
+    """Return whether one work-item merges all edges of a forest of `n_vertices` vertices.
 
-    `alone` is True if work-groups of the device have one work-item, as on CPUs.
+    Otherwise the edges are merged level by level. `alone` is True if work-groups of the device have
+    one work-item, as on CPUs.
     """
     return alone or n_vertices <= LIMITS.serial_dendrogram
 
 
 def condenses_in_one_launch(n_vertices: int, tile: int, *, alone: bool) -> bool:
-    """Return whether one launch merges the edges of a forest and condenses its dendrogram.
+    """Return whether one launch merges the edges of a forest and condenses the dendrogram.
 
-    `tile` is the number of items that a work-group of the condensation takes at a time. `alone` is
-    True if work-groups of the device have one work-item, as on CPUs.
+    The forest has `n_vertices` vertices. `tile` is the number of items that a work-group of the
+    condensation takes at a time. `alone` is True if work-groups of the device have one work-item,
+    as on CPUs.
     """
     return one_merges(n_vertices, alone=alone) and n_vertices <= LIMITS.condensed_tiles * tile

@@ -22,13 +22,13 @@ class DeviceFacts:
 
     @property
     def serial(self) -> bool:
-        """Whether a single work-item can solve a graph in the host's memory, without copying it."""
+        """Whether a single work-item can solve a graph in the host's memory, without a copy."""
         return self.alone and self.host_arrays != "copied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseFacts:
-    """The facts about a graph that lists its edges, and about the call that solves it.
+    """The facts about a graph that lists the edges, and about the call that solves the graph.
 
     `equal` and `canonical` are None if they have not been determined yet.
     """
@@ -61,7 +61,7 @@ class PointFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamFacts:
-    """The facts about a stream of edges, each time its next piece has been read."""
+    """The facts about a stream of edges, each time the next piece has been read."""
 
     n_vertices: int
     n_new: int  # number of edges that have not been reduced yet, including the edges of the piece
@@ -101,7 +101,7 @@ def ask(fact: str) -> Way:
 
 
 def first_answer(rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[str]) -> Way | None:
-    """Evaluate rules in order, and return the answer of the first that applies, or None.
+    """Evaluate rules in order on `facts`, and return the answer of the first that applies, or None.
 
     Rules for ways in `refused` are skipped.
     """
@@ -116,9 +116,10 @@ def first_answer(rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[
 def passed_over(
     rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[str]
 ) -> list[tuple[str, str]]:
-    """Return the rules before the first one that applies.
+    """Return the rules before the first one that applies to `facts`.
 
-    Each element is the name of the rule's way and, in words, the reason why it does not apply.
+    Each element is the name of the rule's way and, in words, the reason why the rule does not
+    apply. Rules for ways in `refused` do not apply.
     """
     reasons = []
     for record, rule in rules:
@@ -130,6 +131,6 @@ def passed_over(
 
 
 def in_words(passed: Passed) -> str:
-    """Return the reason why a rule does not apply, in words."""
+    """Return the reason `passed` why a rule does not apply, as a text."""
     text, *about = passed
     return str(text.format(*about))

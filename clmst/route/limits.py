@@ -9,7 +9,7 @@ from clmst.route.facts import DeviceFacts
 
 
 def _limit(value: int, unit: str, evidence: str) -> Any:
-    """Return a field of :class:`Limits` with a default value, its unit, and the evidence for it."""
+    """Return a field of :class:`Limits` with a default value, a unit, and the evidence."""
     return field(default=value, metadata={"unit": unit, "evidence": evidence})
 
 
@@ -303,12 +303,12 @@ _TWO, _H100, _H200 = "two cores of an AMD EPYC", "NVIDIA H100", "NVIDIA H200"
 
 
 def _log(part: str, date: str, device: str) -> Measured:
-    """Return the place of a measurement in the log of the benchmarks."""
+    """Return the place of a measurement in the log of the benchmarks: heading and date."""
     return Measured(page="benchmarks/log.md", part=part, date=date, device=device)
 
 
 def _page(page: str, part: str, date: str, device: str) -> Measured:
-    """Return the place of a measurement in a page of the documentation."""
+    """Return the place of a measurement in a page of the documentation: heading and date."""
     return Measured(page=f"docs/{page}.md", part=part, date=date, device=device)
 
 
@@ -357,6 +357,6 @@ def limits_table() -> str:
 
 
 def _place(name: str) -> str:
-    """Return in words where the measurement behind a limit is kept: page, device and date."""
+    """Return in words where the measurement behind the limit `name` is kept: page, device, date."""
     found = MEASURED.get(name)
     return f"{found.page}, {found.device}, {found.date}" if found else "not kept"

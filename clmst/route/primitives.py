@@ -8,11 +8,12 @@ from clmst.route.limits import LIMITS
 
 
 def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -> bool:
-    """Return whether a primitive reads its input in one pass, with look-back, or in several.
+    """Return whether a primitive reads an input of `n_tiles` tiles in one pass, with look-back.
 
-    It is asked only for devices on which look-back works. A selection always takes one pass. So a
-    self-test and the solve after it need the same program, which saves 0.30 to 0.38 s of building
-    in the first solve on an H100 (benchmarks/log.md).
+    Otherwise it reads the input several times. The function is called only for devices on which
+    look-back works. A selection always takes one pass. So a self-test and the solve after it need
+    the same program, which saves 0.30 to 0.38 s of building in the first solve on an H100
+    (benchmarks/log.md).
     """
     if primitive == "selection":
         return True

@@ -10,14 +10,15 @@ ANEW, CHANGES = "anew", "changes"  # variants of a round by one work-item
 
 
 def takes_rounds_alone(device: DeviceFacts) -> bool:
-    """Return whether one work-item of the device may take the weights of a round and solve it."""
+    """Return whether one work-item of the device may take a round's weights and solve the round."""
     return device.serial
 
 
 def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bool:
     """Return whether one work-item solves a round of all new weights sooner than all do.
 
-    Then the host neither checks the weights before nor narrows them.
+    The graph has `n_vertices` vertices and `n_edges` edges. Then the host neither checks the
+    weights before nor narrows them.
     """
     return max(n_vertices, n_edges) <= for_units(LIMITS.serial_round, device)
 
@@ -32,10 +33,11 @@ def most_changes(n_edges: int) -> int:
 
 
 def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
-    """Return the way of a round by one work-item, and why it was solved from the one before or not.
+    """Return the way of a round by one work-item, with the reason for its start.
 
-    `n_open` changes may change the forest; if there are too many, they are counted up to one more
-    than allowed. `known` says whether the forest of the round before was kept.
+    A round starts from the forest of the round before, or anew. `n_open` changes may change the
+    forest of `n_edges` edges; if they are more than allowed, they are counted up to one more than
+    that. `known` says whether the forest of the round before was kept.
     """
     if not known:
         return Way(ROUND, f"{n_edges:,} edges; no round before is kept", ANEW)
@@ -51,9 +53,10 @@ def checks_on_host(n_weights: int) -> bool:
 
 
 def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
-    """Return whether a graph is so large that rounds may reuse earlier results (warm starts).
+    """Return whether a graph of `n_edges` edges is so large that rounds may reuse earlier results.
 
-    `one_launch` says whether the device solves a small graph from scratch in a single launch.
+    Such a reuse is called a warm start. `one_launch` says whether the device solves a small graph
+    from scratch in a single launch.
     """
     return n_edges >= (LIMITS.warm_start_resident if one_launch else LIMITS.warm_start)
 
@@ -61,22 +64,23 @@ def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
 def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
     """Return whether a warm start has so few candidates that it is faster than a whole solve.
 
-    Candidates are the edges whose place in the forest the reference weights leave open.
+    Candidates are the edges whose place in the forest the reference weights leave open. The graph
+    has `n_edges` edges.
     """
     return 100 * n_candidates <= LIMITS.warm_start_candidates * n_edges
 
 
 def looks_for_series(n_edges: int, n_vertices: int) -> bool:
-    """Return whether the degree-2 paths of a graph are searched, to contract them later.
+    """Return whether the degree-2 paths of a graph are searched, to contract these paths later.
 
-    They are, if the graph is large and has few edges per vertex.
+    The answer is True for a large graph with few edges per vertex.
     """
     return n_edges >= LIMITS.series and 100 * n_edges <= LIMITS.series_density * n_vertices
 
 
 def series_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether series contraction leaves so few edges open that it pays off.
+    """Return whether series contraction leaves so few edges open that rounds are faster with it.
 
-    `n_candidates` is the number of edges that each round still has to solve.
+    `n_candidates` is the number of the `n_edges` edges that each round still has to solve.
     """
     return 100 * n_candidates <= LIMITS.series_candidates * n_edges

@@ -9,13 +9,16 @@ from clmst.route.records import EQUAL, HOST, SMALL, STEPS
 
 
 def way_of_sparse(facts: SparseFacts) -> Way:
-    """Choose the way of solving a graph that lists its edges, or a small complete graph."""
+    """Choose the way of solving a graph that lists all edges, or a small complete graph.
+
+    `facts` are the facts about the graph, the device and the call.
+    """
     found = first_answer(_rules(facts), facts, facts.refused)
     return found or Way(STEPS, f"{facts.n_entries:,} edges or entries: no shorter way takes them")
 
 
 def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_sparse` rejects before it chooses one.
+    """Return the ways that :func:`way_of_sparse` rejects, for these facts, before it chooses one.
 
     Each element is the name of a way and the reason in words.
     """
@@ -30,7 +33,10 @@ def _without_device(facts: SparseFacts) -> Way | Passed:
 
 
 def _equal_weights(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch for a matrix of equal weights, on a CPU that reads the host's arrays."""
+    """Choose one launch for a matrix of equal weights, on a CPU that reads the host's arrays.
+
+    If the `facts` differ, return the reason against this way.
+    """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if facts.form != "matrix" or device is None:
         return ("it is for SciPy matrices, and this is a {}", facts.form)
@@ -46,7 +52,10 @@ def _equal_weights(facts: SparseFacts) -> Way | Passed:
 
 
 def _one_launch(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch for a graph that one work-item solves sooner than all compute units do."""
+    """Choose one launch for a graph that one work-item solves sooner than all compute units do.
+
+    If the `facts` are of a larger graph, return the reason against this way.
+    """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial:
         return ("the device does not work in the host's memory by one work-item",)
@@ -60,7 +69,10 @@ def _one_launch(facts: SparseFacts) -> Way | Passed:
 
 
 def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch also for a larger matrix, if all other ways would have to sort it first."""
+    """Choose one launch also for a larger matrix, if all other ways would have to sort the matrix.
+
+    If the `facts` are of another graph, return the reason against this way.
+    """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial or facts.form != "matrix" or facts.n_entries == 0:
         return ("it is for SciPy matrices, on a device that works in the host's memory",)
@@ -75,7 +87,10 @@ def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
 
 
 def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
-    """Return the name and value of the limit for one work-item on a CPU of two compute units."""
+    """Return the name and value of the limit for one work-item on a CPU of two compute units.
+
+    It depends on the form of the graph in `facts`.
+    """
     if facts.form == "list":
         return "small_list", LIMITS.small_list
     if facts.form == "complete":
@@ -84,7 +99,10 @@ def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
 
 
 def _small_on_host(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for a graph that is too small for a device with memory of its own."""
+    """Choose the host for a graph that the host solves sooner than a device with own memory.
+
+    If the `facts` are of a larger graph, or name a device, return the reason against the host.
+    """
     device = facts.device
     if not facts.host_allowed:
         return ("the caller, or CLMST_DEVICE, names a device",)
@@ -96,7 +114,7 @@ def _small_on_host(facts: SparseFacts) -> Way | Passed:
 
 
 def _few_entries(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for a small number of entries."""
+    """Choose the host if the entries in `facts` are few. Otherwise return the reason against it."""
     m, most = facts.n_entries, LIMITS.host
     if 0 < m <= most:
         return Way(HOST, f"{m:,} of at most {most:,} for the host", facts.form)
@@ -104,7 +122,10 @@ def _few_entries(facts: SparseFacts) -> Way | Passed:
 
 
 def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for entries that are not sorted, so that a device would have to sort them."""
+    """Choose the host for entries in any order, which a device would have to sort first.
+
+    If the `facts` are of more or of sorted entries, return the reason against the host.
+    """
     m, most = facts.n_entries, LIMITS.host_unsorted_tree
     if m >= most:
         return ("{:,} entries >= {:,} (host_unsorted_tree)", m, most)
@@ -116,7 +137,10 @@ def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
 
 
 def _equal_tree(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for a matrix whose weights are all equal."""
+    """Choose the host for a matrix whose weights are all equal.
+
+    If the `facts` differ, return the reason against the host.
+    """
     m, most = facts.n_entries, LIMITS.host_equal_tree
     if m >= most:
         return ("{:,} entries >= {:,} (host_equal_tree)", m, most)
@@ -139,7 +163,10 @@ _TREE_RULES: tuple[Rule[SparseFacts], ...] = (
 
 
 def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
-    """Return the rules for a spanning forest, or for SciPy's function if ties go by entry."""
+    """Return the rules for a spanning forest, or for SciPy's function if ties go by entry.
+
+    `facts` says which of the two is wanted.
+    """
     return _TREE_RULES if facts.by_entry else _FOREST_RULES
 
 
@@ -160,7 +187,7 @@ def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> boo
 
 
 def device_checks(n_slots: int) -> bool:
-    """Return whether the device checks that a CSR is valid. Otherwise the host does."""
+    """Return whether the device checks that a CSR of `n_slots` slots is valid, and not the host."""
     return n_slots >= LIMITS.device_check
 
 
@@ -170,7 +197,7 @@ def device_orders(n_edges: int) -> bool:
 
 
 def host_merges_parallel(n_entries: int) -> bool:
-    """Return whether the host merges parallel edges before it solves a matrix.
+    """Return whether the host merges the parallel edges among `n_entries` before a solve.
 
     With few entries the solve itself chooses the lightest of parallel edges sooner.
     """
@@ -178,13 +205,16 @@ def host_merges_parallel(n_entries: int) -> bool:
 
 
 def host_lists_complete(n_vertices: int) -> bool:
-    """Return whether a complete graph is small enough for the host to list its edges.
+    """Return whether the host lists the edges of a complete graph of `n_vertices` vertices.
 
-    The host lists them only to prove a tree.
+    The host lists them only to prove a tree of a small graph.
     """
     return n_vertices**2 <= 2 * LIMITS.host_complete
 
 
 def pays_for_networkx(n_edges: int) -> bool:
-    """Return whether clmst is faster than NetworkX for its graph, including the conversion."""
+    """Return whether clmst is faster than NetworkX for a NetworkX graph of `n_edges` edges.
+
+    The time of the conversion is included.
+    """
     return n_edges >= LIMITS.networkx

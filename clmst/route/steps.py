@@ -12,8 +12,8 @@ from clmst.route.records import STEPS
 def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> bool:
     """Return whether "prim" is the first choice, as for small graphs on a CPU.
 
-    `alone` is True if work-groups of the device have one work-item. `symmetric` is True if both
-    directions of every edge are stored.
+    The graph has `n_vertices` vertices and `n_slots` slots. `alone` is True if work-groups of the
+    device have one work-item. `symmetric` is True if both directions of every edge are stored.
     """
     return type(_prim_first(alone, n_vertices, n_slots, symmetric)) is Way
 
@@ -21,16 +21,19 @@ def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool)
 def passed_over_steps(
     *, alone: bool, n_vertices: int, n_slots: int, symmetric: bool
 ) -> list[tuple[str, str]]:
-    """Return "prim" with the reason why it is not the first choice, or an empty list if it is.
+    """Return "prim" with the reason why "prim" is not the first choice, or [] if it is.
 
-    The arguments equal those that :func:`prefers_prim` takes.
+    `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
     """
     answer = _prim_first(alone, n_vertices, n_slots, symmetric)
     return [] if type(answer) is Way else [("prim", in_words(answer))]
 
 
 def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
-    """Return the answer that "prim" is the first choice, or the reason why it is not."""
+    """Return the answer that "prim" is the first choice, or the reason against "prim".
+
+    `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
+    """
     if not alone:
         return ("the work-groups of the device have several work-items",)
     most = LIMITS.prim if symmetric else LIMITS.prim // 2
@@ -47,7 +50,7 @@ def way_of_steps(
     """Return the Way for a graph that the algorithm `name` solves, with the reason for `name`.
 
     `given` is the reason if the caller decided: the name of an algorithm, or "options". It is None
-    if the caller left the choice to "auto".
+    if the caller left the choice to "auto". All other arguments are as in :func:`prefers_prim`.
     """
     size = f"{n_vertices:,} vertices, {n_slots:,} slots"
     if given is not None:
@@ -62,8 +65,8 @@ def shape_of_rounds(*, alone: bool, launches_given: bool) -> Literal["gpu", "cpu
     """Choose the CPU variant or the GPU variant of filter-boruvka.
 
     In the CPU variant each work-item has a range of the edges. In the GPU variant all work-items
-    share worklists. `launches_given` says whether the caller chose launches, which only the GPU
-    variant has.
+    share worklists. `alone` is True if work-groups of the device have one work-item.
+    `launches_given` says whether the caller chose launches, which only the GPU variant has.
     """
     return "cpu" if alone and not launches_given else "gpu"
 
@@ -84,8 +87,8 @@ def light_edges_first(
 ) -> bool:
     """Return whether the light edges are solved first, to drop most of the heavy edges then.
 
-    That pays off in a graph with many edges and a high average `degree`. The degrees and the number
-    of edges with which they are compared are values of the device's policy.
+    A solve in this order is faster for a graph with many edges and a high average `degree`. The
+    degrees and the number of edges with which they are compared are values of the device's policy.
     """
     times = 1 if degree >= dense_degree else LIMITS.filter_sparse_times
     return degree >= filter_degree and n_edges >= times * filter_edges

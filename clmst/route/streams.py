@@ -10,8 +10,9 @@ from clmst.route.records import PASSES, REDUCED, REDUCED_ON_HOST
 def way_of_stream(facts: StreamFacts) -> Way:
     """Choose where the edges of a stream are kept and reduced: on the host or on the device.
 
-    If the memory limit is too small for that, choose passes over the stream. The function is called
-    for each piece of the stream until it chooses the device. From then on all edges are there.
+    If the memory limit in `facts` leaves no space for that, choose passes over the stream. The
+    function is called for each piece of the stream until it chooses the device. From then on all
+    edges are there.
     """
     if not facts.has_space:
         return Way(PASSES, f"no space for a forest of {facts.n_vertices:,} vertices and more edges")
@@ -37,18 +38,19 @@ def is_sparse_part(n_vertices: int, n_edges: int) -> bool:
 
 
 def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
-    """Return whether enough edges follow for the host to filter them by the forest so far.
+    """Return whether so many edges follow that the host filters them by the forest so far.
 
-    `n_to_come` is the number of edges that will be taken before the next reduction.
+    `n_to_come` is the number of edges that will be taken before the next reduction. With
+    `n_vertices` it decides.
     """
     return n_to_come >= LIMITS.stream_filter * n_vertices
 
 
 def streams_instead(bytes_needed: int, device_bytes: int) -> bool:
-    """Return whether a graph is solved as a stream of its edges after a device ran out of memory.
+    """Return whether a graph is solved as a stream of edges after a device ran out of memory.
 
     `bytes_needed` is the memory of a solve, and `device_bytes` is the memory of the device. If the
-    solve needs only a small part of it, the result is False, because the size of the graph was not
-    why the memory was too small.
+    solve needs only a small part of it, the result is False, because then the size of the graph was
+    not why memory ran out.
     """
     return bytes_needed * LIMITS.streamed_part >= device_bytes

@@ -66,7 +66,7 @@ def n_helpers(device: Device) -> int:
 
 
 def _given() -> int | None:
-    """Return the number in the variable ``CLMST_HELPERS``, or None if it is not a number."""
+    """Return the number in the variable ``CLMST_HELPERS``, or None unless it is a number."""
     given = os.environ.get(VARIABLE, "")
     return int(given) if given.isdecimal() else None
 
@@ -80,8 +80,9 @@ def _most_helpers(memory: int) -> int:
 def prepare() -> None:
     """Start the helpers if this seems to be the first use of an NVIDIA GPU by this user.
 
-    It seems so if there are no verdicts on any device. The imports of a helper take half a second,
-    so helpers start before this process has found its devices. They do not open a device yet.
+    A missing folder of verdicts is the sign of a first use. The imports of a helper take half a
+    second, so helpers start before this process has found its devices. The helpers do not open a
+    device yet.
     """
     if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
         given = _given()
@@ -92,11 +93,11 @@ def prepare() -> None:
 
 
 def start(device: Device) -> None:
-    """Let the helpers open a device if this seems to be its first use.
+    """Let the helpers open a device if this process seems to be the first to use the device.
 
-    It seems so if there are no verdicts on the device, and if its trial had to be built. A helper
-    needs half a second before it can build. So helpers open the device before it is known which
-    programs to build.
+    The signs of a first use are that there are no verdicts on the device, and that its trial had to
+    be built. A helper needs half a second before it can build. So helpers open the device before it
+    is known which programs to build.
     """
     is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
@@ -124,9 +125,9 @@ def begin(device: Device, family: str, case: Hashable) -> None:
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:
-    """Wait if a helper is building a program, and return whether one has built it.
+    """Wait if a helper is building the program `wanted`, and return whether a helper has built it.
 
-    If no helper has begun it, this process builds it.
+    If no helper has begun to build it, the result is False, and this process has to.
     """
     build = device.builds.get(wanted)
     if build is None or build.cancel():
@@ -136,7 +137,7 @@ def wait(device: Device, wanted: Specialisation) -> bool:
 
 
 def seems_built(seconds: float) -> bool:
-    """Return whether a build took so long that the driver did not load it from its cache."""
+    """Return whether a build of this many seconds was not a load from the driver's cache."""
     return seconds > _BUILT_SECONDS
 
 
@@ -156,7 +157,7 @@ def progress(device: Device, building: Specialisation) -> str:
 def specialisations(device: Device, families: Container[str]) -> list[Specialisation]:
     """Return the programs that calls build whose first self-test is that of one of `families`.
 
-    They are taken from the table of first calls. Each program is returned once.
+    The table of first calls lists the programs. Each program is returned once.
     """
     calls = _listed(device).items()
     numbers = (number for test, listed in calls if test.split(": ")[0] in families

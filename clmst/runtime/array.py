@@ -63,7 +63,7 @@ class DeviceArray:
     checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the dtype, and that the memory is in the device's context and large enough."""
+        """Check the dtype, and that the memory is in the device's context and has the capacity."""
         check_kind("device", self.device, Device)
         object.__setattr__(self, "dtype", _checked_dtype(self.dtype))
         object.__setattr__(self, "size", check_integer("size", self.size, low=0))
@@ -109,7 +109,10 @@ class DeviceArray:
     def unchecked(
         cls, size: int, dtype: np.dtype[Any], device: Device, memory: Memory | None = None
     ) -> DeviceArray:
-        """Create an array without checking the arguments, in `memory` or else in a new buffer."""
+        """Create an array of a size and dtype without checking the arguments.
+
+        The elements are in `memory`, or in a new buffer if it is None.
+        """
         if memory is None:
             memory = device.allocate(size * dtype.itemsize)
         return unchecked(
@@ -119,7 +122,9 @@ class DeviceArray:
 
     @classmethod
     def from_host(cls, values: Any, device: Any = None) -> DeviceArray:
-        """Copy a one-dimensional host array of any dtype to a device, and block until it is there.
+        """Copy a one-dimensional host array of any dtype to a device.
+
+        Blocks until the copy is there.
 
         The copy has the dtype of `values`. `device` is passed to :func:`clmst.get_device`. Raises
         InvalidArgumentError if `values` are not one-dimensional, hold Python objects, or are on a
@@ -293,8 +298,8 @@ class DeviceArray:
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Copy the array to the host for ``numpy.asarray``, blocking as :meth:`to_host` does.
 
-        Raises InvalidArgumentError if `copy` is False, because memory of a device can only be
-        copied.
+        The copy has `dtype`, or the array's own dtype if that is None. Raises InvalidArgumentError
+        if `copy` is False, because memory of a device can only be copied.
         """
         if copy is False:
             raise InvalidArgumentError(
@@ -303,7 +308,10 @@ class DeviceArray:
         return self.to_host().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def write(self, values: Array) -> None:
-        """Overwrite the array with a host array of equal length and dtype, and wait for it."""
+        """Overwrite the array with `values`, a host array of equal length and dtype. Blocks.
+
+        Raises InvalidArgumentError for any other object.
+        """
         check_kind("values", values, np.ndarray, rule="it must be a NumPy array")
         if values.shape != (self.size,) or values.dtype != self.dtype:
             raise InvalidArgumentError(
@@ -353,7 +361,7 @@ class DeviceArray:
     def _within(
         cls, base: Any, offset: int, size: int, dtype: np.dtype[Any], device: Device
     ) -> DeviceArray:
-        """Create a view that begins at byte `offset` of the buffer `base`."""
+        """Create a view of `size` elements of a dtype, from byte `offset` of `base` on."""
         memory = _region(device, base, offset, size * dtype.itemsize)
         return unchecked(
             cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset,
@@ -437,10 +445,11 @@ def _region(device: Device, base: Memory, offset: int, n_bytes: int) -> Memory:
 
 
 def _whole(base: Any, offset: int) -> tuple[Any, int]:
-    """Return the top-level buffer that contains `base`, and `offset` counted from its beginning.
+    """Return the top-level buffer that contains `base`, and the offset from its beginning.
 
-    OpenCL does not allow sub-buffers of sub-buffers. :meth:`DeviceArray.overlaps` compares offsets,
-    so they must all count from the beginning of the top-level buffer.
+    `offset` counts from the beginning of `base`. OpenCL does not allow sub-buffers of sub-buffers.
+    :meth:`DeviceArray.overlaps` compares offsets, so they must all count from the beginning of the
+    top-level buffer.
     """
     import pyopencl as cl
 

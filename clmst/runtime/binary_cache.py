@@ -33,7 +33,7 @@ _warned: set[Path] = set()  # folders that could not be written, with one warnin
 
 
 def folder() -> Path:
-    """Return the folder of the binaries. It may not exist yet."""
+    """Return the folder of the binaries, which may not exist yet."""
     return cache_folder() / "binaries"
 
 
@@ -74,7 +74,10 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, binary: bytes) -> None:
-    """Write a binary to the cache. Warn once per process if the folder cannot be written."""
+    """Write a binary to the cache under a key. Warn once per process if the folder is read-only.
+
+    The warning is given for any error while the file is written.
+    """
     where = folder()
     try:
         atomic_file.make_folder(where)
@@ -94,7 +97,10 @@ def _digest(key: str, binary: bytes) -> bytes:
 
 
 def _cut_back(where: Path) -> None:
-    """If the cache is too large, remove least recently used files, down to half the limit."""
+    """If the files in the folder `where` exceed LIMIT_BYTES, remove the least recently used ones.
+
+    Files are removed until half the limit is left.
+    """
     found = []
     with os.scandir(where) as entries:
         for entry in entries:

@@ -44,14 +44,14 @@ class Capabilities:
 
     @property
     def has_device_fence(self) -> bool:
-        """Whether the device has a memory fence that orders accesses across all its work-groups.
+        """Whether the device has a memory fence that orders accesses across all work-groups.
 
         Only NVIDIA's instructions ("ptx" lanes) provide one.
         """
         return self.lanes == "ptx"
 
     def groups_at_once(self, most: int, local_memory: int) -> int:
-        """Return the number of work-groups that fit a compute unit together, by their local memory.
+        """Return the number of work-groups that fit the local memory of a compute unit together.
 
         `local_memory` is the use of one work-group in bytes. The result is at most `most`, and it
         is `most` if the size of the compute unit's memory is unknown.
@@ -157,9 +157,10 @@ def check_queue(queue: Queue, cl_device: Any) -> None:
 def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:
     """Choose how kernels access arrays of the host: "shared", "wrapped" or "copied".
 
-    With fine-grained system SVM, kernels take any pointer of the host. A buffer around a host
-    pointer works in place, too, but some drivers silently copy arrays whose alignment does not suit
-    them, which is slow.
+    A device of a `kind` other than "cpu" gets copies. With fine-grained system SVM, kernels take
+    any pointer of the host ("shared"). Otherwise a buffer around a host pointer ("wrapped") also
+    works in place, but some drivers silently copy arrays whose alignment does not suit them, which
+    is slow.
     """
     import pyopencl as cl
 
@@ -173,12 +174,12 @@ def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:
 
 
 def _lanes(device: Any, extensions: set[str]) -> tuple[LanesKind, int]:
-    """Choose how lane groups are implemented, and return this with their width.
+    """Choose how lane groups are implemented, and return the kind and the width of a group.
 
-    A kernel can rely on sub-groups ("khr") only if it can also fix their size, which needs Intel's
-    attribute. All of Intel's devices allow 16. NVIDIA's GPUs have the instructions for matches and
-    fences since compute capability 7 ("ptx"). On all other devices a lane group is only a unit of
-    work, of 32 work-items ("local").
+    `extensions` are the OpenCL extensions of the device. A kernel can rely on sub-groups ("khr")
+    only if it can also fix their size, which needs Intel's attribute. All of Intel's devices allow
+    16. NVIDIA's GPUs have the instructions for matches and fences since compute capability 7
+    ("ptx"). On all other devices a lane group is only a unit of work, of 32 work-items ("local").
     """
     is_nvidia = "NVIDIA" in device.vendor.upper() and "cl_nv_device_attribute_query" in extensions
     if is_nvidia and device.compute_capability_major_nv >= _PTX_CAPABILITY:

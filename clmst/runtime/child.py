@@ -85,7 +85,7 @@ class ChildProcess:
             raise
 
     def _read(self) -> None:
-        """Put each line of the child's output into the queue, and None when it has ended."""
+        """Put each line of the child's output into the queue, and None when the child has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         rest = b""
@@ -100,10 +100,11 @@ class ChildProcess:
         self._lines.put(None)
 
     def ask(self, request: bytes) -> Facts:
-        """Send a request to the child, and block until it has an outcome.
+        """Send a request to the child, and block until the request has an outcome.
 
         The `state` of the outcome is "tested", "raised" or "unable" as the child reports it,
-        "ended" if the child has ended, or "late" if it has taken too long and was killed.
+        "ended" if the child has ended, or "late" if it has not answered for LIMIT_SECONDS and was
+        killed.
         """
         assert self._process.stdin is not None
         has_begun, words, until = False, b"", time.monotonic() + LIMIT_SECONDS
@@ -148,7 +149,7 @@ class ChildProcess:
         return self._process.poll() is None
 
     def end(self) -> None:
-        """Kill the child and all processes it has started.
+        """Kill the child and all processes that the child has started.
 
         Nothing happens in a forked copy of the parent.
         """
@@ -164,7 +165,10 @@ class ChildProcess:
 
 
 class Child:
-    """The child of this process, started when a test needs it and replaced if it has ended."""
+    """The child of this process.
+
+    It is started when a test needs it, and replaced after it has ended.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -179,17 +183,20 @@ class Child:
             self._process.end()
 
     def start(self) -> None:
-        """Start the child, so that it has imported its modules when the first request comes."""
+        """Start the child, which imports its modules while this process continues."""
         with self._lock:
             self._running()
 
     def close(self) -> None:
-        """Kill the child, and start no other."""
+        """Kill the child. From now on, no child is started."""
         self._can_start = False
         self.end()
 
     def tested(self, request: bytes) -> SelfTestResult | None:
-        """Run one self-test in the child, as the function :func:`tested` describes."""
+        """Run the self-test that `request` encodes in the child, as :func:`tested` describes.
+
+        Return None if the test did not run.
+        """
         with self._lock:  # because a child runs one test at a time
             if request in self._late:
                 return self._late[request]
@@ -216,7 +223,7 @@ class Child:
                 is_repeated = is_repeated or not outcome.lasts
 
     def _running(self) -> tuple[ChildProcess | None, bool]:
-        """Return the child and whether it is new. The child is None if none can be started."""
+        """Return the child, and whether it is new. The child is None if no child can be started."""
         if self._process is not None and self._process.is_running:
             return self._process, False
         self._process = None
@@ -241,7 +248,10 @@ class Helpers:
             os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
-        """Begin without helpers, because a forked child process does not have their threads."""
+        """Begin without helpers, because a forked child process does not have their threads.
+
+        The threads are those that wait for the answers of helpers.
+        """
         self._lock = threading.Lock()
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
         self._n_threads, self._turn = 0, -1
@@ -297,9 +307,9 @@ def start_helpers(n: int) -> None:
 
 
 def open_in_helpers(device: Device, n: int) -> None:
-    """Start helper processes until `n` of them run, and let them open a device.
+    """Start helper processes until `n` of them run, and let each open a device.
 
-    The call does not wait for them.
+    The call does not wait until they have.
     """
     _helpers.start(n)
     request = encoded(DeviceSpec.of(device), BUILD_NAME, None)
@@ -314,11 +324,12 @@ def build(device: Device, programs: Iterable[Specialisation]) -> list[Future[obj
 
 
 def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:
-    """Run a self-test in the child of this process, and block until it has a result.
+    """Run a self-test in the child of this process, and block until there is a result.
 
-    Returns None if the test did not run: the child could not be started, could not find the family
-    or the device, or could not open the device while this process has it open. Raises an error that
-    the test raised if it says nothing about the kernels.
+    `case` is the case of the family's self-test. Returns None if the test did not run: the child
+    could not be started, could not find the family or the device, or could not open the device
+    while this process has it open. Raises an error that the test raised if it says nothing about
+    the kernels.
     """
     try:
         request = encoded(DeviceSpec.of(device), family.name, case)
@@ -339,7 +350,7 @@ def _facts(line: bytes) -> Facts | None:
 
 
 def _outcome(facts: Facts) -> SelfTestResult:
-    """Convert the outcome of a request to a result of the self-test.
+    """Convert the outcome of a request, which `facts` describes, to a result of the self-test.
 
     Raises an error that the child has raised if it says nothing about the kernels.
     """
@@ -356,7 +367,10 @@ def _outcome(facts: Facts) -> SelfTestResult:
 
 
 def _raised(facts: Facts) -> Exception:
-    """Rebuild the error that a self-test has raised in the child, with its place as a note."""
+    """Rebuild the error that a self-test has raised in the child, from the `facts` about it.
+
+    A note says at which place it was raised.
+    """
     kind, reason = facts["kind"], facts["reason"]
     known: Any = getattr(errors, kind, None) or getattr(builtins, kind, None)
     try:

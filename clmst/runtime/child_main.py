@@ -35,9 +35,10 @@ _LONGEST = 600
 
 
 def opened(spec: DeviceSpec) -> Device:
-    """Open the device of a request, without a trial.
+    """Open the device that `spec` describes, without a trial.
 
-    It is trusted without self-tests, because the test of one kernel family may use others.
+    The device is trusted without self-tests, because the test of one kernel family may use other
+    families.
     """
     device = Device(
         spec.found(), without=spec.without, tuning=spec.policy, _trusted=True,
@@ -59,7 +60,7 @@ class ChildServer:
         self._opened: tuple[DeviceSpec, Device] | None = None
 
     def answer(self, line: bytes) -> None:
-        """Run the self-test that a request line asks for, and write its result to standard output.
+        """Run the self-test that a request line asks for, and write the result to standard output.
 
         If the test raises an error, the process ends after it has written the error.
         """
@@ -96,10 +97,10 @@ class ChildServer:
         return family
 
     def _device(self, spec: DeviceSpec, *, keep: bool) -> Device:
-        """Open a device, or return the open one of the previous test with its built programs.
+        """Open the device that `spec` describes, or return it if the previous test has opened it.
 
-        With `keep` it stays open for the next test. The context of a trial is closed at once,
-        because some GPUs allow only one process to have a context.
+        With `keep` the device and its built programs stay for the next test. The context of a trial
+        is closed at once, because some GPUs allow only one process to have a context.
         """
         if self._opened is not None and self._opened[0] == spec:
             return self._opened[1]
@@ -111,7 +112,7 @@ class ChildServer:
 
 
 def serve(table: str) -> None:
-    """Run self-tests for a parent process until it ends or asks for no more; never returns.
+    """Run self-tests for a parent process until it ends or asks for no more. Never returns.
 
     `table` is explained at :class:`ChildServer`.
     """
@@ -137,9 +138,9 @@ def _read(lines: SimpleQueue[bytes]) -> None:
 
 
 def _say(**facts: Any) -> None:
-    """Write a marked line with `facts`.
+    """Write a marked line with `facts` to standard output.
 
-    It begins with a newline, because the driver may have written an unfinished line.
+    The output begins with a newline, because the driver may have written an unfinished line.
     """
     os.write(1, b"\n" + MARK + json.dumps(facts).encode() + b"\n")
 
@@ -150,7 +151,10 @@ def _in_words(error: BaseException) -> str:
 
 
 def _place(error: BaseException, family: KernelFamily) -> str:
-    """Describe the place at which a self-test raised an error, for the traceback of the parent."""
+    """Describe the place at which the self-test of a family raised an error.
+
+    The text is for the traceback of the parent.
+    """
     *_, last = traceback.extract_tb(error.__traceback__)
     where = f"{last.filename}, line {last.lineno}, in {last.name}"
     return f"in the child process that tests {family.name}: {where}"[:_LONGEST]

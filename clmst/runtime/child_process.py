@@ -18,8 +18,8 @@ _INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IG
 def may_start() -> bool:
     """Return whether a child can be started.
 
-    It cannot if this process is a child itself, or if ``sys.executable`` is an application rather
-    than a Python interpreter.
+    The answer is False if this process is a child itself, or if ``sys.executable`` is an
+    application rather than a Python interpreter.
     """
     if getattr(sys, "frozen", False) or VARIABLE in os.environ:
         return False
@@ -36,6 +36,6 @@ def ending(status: int) -> str:
 
 
 def printable(words: bytes) -> str:
-    """Return the beginning of some output as printable text of one line."""
+    """Return the beginning of the output `words` as printable text of one line."""
     text = words.decode(errors="replace")[:200]
     return "".join(letter for letter in text if letter.isprintable())

@@ -54,7 +54,10 @@ class DeviceSpec:
 
 
 def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
-    """Encode a request for a self-test as one line. Raise if `case` cannot be pickled."""
+    """Encode a request for the self-test of a family on a device as one line of bytes.
+
+    `spec` describes the device. Raise if `case` cannot be pickled.
+    """
     return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 
 

@@ -30,7 +30,10 @@ class DeferredCheck:
 
     @classmethod
     def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> DeferredCheck:
-        """Start a check that has found no fault yet. Kernels lower its word by ``atomic_min``."""
+        """Start a check that has found no fault yet. Kernels lower its word by ``atomic_min``.
+
+        `error` makes the error to raise from the number of the first fault.
+        """
         word = launch.device.allocate(4)
         launch.fill(word, NO_FAULT, 1)
         return cls(word, error)

@@ -80,7 +80,7 @@ class Device(forking.OfOneProcess):
 
     @property
     def name(self) -> str:
-        """The device's name as the driver reports it."""
+        """The name of the device, as the driver reports the name."""
         return str(self.cl_device.name).strip()
 
     @property
@@ -121,7 +121,10 @@ class Device(forking.OfOneProcess):
         return self._like(self._tuning, self._caller_queue, *names)
 
     def with_policy(self, tuning: Policy) -> Device:
-        """Return another Device of this hardware with another policy, which gives equal results."""
+        """Return another Device of this hardware with the policy `tuning`.
+
+        Both devices give equal results.
+        """
         check_kind("tuning", tuning, Policy)
         other = self._like(tuning, self._caller_queue)
         most = self.capabilities.max_work_group_size
@@ -132,9 +135,9 @@ class Device(forking.OfOneProcess):
         return other
 
     def twin(self) -> Device:
-        """Return another Device of this hardware with its own context, trusted without self-tests.
+        """Return another Device of this hardware with a context of its own.
 
-        It is for callers that check every answer themselves.
+        The twin is trusted without self-tests, for callers that check every answer themselves.
         """
         other = self._like(self.policy, None)
         other.trust.given = True
@@ -158,7 +161,7 @@ class Device(forking.OfOneProcess):
 
     @property
     def trust(self) -> Trust:
-        """The self-tests of the device and their verdicts."""
+        """The self-tests of the device, and the verdicts of those that have run."""
         return Trust(self, self._trust_record)
 
     @LazyProperty
@@ -170,12 +173,12 @@ class Device(forking.OfOneProcess):
 
     @LazyProperty
     def queue(self) -> Queue:
-        """The ``pyopencl.CommandQueue`` in which the device does its work."""
+        """The ``pyopencl.CommandQueue`` in which the device does all work."""
         return self._caller_queue or self.new_queue()
 
     @LazyProperty
     def profiling_queue(self) -> Queue:
-        """A second queue in the same context, which records the times of its commands."""
+        """A second queue in the same context, which records the times of the commands in it."""
         import pyopencl as cl
 
         profiling = cl.command_queue_properties.PROFILING_ENABLE
@@ -194,7 +197,7 @@ class Device(forking.OfOneProcess):
         return cast(Pool, MemoryPool(ImmediateAllocator(self.queue)))
 
     def allocate(self, n_bytes: int, *, is_list: bool = False) -> Buffer:
-        """Allocate a buffer of at least `n_bytes` from the pool. Its contents are undefined.
+        """Allocate a buffer of at least `n_bytes` from the pool, with undefined contents.
 
         If the device works in the host's memory, a large buffer gets huge pages. `is_list` says
         that the buffer is for a list, which is seldom full, so that huge pages would waste memory.
@@ -241,7 +244,7 @@ class Device(forking.OfOneProcess):
         return device_memory.allocate_small(self, self._pool, sizes)
 
     def memory_in_words(self) -> str:
-        """Describe in words how much memory the device has, and how much of it clmst uses."""
+        """Describe in words how much memory the device has, and how much of that clmst uses."""
         used = 0 if (pool := Device._pool.made(self)) is None else pool.active_bytes
         return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
@@ -274,7 +277,10 @@ class Device(forking.OfOneProcess):
         return found
 
     def send(self, transfers: list[Transfer], *, wait: bool = True) -> None:
-        """Copy host arrays into buffers. With `wait`, block until the device has them."""
+        """Make the `transfers`, which copy host arrays into buffers.
+
+        With `wait`, block until the device has the data.
+        """
         with self.lock, failures.Guard(self):  # only one thread may use a queue; see Launcher
             if (other := Device.profiling_queue.made(self)) is not None:
                 other.finish()  # its kernels may still read memory that the pool has lent out again
@@ -328,7 +334,7 @@ class Device(forking.OfOneProcess):
             self._advised.clear()
 
     def build(self, key: Specialisation) -> Any:
-        """Build a program from its specialisation, without storing it."""
+        """Build a program from `key`, which specifies it, without storing the program."""
         by_helper, began = ahead.wait(self, key), time.perf_counter()
         made = program.build(
             self.context, self.cl_device, key, optimised=self.is_optimised,
@@ -345,14 +351,15 @@ class Device(forking.OfOneProcess):
     ) -> Program:
         """Return the program of a file below ``cl/``, built for this device on first use and kept.
 
-        The macros are `defines` and the device's own (`specialise`). If work-groups of the
-        requested size do not fit a kernel, the program has smaller ones (`program.fitting`). So
-        divide work by the program's own `work_group_size`.
+        `prelude` is code that is put before the file, or None. The macros are `defines` and the
+        device's own (`specialise`). If work-groups of the requested size do not fit a kernel, the
+        program has smaller ones (`program.fitting`). So divide work by the program's own
+        `work_group_size`.
 
         Raises
         ------
         KernelBuildError
-            The compiler refuses the source. The error holds its log.
+            The compiler refuses the source. The error holds the compiler's log.
         """
         asked = (source_name, prelude, *defines.items())  # cheaper to create than a specialisation
         try:
@@ -373,7 +380,7 @@ class Device(forking.OfOneProcess):
 
     @LazyProperty
     def trial_failure(self) -> str | None:
-        """The reason why this device cannot be used, or None if it can.
+        """The reason why this device cannot be used, or None if the device can be used.
 
         The trial runs when this is first read. If only lanes or 64-bit atomics are wrong, they are
         turned off and the device can be used.
@@ -384,7 +391,7 @@ class Device(forking.OfOneProcess):
         return reason
 
     def check_usable(self) -> None:
-        """Raise :class:`UnsupportedDeviceError` if the device fails its trial.
+        """Raise :class:`UnsupportedDeviceError` if the device fails the trial.
 
         The trial runs at the first call.
         """

@@ -64,7 +64,10 @@ class DeviceGraph:
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check kinds, and that the memory is large enough. Its contents are not checked."""
+        """Check kinds, and that each buffer has the capacity for its array.
+
+        The contents are not checked.
+        """
         check_kind("graph", self.graph, Graph)
         check_kind("device", self.device, Device)
         encoded: Any = self.encoded
@@ -103,7 +106,7 @@ class DeviceGraph:
     def of_keys(
         cls, graph: Graph, encoded: EncodedWeights, device: Device, *, wait: bool
     ) -> DeviceGraph:
-        """Upload a graph, as :meth:`upload` does, whose weights have been encoded before."""
+        """Upload a graph whose weights have been encoded before. `wait` is as in :meth:`upload`."""
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
@@ -114,7 +117,10 @@ class DeviceGraph:
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> DeviceGraph:
-        """Create a graph without checking its attributes. Those with defaults may be omitted."""
+        """Create a graph without checking the attributes. Those that have defaults may be omitted.
+
+        The contents must be valid.
+        """
         usual: dict[str, Any] = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
         return unchecked(cls, **(usual | attributes))
 
@@ -177,10 +183,10 @@ class DeviceGraph:
         return graph_of(indptr, indices, weights, device)
 
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
-        """Return a copy with some attributes replaced, without checking them.
+        """Return a copy with some attributes replaced by unchecked values.
 
-        The copy starts without plans and derived values, since those of this graph may
-        depend on what is replaced.
+        The copy starts without plans and derived values, since the plans and values of this graph
+        may depend on what is replaced.
         """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         fields |= {"plans": {}, "derived": {}}
@@ -208,7 +214,7 @@ class DeviceGraph:
 
     @property
     def average_degree(self) -> float:
-        """Average number of neighbours of a vertex, with each edge counted at both of its ends."""
+        """Average number of neighbours of a vertex. Each edge is counted at both of the ends."""
         return 2 * self.edge_bound / max(self.n_vertices, 1)
 
     def weight_defines(self, *, maximum: bool) -> dict[str, int]:
@@ -222,7 +228,10 @@ class DeviceGraph:
 
 
 def weight_defines(bits: int, kind: WeightKind, *, maximum: bool) -> dict[str, int]:
-    """Return the macros of ``cl/device/weight_key.cl`` for weights of `bits` bits of a kind."""
+    """Return the macros of ``cl/device/weight_key.cl`` for weights of `bits` bits of a kind.
+
+    `maximum` says whether heavier weights come first.
+    """
     return {"WEIGHT_BITS": bits, "WEIGHT_KIND": _KINDS[kind], "WEIGHT_DESCENDING": int(maximum)}
 
 
@@ -241,8 +250,10 @@ def deferred_graph(
 ) -> DeferredGraph:
     """Create a host graph whose arrays are read from a device when they are first used.
 
-    The arrays must be a canonical CSR, which is not checked. `n_input` is the number of edges in
-    the caller's input, by default the number of slots.
+    `indptr`, `indices`, `weights` and `edge_ids` must be a canonical CSR, which is not checked.
+    None as `edge_ids` means that the slots are the ids. `is_symmetric` says whether every edge is
+    stored in both directions. `n_input` is the number of edges in the caller's input; None means
+    the number of slots. `attributes` are further ones of the graph.
     """
     arrays = {"indptr": indptr, "indices": indices, "weights": weights}
     given: dict[str, Any] = {"edge_ids": None}
@@ -275,9 +286,10 @@ def graph_on_device(
 ) -> DeviceGraph:
     """Create the graph of a canonical CSR that is on a device. Nothing is checked.
 
-    Without an `encoding`, the words of `weights` are the weights themselves. `device` is by default
-    the device of `indptr`, and may be another one of the same context. `attributes` are further
-    attributes of :class:`Graph`, all of which have defaults.
+    `indptr`, `indices`, `weights`, `is_symmetric` and `edge_ids` are as in :func:`deferred_graph`.
+    If `encoding` is None, the words of `weights` are the weights themselves. `device` is the device
+    of `indptr` if None is given, and may be another one of the same context. `attributes` are
+    further attributes of :class:`Graph`, all of which have defaults.
     """
     graph = deferred_graph(
         indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes

@@ -101,7 +101,10 @@ class DeviceMatrix:
     core: DeviceArray | None = None
 
     def __post_init__(self) -> None:
-        """Check that the panels hold every row once and are large enough. Cells are not checked."""
+        """Check that the panels hold every row once and have the capacity for their cells.
+
+        The cells are not checked.
+        """
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
@@ -194,7 +197,7 @@ class DeviceMatrix:
     def core_on_device(self) -> Memory | None:
         """Return the core distances in the device's memory, or None if there are none.
 
-        They are divided like :attr:`Points.planes`.
+        The core distances are divided like :attr:`Points.planes`.
         """
         if self.core is not None:
             return self.core.memory
@@ -220,7 +223,7 @@ class DeviceMatrix:
 
     @property
     def dimensions(self) -> int:
-        """Number of coordinates of a point as stored on the device. It is 0 for a matrix."""
+        """Number of coordinates of a point as stored on the device, or 0 for a matrix."""
         return self.graph.dimensions if isinstance(self.graph, Points) else 0
 
     def check_memory(self) -> None:
@@ -271,7 +274,7 @@ def _checked_graph(graph: Any) -> CompleteGraph:
 
 
 def _parts(points: Points) -> tuple[Array, ...]:
-    """Return the arrays of points that kernels read, in the order in which memory has them."""
+    """Return the arrays of points that kernels read, in the order of the buffer."""
     core = points.divided_core
     return (points.planes, points.steps if core is None else core)
 
@@ -279,7 +282,7 @@ def _parts(points: Points) -> tuple[Array, ...]:
 def make_panels(
     n: int, item_bytes: int, device: Device, make: Callable[[int, int], Any]
 ) -> tuple[Panel, ...]:
-    """Cut an n x n matrix into panels that the device can allocate.
+    """Cut an n x n matrix of cells of `item_bytes` bytes into panels that the device can allocate.
 
     ``make(first, last)`` creates the buffer of the rows first to last - 1. Raises
     OutOfDeviceMemoryError if the matrix is larger than the device's memory, or if one row is larger
@@ -299,7 +302,10 @@ def make_panels(
 
 
 def most_vertices(device: Device, item_bytes: int = 4) -> int:
-    """Return the maximum number of vertices whose matrix fits the memory of a device."""
+    """Return the maximum number of vertices whose matrix fits the memory of a device.
+
+    A cell of the matrix has `item_bytes` bytes.
+    """
     has = device.capabilities
     most = int(np.sqrt(np.float64(has.global_memory // item_bytes)))
     return min(most, has.max_allocation // item_bytes)
@@ -316,7 +322,8 @@ def _upload_points(
 ) -> tuple[Panel, ...]:  # fmt: skip
     """Put points into one buffer: all first coordinates, then all second ones, then further arrays.
 
-    Coordinates and core distances that the device has already are copied there.
+    `known_planes` has the coordinates and `core` the core distances if the device has them already.
+    They are then copied on the device. None means that they are on the host.
     """
     n = points.n_vertices
     planes, others = (part.ravel() for part in _parts(points))
@@ -343,7 +350,10 @@ def _upload_points(
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
-    """Upload a matrix, or use it in place if the device works in the host's memory."""
+    """Upload the matrix `cells` as panels.
+
+    If the device works in the host's memory, the array is used in place.
+    """
     n = cells.shape[0]
     if device.capabilities.host_arrays != "copied":
         return (Panel(first=0, n_rows=n, cells=device.upload(cells.ravel())),)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def allocate_small(device: Device, pool: Pool, sizes: Sequence[int]) -> list[Buffer]:
-    """Allocate several small buffers from a pool under one lock, since a solve needs a dozen."""
+    """Allocate small buffers of these sizes from a pool under one lock.
+
+    One lock for all saves time, since a solve needs a dozen buffers.
+    """
     import pyopencl as cl
 
     buffers: list[Buffer] = []
@@ -35,9 +38,9 @@ def allocate_small(device: Device, pool: Pool, sizes: Sequence[int]) -> list[Buf
 
 
 def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
-    """Allocate a buffer after a first attempt has failed: collect garbage, then try once more.
+    """Allocate `n_bytes` from a pool after a first attempt has failed.
 
-    Raises OutOfDeviceMemoryError if that fails, too.
+    Garbage is collected first. Raises OutOfDeviceMemoryError if the second attempt fails as well.
     """
     import pyopencl as cl
 
@@ -53,7 +56,10 @@ def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
 
 
 def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> None:
-    """Raise InvalidArgumentError unless `memory` is in a device's context and large enough."""
+    """Raise InvalidArgumentError unless `memory` is in a device's context and has `n_bytes`.
+
+    More bytes are accepted. `name` is the name of the argument, for the message.
+    """
     import pyopencl as cl
 
     check_is_memory(memory, name)
@@ -70,7 +76,10 @@ def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> N
 
 
 def check_is_memory(memory: object, name: str = "edges") -> None:
-    """Raise InvalidArgumentError unless `memory` is a buffer or SVM of PyOpenCL."""
+    """Raise InvalidArgumentError unless `memory` is a buffer or SVM of PyOpenCL.
+
+    `name` is the name of the argument, for the message.
+    """
     import pyopencl as cl
 
     if not isinstance(memory, cl.MemoryObjectHolder | cl.SVM):
@@ -114,10 +123,10 @@ def in_place(device: Device, array: Array) -> Memory | None:
 
 
 def result_in_place(device: Device, array: Array) -> Memory | None:
-    """Return a host array as a kernel argument for output, or None if it must be read back.
+    """Return a host array as a kernel argument for output, or None if the device needs a buffer.
 
-    Keep the array alive, and wait for the kernel before reading it. This saves a read: Intel's
-    runtime takes 40 us or more to read 12 KB back, because it wakes other threads for it.
+    Keep the array alive, and wait for the kernel before reading it. Writing in place saves a read:
+    Intel's runtime takes 40 us or more to read 12 KB back, because it wakes other threads for it.
     """
     import pyopencl as cl
 
@@ -146,12 +155,12 @@ _MADV_HUGEPAGE = 14
 
 
 def advise_huge_pages(queue: Queue, buffer: Memory, n_bytes: int) -> None:
-    """Ask the system for huge pages for a buffer in the host's memory.
+    """Ask the system for huge pages for a buffer of `n_bytes` bytes in the host's memory.
 
-    The buffer must not have been written yet. If kernels access tens of megabytes at random, page
-    look-ups take longer than the accesses themselves, above all in virtual machines. NumPy asks for
-    huge pages for its arrays, but drivers do not. The call does nothing if the system does not
-    have huge pages, or if the driver does not map its own memory.
+    The buffer must not have been written yet. It is mapped by `queue`. If kernels access tens of
+    megabytes at random, page look-ups take longer than the accesses themselves, above all in
+    virtual machines. NumPy asks for huge pages for its arrays, but drivers do not. The call does
+    nothing if the system does not have huge pages, or if the driver does not map its own memory.
     """
     import pyopencl as cl
 

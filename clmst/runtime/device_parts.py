@@ -218,7 +218,7 @@ def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
 
 
 def _last_row(part: DeviceGraph, launch: Launcher, slot: int) -> int:
-    """Find the row that contains `slot`, by a binary search on the device, and wait for it."""
+    """Find the row of a part that contains `slot`, by a binary search on the device. Blocks."""
     low, high = 0, part.n_vertices
     while high - low > 1:
         middle = (low + high) // 2

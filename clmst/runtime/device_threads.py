@@ -33,7 +33,7 @@ _OF_DEVICES = (DeviceError, DeviceLostError, OutOfDeviceMemoryError, Unsupported
 
 
 class DeviceFailure(Exception):  # noqa: N818 - it carries the error
-    """One of several devices has failed by an error of its own; the other devices may continue."""
+    """One of several devices has failed with `error`. The other devices may continue."""
 
     def __init__(self, device: Device, error: Exception) -> None:
         super().__init__(f"{device.description} failed: {_reason(error)}")
@@ -44,9 +44,9 @@ class DeviceFailure(Exception):  # noqa: N818 - it carries the error
 def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[None]:
     """Guard the work of one of several devices: an error there becomes a DeviceFailure of `device`.
 
-    Use it in place of a :class:`clmst.runtime.failures.Guard`, whose `queues` it takes. Some
-    exceptions pass unchanged, because they do not depend on the device: errors about the caller's
-    input, forests that were proved wrong, and interrupts.
+    Use this in place of a :class:`clmst.runtime.failures.Guard`, whose `queues` it takes. Yields
+    None. Some exceptions pass unchanged, because they do not depend on the device: errors about the
+    caller's input, forests that were proved wrong, and interrupts.
     """
     try:
         with Guard(device, queues=queues):
@@ -59,7 +59,10 @@ def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[Non
 
 @contextmanager
 def named_failures(devices: Sequence[Device]) -> Iterator[None]:
-    """Convert each DeviceFailure to an error whose message says which of the devices failed."""
+    """Convert each DeviceFailure to an error whose message says which of the devices failed.
+
+    This is a context manager, which yields None.
+    """
     try:
         yield
     except DeviceFailure as failure:
@@ -91,9 +94,10 @@ def together(
 ) -> list[T]:
     """Call ``work(k)`` for each position k in `devices`, one thread per device, and wait for all.
 
-    Returns the results in the order of the devices. `work` must take the locks of its device
-    itself. If several calls fail, a failure of a device is raised in preference to an error about
-    the input: work that is repeated without the device would find an input error again.
+    Returns the results in the order of the devices. `threads` are the threads to use; None means
+    the usual threads of the devices. `work` must take the locks of its device itself. If several
+    calls fail, a failure of a device is raised in preference to an error about the input: work that
+    is repeated without the device would find an input error again.
     """
 
     def guarded(index: int) -> T:
@@ -108,8 +112,8 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
 
     ``leaf(k)`` computes the result of the device at position k. ``join`` combines the results of
     two neighbours on the device of the first. Two results are joined when both are ready, without
-    waiting for others. The final result is on the first device. `leaf` and `join` must take locks
-    themselves.
+    waiting for further devices. The final result is on the first device. `leaf` and `join` must
+    take locks themselves.
 
     The call blocks until all is done, and raises errors as :func:`together` does. An error in
     `join` counts as a failure of the first of its two devices, unless `join` itself assigns it to

@@ -218,9 +218,9 @@ class DevicesInTurn:
     order of :func:`devices`, and the last one by the host. When that first happens in a process, a
     DeviceWarning says which device was skipped, and why.
 
-    This does not hold if the argument `device` or ``CLMST_DEVICE`` names a device, or if `may_pass`
-    is False, because the call needs a device. Then the host never computes, and only a device that
-    was refused for every algorithm is left out.
+    Devices are not skipped if the argument `device` or ``CLMST_DEVICE`` names a device, or if
+    `may_pass` is False, because the call needs a device. Then the host never computes, and only a
+    device that was refused for every algorithm is left out.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ class DevicesInTurn:
         self.found = default_device() if self._may_pass else get_device(device)
 
     def skip(self, error: Exception) -> None:
-        """Let the next device, or the host, have its turn, or raise `error` if that is not allowed.
+        """Let the next device, or the host, have a turn, or raise `error` if that is not allowed.
 
         The device that has failed raised `error`, one of :data:`INABILITIES`.
         """
@@ -272,10 +272,11 @@ INABILITIES = (UnsupportedDeviceError, OutOfDeviceMemoryError)
 def on_device_or_host(
     device: Any, call: Callable[[Device], T], on_host: Callable[[route.Way], T]
 ) -> T:
-    """Compute something on the first device that can do it, or else on the host.
+    """Compute something on the first device that can do the work, or else on the host.
 
-    `call` is called with devices in their turn (:class:`DevicesInTurn`), until one does not raise.
-    If no device is left, `on_host` is called with the router's answer, which says why.
+    `device` is the argument that the caller of clmst gave. `call` is called with devices in their
+    turn (:class:`DevicesInTurn`), until one does not raise. If no device is left, `on_host` is
+    called with the router's answer, which says why.
     """
     turns = DevicesInTurn(device)
     while turns.found is not None:
@@ -287,7 +288,7 @@ def on_device_or_host(
 
 
 def _reason(device: Device, error: Exception) -> str:
-    """Return the message of an error, without the name of the device at its beginning."""
+    """Return the message of an error, without the device's name at the beginning."""
     return str(error).removeprefix(device.description).strip(" :")
 
 
@@ -308,7 +309,11 @@ def _following(device: Device) -> Device | None:
 
 
 def _warn_of_passing(passed: tuple[str, str], following: Device | None) -> None:
-    """Warn, once in a process, that another device or the host computes what a device cannot."""
+    """Warn, once in a process, that another device or the host computes what a device cannot.
+
+    `passed` has the name of that device and the reason. `following` is the other device, or None
+    for the host.
+    """
     name, reason = passed
     then = "the host" if following is None else following.description
     message = f"{name} cannot do this: {reason}. {then} does it instead, with the same results"
@@ -326,8 +331,9 @@ _passed_over: list[tuple[Device, str]] = []
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
     """Exclude a device that was refused for every algorithm, so that names no longer mean it.
 
-    `device` is the argument that a caller gave. The next call of :func:`get_device` with it finds
-    the next device that matches. Returns False, and does nothing, if it is neither a name nor None.
+    `error` has the device. `device` is the argument that a caller gave. The next call of
+    :func:`get_device` with this argument finds the next device that matches. Returns False, and
+    does nothing, if the argument is neither a name nor None.
     """
     if device is not None and not isinstance(device, str):
         return False
@@ -355,7 +361,7 @@ def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
 
 
 def _failure(device: Device) -> str | None:
-    """Run the trial of a device, and return why it cannot be chosen by a name, or None if it can.
+    """Run the trial of a device. Return the reason why no name should mean it, or None.
 
     The result is also a reason if the device was refused earlier for every algorithm.
     """
@@ -364,14 +370,15 @@ def _failure(device: Device) -> str | None:
 
 
 def _is_same(one: Device, other: Device) -> bool:
-    """Return whether two Devices are the same hardware with the same capabilities forced off."""
+    """Return whether `one` and `other` are one hardware with the same capabilities forced off."""
     return (one.cl_device, one.without) == (other.cl_device, other.without)
 
 
 def _failure_now(device: Device) -> str | None:
-    """Return the reason why a device cannot be used now, or None if it can.
+    """Return the reason why a device cannot be used now, or None if the device can be used.
 
-    Unlike :func:`_failure`, it returns a reason if other processes use all of the device's memory.
+    Unlike :func:`_failure`, this returns a reason if other processes use all of the device's
+    memory.
     """
     try:
         return _failure(device)
@@ -436,7 +443,10 @@ def _first_usable(name: str | None) -> Device:
 
 
 def matching(every: list[Device], name: str | None) -> list[Device]:
-    """Return the devices that match a name, in the given order. Without a name, return all."""
+    """Return the devices of `every` that match a name, in the given order.
+
+    If `name` is None, return all of them.
+    """
     words, colon, number = (name or "").rpartition(":")
     if colon and number.strip().isdecimal() and len(number) < _MOST_DIGITS:
         return [d for d in every if _matches(d, words)][int(number) :][:1]
@@ -476,10 +486,10 @@ def _rank(device: Device) -> tuple[int, int, int]:
 
 
 def _said(variable: str) -> str | None:
-    """Return the value of an environment variable, or None if it is not set.
+    """Return the value of an environment variable, or None if the variable is not set.
 
-    This is faster than ``os.environ.get``, which takes 2 us for a variable that is not set. Each
-    call of clmst asks several times, mostly for variables that are not set.
+    The function is faster than ``os.environ.get``, which takes 2 us for a variable that is not set.
+    Each call of clmst asks several times, mostly for variables that are not set.
     """
     if variable not in os.environ:
         return None

@@ -62,7 +62,7 @@ _SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 
 def find_driver() -> Path | None:
-    """Return the path of the embedded driver, or None if one of its files is missing."""
+    """Return the path of the embedded driver, or None if any of the files is missing."""
     layout = LAYOUTS.get(sys.platform)
     if layout is None:
         return None
@@ -77,9 +77,9 @@ def find_driver() -> Path | None:
 def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
     """Let the OpenCL loader find the embedded driver and the installed ones inside the ``with``.
 
-    `without` holds paths of .icd files that the loader must not see. If the user has set
-    ``OCL_ICD_VENDORS``, only the user's drivers are offered. On Windows there are no .icd files, so
-    both have no effect.
+    Yields None. `without` holds paths of .icd files that the loader must not see. If the user has
+    set ``OCL_ICD_VENDORS``, only the user's drivers are offered. On Windows there are no .icd
+    files, so both have no effect.
     """
     if sys.platform == "win32":
         driver = _loaded_driver()
@@ -127,7 +127,7 @@ def what_to_install() -> str:
 
 
 def _loaded_driver() -> Path | None:
-    """Load the libraries that the embedded driver needs, and return its path.
+    """Load the libraries that the embedded driver needs, and return the driver's path.
 
     Returns None if the driver is not installed, or its libraries cannot be loaded.
     """
@@ -144,7 +144,7 @@ def _loaded_driver() -> Path | None:
 
 @contextmanager
 def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield a temporary folder with links to some .icd files, for the loader to read."""
+    """Yield a temporary folder with links to the .icd files in `paths`, for the loader to read."""
     with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
         for path in paths:
             (Path(folder) / path.name).symlink_to(path)
@@ -154,9 +154,9 @@ def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
 def installed_icds() -> list[Path]:
     """Return the .icd files of the installed drivers.
 
-    They come from PyOpenCL's wheel, the system and a conda environment. If two have the same file
-    name, the later one of these places counts. If the user has set ``OCL_ICD_VENDORS``, the files
-    come from there alone.
+    The files come from PyOpenCL's wheel, the system and a conda environment. If two have the same
+    file name, the later one of these places counts. If the user has set ``OCL_ICD_VENDORS``, the
+    files come from there alone.
     """
     if (chosen := os.environ.get(VENDORS_VARIABLE)) is not None:
         path = Path(chosen)
@@ -169,7 +169,8 @@ def installed_icds() -> list[Path]:
 def _icds_of_conda() -> list[Path]:
     """Return the .icd files of a conda environment.
 
-    Other environments return none, because Intel's wheels leave broken .icd files there.
+    The list is empty in environments of other tools, because Intel's wheels leave broken .icd files
+    there.
     """
     root = Path(sys.prefix)
     return sorted(root.glob("etc/OpenCL/vendors/*.icd")) if (root / "conda-meta").is_dir() else []

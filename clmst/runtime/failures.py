@@ -46,8 +46,8 @@ class Guard:
     the dictionaries in `caches` are emptied, and the host waits for `queues`, by default for the
     queues of the device.
 
-    It does not take the device's lock. Take the lock first, in a ``with`` of its own. Only this is
-    safe against an interrupt between acquiring and releasing the lock.
+    The guard does not take the device's lock. Take the lock first, in a ``with`` of its own. Only
+    that order is safe against an interrupt between acquiring and releasing the lock.
     """
 
     __slots__ = ("_caches", "_device", "_queues")
@@ -81,7 +81,7 @@ class Guard:
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function with a guard, for the device of its first argument that has a device."""
+    """Decorate a function with a guard, for the device of the first argument that has a device."""
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
@@ -105,7 +105,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _device_of(given: Sequence[Any]) -> Device | None:
-    """Return the device of the first object that has one, or None.
+    """Return the device of the first object in `given` that has a device, or None without one.
 
     The attribute ``device`` of NumPy arrays, a string, does not count.
     """
@@ -145,7 +145,10 @@ def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -
 
 
 def explained(device: Device, error: BaseException, *, is_lost: bool = False) -> BaseException:
-    """Convert an OpenCL error to an error of clmst. Any other error is returned unchanged."""
+    """Convert an OpenCL error to an error of clmst. Any other error is returned unchanged.
+
+    `is_lost` says that the device does not answer any more.
+    """
     if isinstance(error, ClmstError) or not _is_opencls(error):
         return error
     code, routine = _facts(error)
@@ -169,7 +172,7 @@ def explained(device: Device, error: BaseException, *, is_lost: bool = False) ->
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error of OpenCL means that memory is too small (quirk: intel-no-memory)."""
+    """Return whether an error of OpenCL means that memory is exhausted (quirk: intel-no-memory)."""
     if not _is_opencls(error):
         return False
     cl: Any = sys.modules["pyopencl"]
@@ -187,7 +190,7 @@ def is_lost(device: Device, error: BaseException) -> bool:
 
 
 def check_memory(device: Device, memory: Memory) -> None:
-    """Raise :class:`DeviceLostError` if memory was lost with an earlier context of its device."""
+    """Raise :class:`DeviceLostError` if memory was lost with an earlier context of the device."""
     if device.times_renewed and hasattr(memory, "get_info"):
         import pyopencl as cl
 
@@ -218,7 +221,7 @@ def _is_opencls(error: BaseException) -> bool:
 
 
 def _facts(error: Any) -> tuple[str, str]:
-    """Return the name of an OpenCL error's code, and the OpenCL function that reported it."""
+    """Return the name of an OpenCL error's code, and the OpenCL function that has failed."""
     cl: Any = sys.modules["pyopencl"]
     try:
         return str(cl.status_code.to_string(error.code)), error.routine or "OpenCL"
@@ -245,9 +248,9 @@ def _answers(device: Device) -> bool:
 def new_context(cl_device: Any, description: str) -> Context:
     """Create a ``pyopencl.Context`` of one device.
 
-    A context takes memory of the device: 526 MiB with NVIDIA's driver 580. If the device has too
-    little, OutOfDeviceMemoryError is raised, even if the driver reports, as NVIDIA's does, that the
-    host's memory is exhausted.
+    A context takes memory of the device: 526 MiB with NVIDIA's driver 580. If the device does not
+    have that much, OutOfDeviceMemoryError is raised, even if the driver reports, as NVIDIA's does,
+    that the host's memory is exhausted. `description` is the name of the device, for the message.
     """
     import pyopencl as cl
 
@@ -271,7 +274,7 @@ def new_context(cl_device: Any, description: str) -> Context:
 def refusal(error: Exception) -> str | None:
     """Return in one line why a device refused kernels, or None for an error of another kind.
 
-    A device refuses kernels if a program does not build, the trial fails, memory is too small, or
+    A device refuses kernels if a program does not build, the trial fails, memory is exhausted, or
     OpenCL reports an error when a kernel is created, launched or waited for.
     """
     import pyopencl as cl

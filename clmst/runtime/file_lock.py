@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def locked(path: Path, flags: int = 0) -> int | None:
-    """Open and lock a file, which is created if necessary, and return its descriptor.
+    """Open and lock the file `path`, and return the descriptor. A missing file is created.
 
     Returns None if another process holds the lock, or if the file cannot be opened or locked. The
     lock ends when the descriptor is closed, or when the process ends in any way. On systems other

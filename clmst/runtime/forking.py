@@ -27,14 +27,17 @@ _never_freed: list[Any] = []
 
 
 class OfOneProcess:
-    """Base class of objects that own OpenCL's objects, and so cannot leave their process."""
+    """Base class of objects that own objects of OpenCL, and so are bound to one process."""
 
     def __copy__(self) -> Self:
         """Return the object itself."""
         return self
 
     def __deepcopy__(self, memo: Any) -> Self:
-        """Return the object itself, so that objects that contain it can be deep-copied."""
+        """Return the object itself, so that objects that contain it can be deep-copied.
+
+        `memo` is not used.
+        """
         return self
 
     def __reduce__(self) -> Any:
@@ -46,7 +49,7 @@ class OfOneProcess:
 
 
 class ForkedLock:
-    """The lock of a forked child, which raises DeviceError when it is acquired."""
+    """The lock of a forked child. Acquiring the lock raises DeviceError."""
 
     def __enter__(self) -> None:
         check()
@@ -86,9 +89,10 @@ def is_child() -> bool:
 
 
 def replace_locks(owner: Any, *names: str) -> None:
-    """Register locks of an object. In a forked child, locks that raise an error replace them.
+    """Register the locks that `owner` has as the attributes `names`.
 
-    In a child, a lock that another thread held at the fork would block for ever.
+    In a forked child, locks that raise an error replace them. Otherwise a lock that another thread
+    held at the fork would block for ever.
     """
     with _registering:
         if len(_locks) & (len(_locks) - 1) == 0:  # at powers of two, forget objects that are gone

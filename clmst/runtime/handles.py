@@ -34,7 +34,7 @@ class Pool(Protocol):
     held_blocks: int
 
     def allocate(self, size: int) -> Buffer:
-        """Lend a buffer of at least `size` bytes. Its contents are undefined."""
+        """Lend a buffer of at least `size` bytes, with undefined contents."""
 
     def free_held(self) -> None:
         """Free the memory that the pool keeps but has not lent."""

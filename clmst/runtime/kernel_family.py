@@ -89,10 +89,10 @@ class Case:
 
 @cache
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
-    """Return the case for weights stored as numbers of a dtype, from a cache if it exists.
+    """Return the case for weights stored as numbers of a dtype, from a cache of cases.
 
-    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if there
-    are no sort keys for the dtype.
+    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if there are no
+    sort keys for the dtype.
     """
     kind = weight_kind_or_none(dtype)
     if kind is None:
@@ -104,7 +104,7 @@ def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
-    """A set of kernels that compute a result together, with its self-test."""
+    """A set of kernels that compute a result together, with the self-test of the set."""
 
     name: str  # the name in a :class:`~clmst.runtime.verdicts.Verdict`
     what: str  # what these kernels compute; tables of devices show it
@@ -147,9 +147,9 @@ def survived(work: Callable[[Device, Any], object]) -> Test:
 
 
 def difference(what: str, found: Any, expected: Any) -> str | None:
-    """Compare what a device computed with what is right.
+    """Compare `found`, what a device computed, with `expected`, what is right.
 
-    Returns None if they are equal, else the difference in one line. `what` names the quantity.
+    Returns None if both are equal, else the difference in one line. `what` names the quantity.
     """
     found = found.to_host() if hasattr(found, "to_host") else np.asarray(found)
     expected = np.asarray(expected)

@@ -27,7 +27,7 @@ _CLOCK_READINGS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelTime:
-    """Number of launches of a kernel, and the device time of all of them in milliseconds."""
+    """Number of launches of a kernel, and the device time of all launches in milliseconds."""
 
     launches: int
     milliseconds: float
@@ -35,12 +35,15 @@ class KernelTime:
 
 @dataclass(slots=True)
 class Profile:
-    """The events of a solve. Their times can be read after its queue has finished."""
+    """The events of a solve. The times can be read after the queue of the solve has finished."""
 
     _events: list[tuple[str, str | None, Event]] = field(default_factory=list)
 
     def add(self, name: str, event: Event, phase: str | None = None) -> None:
-        """Add the event of a kernel or transfer called `name`, and the phase it belongs to."""
+        """Add the event of a kernel or transfer called `name`, and the phase of the event.
+
+        None as `phase` means that the event is outside of all phases.
+        """
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
@@ -55,7 +58,7 @@ class Profile:
     def span(self) -> tuple[float, float] | None:
         """Return the start of the first event and the end of the last, by the device's clock.
 
-        Both are in seconds. Returns None before the first event.
+        The two times are in seconds. Returns None before the first event.
         """
         times = [(event.profile.start, event.profile.end) for _, _, event in self._events]
         if not times:
@@ -101,7 +104,10 @@ class Launcher:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Record what is enqueued inside the ``with`` as one phase of an algorithm."""
+        """Record what is enqueued inside the ``with`` as the phase `name` of an algorithm.
+
+        Yields None.
+        """
         outer, self._phase = self._phase, name
         try:
             yield
@@ -118,8 +124,8 @@ class Launcher:
     ) -> Event:
         """Enqueue the kernel `name` on `groups` work-groups of the program's size, without waiting.
 
-        Python integers are passed as 32-bit words. A DeviceArray must be given by its `memory`;
-        :meth:`enqueue` converts it.
+        `arguments` are the arguments of the kernel. Python integers are passed as 32-bit words. A
+        DeviceArray must be given by its `memory`; :meth:`enqueue` converts it.
         """
         local = program.work_group_size
         with self.device.lock:  # arguments are set on the kernel object, which other threads share
@@ -129,14 +135,14 @@ class Launcher:
         return self._note(name, event)
 
     def enqueue(self, program: Program, name: str, groups: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel as :meth:`__call__` does, but accept DeviceArrays as arguments, too."""
+        """Enqueue a kernel as :meth:`__call__` does, but also accept DeviceArrays as arguments."""
         self(program, name, groups, *map(_memory_of, arguments))
 
     def for_each(
         self, program: Program, name: str, n_items: int, *arguments: KernelArgument,
         alone: bool = False,
     ) -> None:  # fmt: skip
-        """Enqueue a kernel whose work-groups share `n_items` items by the macro GRID_FOR.
+        """Enqueue the kernel `name`, whose work-groups share `n_items` items by the macro GRID_FOR.
 
         Nothing is enqueued if `n_items` is 0. With `alone`, one work-group does all of them.
         Arguments are passed as in :meth:`enqueue`.
@@ -146,7 +152,10 @@ class Launcher:
             self(program, name, groups, *map(_memory_of, arguments))
 
     def preset(self, kernel: Kernel, name: str, groups: int, local: int) -> Event:
-        """Enqueue a kernel whose arguments have been set already, by ``Program.preset``."""
+        """Enqueue a kernel whose arguments have been set already, by ``Program.preset``.
+
+        There are `groups` work-groups of `local` work-items. `name` is for the profile.
+        """
         import pyopencl as cl
 
         with self.device.lock:
@@ -174,18 +183,17 @@ class Launcher:
     def groups_for(self, n_items: int) -> int:
         """Return the number of work-groups to launch for `n_items` items or tiles.
 
-        It is at least 1, at most `n_items`, and at most the number of work-groups that the device
-        runs at the same time.
+        The number is at least 1, at most `n_items`, and at most the number of work-groups that the
+        device runs at the same time.
         """
         tuning = self.device.policy
         resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
         return max(1, min(resident, n_items))
 
     def read(self, buffer: Memory, out: Array, *, offset: int = 0) -> None:
-        """Copy from `buffer`, beginning at byte `offset`, into a host array, and wait for it.
+        """Copy from `buffer`, beginning at byte `offset`, into the host array `out`. Blocks.
 
-        Asynchronous reads are not faster (quirk: nvidia-asynchronous-read;
-        benchmarks/log.md).
+        Asynchronous reads are not faster (quirk: nvidia-asynchronous-read; benchmarks/log.md).
         """
         import pyopencl as cl
 
@@ -208,7 +216,7 @@ class Launcher:
         return self.read_words(buffer, 1)[0]
 
     def read_count(self, buffer: Memory, most: int) -> int:
-        """Read a count, which is the first 32-bit word of `buffer`, and wait for it.
+        """Read a count, which is the first 32-bit word of `buffer`. Blocks until it is read.
 
         Raises DeviceError if the count is greater than `most`. A kernel that processed so many
         items would access memory beyond the arrays that hold them.
@@ -218,7 +226,10 @@ class Launcher:
         return count
 
     def read_all(self, *transfers: Transfer) -> None:
-        """Copy from the device into several host arrays. Blocks until all are complete."""
+        """Make the `transfers`, which copy from the device into host arrays.
+
+        Blocks until all are done.
+        """
         with self.device.lock:
             self.device.staging.fetch(
                 self.queue, transfers, lambda event: self._note("(read back)", event)
@@ -229,7 +240,7 @@ class Launcher:
     ) -> None:
         """Set the first `count` integers of `buffer` to `value`, without waiting.
 
-        `dtype` is the dtype of the integers. They have 1, 2, 4 or 8 bytes.
+        `dtype` is the dtype of the integers, of 1, 2, 4 or 8 bytes.
         """
         import pyopencl as cl
 
@@ -301,5 +312,5 @@ def check_count(device: Device, count: int, most: int) -> None:
 
 
 def _memory_of(argument: KernelArgument) -> KernelArgument:
-    """Return the memory of a :class:`DeviceArray`, and any other argument unchanged."""
+    """Return the memory of a :class:`DeviceArray`. Return any other argument unchanged."""
     return getattr(argument, "memory", argument)

@@ -101,7 +101,7 @@ def left_out() -> dict[str, str]:
 def test_again() -> None:
     """Test each driver that is left out once more, in a child, and keep the result.
 
-    It takes effect in processes that list devices later.
+    The result takes effect in processes that list devices later.
     """
     if known := _known():
         _keep({name: reason for name in known if (reason := _failure(name))})
@@ -136,9 +136,10 @@ def _tested(times: int) -> dict[str, str]:
 
 
 def _failure(name: str) -> str | None:
-    """List the devices of one driver in a child. Return the reason if it fails, else None.
+    """List the devices of one driver in a child. Return the reason if that fails, else None.
 
-    Also returns None if no child can be started.
+    `name` is the path of the driver's .icd file, or ALL. Also returns None if no child can be
+    started.
     """
     if not may_start():
         return None
@@ -188,9 +189,10 @@ def _keep(reasons: dict[str, str]) -> None:
 
 
 def _identity(name: str) -> list[str]:
-    """Return facts that change with a driver's .icd file, and with its library if it has a path.
+    """Return facts that change with a driver's .icd file, and with the driver's library.
 
-    Nothing is known about a library that the loader finds by its own search.
+    `name` is the path of the .icd file, or ALL, for which the list is empty. Nothing is known about
+    a library without a path, which the loader finds by its own search.
     """
     if name == ALL:
         return []

@@ -60,9 +60,10 @@ def move(
 ) -> DeviceMove:
     """Copy buffers from `source` to `target`, and block until the copies are complete.
 
-    The copies come after all commands enqueued on both devices. The caller holds the locks of both
-    devices (:func:`locks_in_order`). If `queue`, a queue of the target's context, is given, the
-    copies come after the commands of that queue only, and the lock of `source` suffices.
+    If `queue` is None, the copies come after all commands enqueued on both devices, and the caller
+    holds the locks of both (:func:`locks_in_order`). If `queue`, a queue of the target's context,
+    is given, the copies come after the commands of that queue only, and the lock of `source`
+    suffices.
     """
     began = time.perf_counter()
     queue = target.queue if queue is None else queue
@@ -103,7 +104,10 @@ def _by_the_driver(copies: Sequence[DeviceCopy], target: Device, queue: Queue) -
 def _through_the_host(
     copies: Sequence[DeviceCopy], source: Device, target: Device, queue: Queue
 ) -> None:
-    """Copy through blocks on the host, reading ahead up to half of the blocks."""
+    """Copy from `source` to `target` through blocks on the host, reading ahead up to half of them.
+
+    `queue` is the queue of the target.
+    """
     import pyopencl as cl
 
     coming, going = dict[int, Event](), dict[int, Event]()  # by the number of the piece

@@ -21,7 +21,7 @@ from clmst.runtime.specialisation import Prelude, Specialisation
 
 
 class Program:
-    """A built program and its kernels, each of which is created once."""
+    """A built program, and the kernels of it. Each kernel is created once."""
 
     def __init__(self, built: Any, specialisation: Specialisation) -> None:
         self.specialisation = specialisation
@@ -38,7 +38,7 @@ class Program:
         self._local_memory: dict[str, int] = {}
 
     def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Return the kernel `name`, with its argument types set (quirk: pyopencl-argument-types).
+        """Return the kernel `name`, with argument types set (quirk: pyopencl-argument-types).
 
         The types are taken from `arguments` when the kernel is first created.
         """
@@ -49,10 +49,10 @@ class Program:
         return self._kernels[name]
 
     def preset(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Create a separate kernel with its arguments set, for any number of launches.
+        """Create a separate kernel `name` with these arguments set, for any number of launches.
 
-        This speeds up small solves that launch a kernel several times. Creating a kernel takes as
-        long as setting its arguments thirty times.
+        Small solves that launch a kernel several times are faster with it. Creating a kernel takes
+        as long as setting its arguments thirty times.
         """
         kernel = self.new_kernel(name)
         set_args: Any = kernel.set_args  # because its type stub does not know DeviceArray
@@ -83,7 +83,7 @@ class Program:
         return max(said, fitting_work_items(self._device, registers))
 
     def most_work_items(self) -> int:
-        """Return the maximum number of work-items in a work-group that all of its kernels allow."""
+        """Return the maximum number of work-items in a work-group that all kernels allow."""
         import pyopencl as cl
 
         if self.work_group_size == 1:
@@ -92,7 +92,7 @@ class Program:
         return min(self._limit(name) for name in names)
 
     def new_kernel(self, name: str) -> Kernel:
-        """Create a kernel object.
+        """Create an object of the kernel `name`.
 
         Raises UnsupportedDeviceError if work-groups of the program's size need more registers or
         local memory than the device has.
@@ -145,7 +145,7 @@ def _type_of(argument: KernelArgument) -> type[np.generic] | None:
 
 
 def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> Program:
-    """Build a program whose kernels can all be launched, with smaller work-groups if necessary.
+    """Build the program `wanted`, with smaller work-groups if its kernels do not allow the size.
 
     `build` compiles a specialisation. If no work-group size fits all kernels, the program is
     returned nevertheless. Kernels that do not fit then raise when they are created.
@@ -163,8 +163,8 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
 def is_shared(device: Any) -> bool:
     """Return whether other processes need not build a program that one process has built.
 
-    This is the case if the driver or clmst stores its binary in a cache on disk. All processes of
-    the user then load it from there.
+    The answer is True if the driver or clmst stores the program's binary in a cache on disk. All
+    processes of the user then load it from there.
     """
     from pyopencl.characterize import has_src_build_cache
 
@@ -177,7 +177,7 @@ def is_shared(device: Any) -> bool:
 
 
 class Built(NamedTuple):
-    """A built program of OpenCL, and where it came from."""
+    """A built program of OpenCL, and whether the compiler has made it or a cache had it."""
 
     program: Any
     # Whether the compiler made it. None if the driver has a cache of its own, which hides that.
@@ -192,12 +192,13 @@ def build(
     optimised: bool = True,
     done: Callable[[], str] | None = None,
 ) -> Built:
-    """Build a program, or load its binary from the user's cache.
+    """Build a program, or load the binary of it from the user's cache.
 
-    Without the compiler's optimisations, a build takes a fifth of the time, and a solve several
-    times as long. If the build takes long, `done` is called for the progress of the call that needs
-    it. Raises :class:`KernelBuildError`, with the specialisation's label, the lines of the prelude
-    and the compiler's log, if the source does not compile.
+    If `optimised` is False, the compiler does not optimise: a build takes a fifth of the time, and
+    a solve several times as long. While a long build runs, `done` returns the progress of the call
+    that needs the program; None means that there is nothing to show. Raises
+    :class:`KernelBuildError`, with the specialisation's label, the lines of the prelude and the
+    compiler's log, if the source does not compile.
     """
     import pyopencl as cl
     from pyopencl.characterize import has_src_build_cache
@@ -227,7 +228,7 @@ def build(
 
 
 def _compile(context: Any, device: Any, text: str, options: list[str]) -> Any:
-    """Compile a source without using PyOpenCL's own caches."""
+    """Compile the source `text` with these compiler options, without PyOpenCL's own caches."""
     import pyopencl as cl
 
     return _build(cl.Program(context, text), options, device, cache_dir=False)
@@ -254,7 +255,7 @@ def _binary_of(program: Any, device: Any) -> bytes:
 
 
 def _numbered(prelude: Prelude | None) -> list[str]:
-    """Return the lines of a prelude, numbered as in compilers' messages.
+    """Return the lines of a prelude, numbered as in compilers' messages, or [] for None.
 
     NVIDIA's compiler does not show the lines itself.
     """

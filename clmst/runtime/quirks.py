@@ -78,7 +78,10 @@ OUT_OF_MEMORY = (-4, -6, -61)  # error codes: no object memory, no host memory, 
 
 
 def builds_grid_barriers(cl_device: Any) -> bool:
-    """Return whether a barrier can be built in a loop that all work-items leave together."""
+    """Return whether a device can build a barrier in a loop that all work-items leave together.
+
+    `cl_device` is a ``pyopencl.Device``.
+    """
     return "Portable Computing Language" not in cl_device.platform.name
 
 
@@ -87,7 +90,10 @@ NVIDIA_SAID_WORK_ITEMS = 256
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:
-    """Return the largest work-group on an NVIDIA GPU if a work-item uses `registers` registers."""
+    """Return the largest work-group on an NVIDIA GPU if a work-item uses `registers` registers.
+
+    `cl_device` is the ``pyopencl.Device`` of the GPU.
+    """
     fitting: int = min(cl_device.registers_per_block_nv // registers, cl_device.max_work_group_size)
     return fitting
 
@@ -98,8 +104,8 @@ def fitting_work_items(cl_device: Any, registers: int) -> int:
 class ProvenDriver(NamedTuple):
     """A driver whose tested versions do not crash the process when they run clmst's kernels.
 
-    All other drivers are tested in a child process (``child.py``). This says nothing about the
-    results of kernels: every driver must pass the self-tests.
+    All other drivers are tested in a child process (``child.py``). That a driver is proven says
+    nothing about the results of kernels: every driver must pass the self-tests.
     """
 
     platform: str  # the complete name of the platform
@@ -123,7 +129,11 @@ PROVEN = (
 
 
 def is_proven(platform: str, device: str, version: str) -> bool:
-    """Return whether a driver is known not to crash, so that no child process is needed."""
+    """Return whether a driver is known not to crash, so that no child process is needed.
+
+    The arguments are the names of the platform and the device, and the text of the driver's
+    version.
+    """
     numbers = tuple(map(int, re.findall(r"\d+", version)))
     return any(
         platform == one.platform

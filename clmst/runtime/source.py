@@ -19,7 +19,10 @@ _NAMELESS = re.compile(r"<kernel>:(\d+)")
 
 @cache
 def root() -> Path:
-    """Return the folder of kernel sources, inside an installed package or beside it in a clone."""
+    """Return the folder of kernel sources.
+
+    In an installed package the folder is inside of the package, in a clone beside it.
+    """
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "cl", package.parent / "cl"):
         if (candidate / "device").is_dir():
@@ -29,7 +32,7 @@ def root() -> Path:
 
 @cache
 def digest() -> str:
-    """Compute a digest of all kernel sources, which changes when any of them changes."""
+    """Compute a digest of all kernel sources, which changes when any of the files changes."""
     whole = hashlib.sha256()
     for folder, folders, names in os.walk(root()):
         folders.sort()
@@ -67,7 +70,8 @@ def _expand(name: str, seen: set[str]) -> list[str]:
 def name_places(log: str, text: str) -> str:
     """Replace line numbers of a composed text in a compiler's log by file and line.
 
-    This does nothing for compilers that use the ``#line`` directives themselves.
+    `text` is the composed text. The log stays unchanged for compilers that use the ``#line``
+    directives themselves.
     """
     lines = text.splitlines()
 

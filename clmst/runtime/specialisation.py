@@ -45,12 +45,12 @@ class Prelude:
         cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object],
         records: str = "",
     ) -> Prelude:  # fmt: skip
-        """Create a prelude from a caller's OpenCL C functions, and from macros that may call them.
+        """Create a prelude from a caller's OpenCL C functions, and from macros that may call these.
 
-        `preamble` is the text of the functions, and `functions` are their names. `macros` maps the
-        name and parameters of a macro to its text. An "_" is added to the name of each function, so
-        that it cannot clash with a function of the kernels. `records` are the macros that define
-        types of records (``cl/device/fields.cl``).
+        `name` is the name in compilers' messages. `preamble` is the text of the functions, and
+        `functions` are their names. `macros` maps the name and parameters of a macro to its text.
+        An "_" is added to the name of each function, so that it cannot clash with a function of the
+        kernels. `records` are the macros that define types of records (``cl/device/fields.cl``).
         """
         lines = (f"#define {macro} {text}" for macro, text in macros.items())
         # The preamble comes first, so that its lines count from 1 in the compiler's messages.
@@ -62,7 +62,7 @@ class Prelude:
 
 @dataclass(frozen=True, slots=True)
 class Specialisation:
-    """A kernel source file and the macros with which it is compiled."""
+    """A kernel source file, and the macros with which the file is compiled."""
 
     # A file below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
     source: str
@@ -73,7 +73,10 @@ class Specialisation:
     def of(
         cls, source_name: str, defines: Mapping[str, int | bool], prelude: Prelude | None = None
     ) -> Specialisation:
-        """Create the specialisation of a file with macros in any order."""
+        """Create the specialisation of the file `source_name` with these macros, in any order.
+
+        `prelude` is text that is placed before the file, or None.
+        """
         return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
 
     @property
@@ -87,8 +90,8 @@ class Specialisation:
     def text(self) -> str:
         """The complete source text that is given to the compiler.
 
-        It has line directives, so that messages of the compiler about the prelude use its name and
-        line numbers.
+        The text has line directives, so that messages of the compiler about the prelude use its
+        name and line numbers.
         """
         composed = source.compose(self.source)
         if self.prelude is None:
@@ -160,12 +163,13 @@ def specialise(
 ) -> Specialisation:
     """Combine a kernel source file with the macros that adapt it to a device.
 
-    The macros are the size of work-groups, and those for three properties of the device: its width
-    of sub-groups (lanes), how sub-groups are programmed, and whether it has 64-bit atomics. Macros
-    in `defines` override them. If a work-group has only one work-item, the kernels are compiled
-    without sub-group operations. A property whose macro does not occur in the source is left out,
-    so that devices that differ only in this property share a cached binary. No other function turns
-    properties of a device into macros.
+    `capabilities` and the policy `tuning` are those of the device. `prelude` is text that is placed
+    before the file, or None. The macros are the size of work-groups, and one for each of three
+    properties of the device: the width of its sub-groups (lanes), how sub-groups are programmed,
+    and whether it has 64-bit atomics. Macros in `defines` override them. If a work-group has only
+    one work-item, the kernels are compiled without sub-group operations. A property whose macro
+    does not occur in the source is left out, so that devices that differ only in this property
+    share a cached binary. No other function turns properties of a device into macros.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
@@ -183,10 +187,10 @@ def specialise(
 def check_request(
     source_name: Any, prelude: Any, defines: Mapping[str, Any]
 ) -> dict[str, int | bool]:
-    """Check a caller's request for a program, and return its macros as integers or bools.
+    """Check a caller's request for a program, and return the macros as integers or bools.
 
-    Raises InvalidArgumentError if the source file does not exist, if the prelude is not a
-    :class:`Prelude`, or if the value of a macro is not an integer or a bool.
+    Raises InvalidArgumentError if the source file does not exist, if the prelude is not None or a
+    :class:`Prelude`, or if the value of a macro in `defines` is not an integer or a bool.
     """
     name = check_text("source_name", source_name)
     if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():

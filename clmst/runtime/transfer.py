@@ -29,7 +29,7 @@ _PAGE = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingShape:
-    """How the pinned memory is divided. It never changes a result.
+    """How the pinned memory is divided. The division never changes a result.
 
     With two blocks, a thread fills one while the device copies the other. `block_bytes` is a
     multiple of a page. The copy of a block must take much longer than the 20 us that Python needs
@@ -49,11 +49,12 @@ class StagingShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A contiguous, non-empty host array, and the buffer to or from which it is copied.
+    """A contiguous, non-empty host array, and the buffer to or from which the array is copied.
 
     The copy begins at byte `offset` of the buffer. When a fetch has copied some bytes to the host,
-    it calls `then(begin, end)` with their range, in any order and from any thread. Ranges begin and
-    end at multiples of a page, or at the end of the array.
+    it calls `then(begin, end)` with the range of these bytes, in any order and from any thread.
+    None as `then` means that nothing is called. Ranges begin and end at multiples of a page, or at
+    the end of the array.
     """
 
     buffer: Memory
@@ -62,7 +63,10 @@ class Transfer:
     then: Callable[[int, int], None] | None = None
 
     def done(self, begin: int, end: int) -> None:
-        """Report a copied range of bytes to `then`, if there is one."""
+        """Report to `then` that the bytes from `begin` to `end` are copied.
+
+        Do nothing if it is None.
+        """
         if self.then is not None:
             self.then(begin, end)
 
@@ -115,11 +119,11 @@ class Staging:
 
     @property
     def n_bytes(self) -> int:
-        """Number of bytes of pinned memory, once it is allocated."""
+        """Number of bytes of pinned memory that the threads have, once it is allocated."""
         return self.n_threads * self.shape.blocks * self.shape.block_bytes
 
     def send(self, queue: Queue, transfers: Sequence[Transfer]) -> None:
-        """Copy host arrays to the device, in any order.
+        """Copy the host arrays of `transfers` to the device, in any order.
 
         Arrays in pinned memory are copied by the device directly. When the call returns, the caller
         may change the arrays. Copies may still be running in `queue`, so commands in another queue
@@ -137,7 +141,7 @@ class Staging:
     def fetch(
         self, queue: Queue, transfers: Sequence[Transfer], note: Callable[[Event], object] = _forget
     ) -> None:
-        """Copy from the device into host arrays, and wait for the copies.
+        """Copy from the device into the host arrays of `transfers`, by `queue`. Blocks.
 
         `note` is called with every event.
         """
@@ -180,9 +184,9 @@ class Staging:
     # ------------------------------------------------------------------ opening
 
     def _open(self) -> bool:
-        """Create memory and threads if they do not exist.
+        """Create memory and threads, unless both exist already.
 
-        Return False if the driver provides none.
+        Return False if the driver does not provide pinned memory.
         """
         import pyopencl as cl
 
@@ -216,8 +220,10 @@ class Staging:
     ) -> bool:
         """Let all threads process the pieces of `transfers`, and wait for them, if that is faster.
 
-        Returns False, without having done anything, if it is not faster. If anything fails,
-        including by an interrupt, all threads and copies have stopped when the error is raised.
+        ``work(thread, pieces)`` processes pieces, and is called once in each thread. Returns False,
+        without having done anything, if the arrays are so small that threads are not faster, or if
+        there is no pinned memory. If anything fails, including by an interrupt, all threads and
+        copies have stopped when the error is raised.
         """
         if not self._is_for_threads(transfers):
             return False
@@ -237,7 +243,7 @@ class Staging:
         return self.pinned and n_bytes >= self.shape.from_bytes
 
     def _settle(self) -> None:
-        """Block until all threads, and the copies that they have enqueued, have stopped."""
+        """Block until all threads have stopped, and all copies that threads have enqueued."""
         assert self._workers is not None
         share(self._workers, range(self.n_threads), lambda thread, _: self._wait_for_events(thread))
 
@@ -248,7 +254,10 @@ class Staging:
         self._events[thread] = [None] * self.shape.blocks
 
     def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_TransferPiece]:
-        """Cut arrays into pieces of one block, or smaller ones so that every thread gets two."""
+        """Cut the arrays of `transfers` into pieces of one block or less.
+
+        Pieces are smaller than a block if every thread would otherwise get fewer than two.
+        """
         total = sum(one.array.nbytes for one in transfers)
         share = -(-total // (2 * self.n_threads * _PAGE)) * _PAGE
         size = min(self.shape.block_bytes, max(share, _PAGE))
@@ -257,7 +266,10 @@ class Staging:
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
     def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
-        """Fill the blocks of this thread in turn, each after the device has copied it."""
+        """Fill the blocks of this thread in turn, each after the device has copied the block.
+
+        `pieces` are what the thread copies, and the device copies by `queue`.
+        """
         import pyopencl as cl
 
         for block, staged, piece in self._turns(thread, pieces):
@@ -274,7 +286,11 @@ class Staging:
         pieces: Iterator[_TransferPiece],
         note: Callable[[Event], object],
     ) -> None:
-        """Let the device write this thread's blocks in turn, and copy each to its host array."""
+        """Let the device write this thread's blocks in turn, and copy each to a host array.
+
+        `pieces` are what the thread copies, and the device copies by `queue`. `note` is called with
+        every event.
+        """
         import pyopencl as cl
 
         coming: deque[tuple[Event, Array, _TransferPiece]] = deque()
@@ -293,7 +309,7 @@ class Staging:
     def _turns(
         self, thread: int, pieces: Iterator[_TransferPiece]
     ) -> Iterator[tuple[int, Array, _TransferPiece]]:
-        """For each piece, yield the number of a block, its free bytes, and the piece.
+        """For each piece, yield the number of a block of `thread`, its free bytes, and the piece.
 
         Blocks until no copy uses the block any more.
         """
@@ -306,7 +322,10 @@ class Staging:
 
 
 def _take_over(event: Event, staged: Array, piece: _TransferPiece) -> None:
-    """Wait until the device has written a block, and copy it to the host array."""
+    """Wait for the event that the device has written a block, and copy the block to the host array.
+
+    `staged` is the block, and `piece` the part of the array.
+    """
     event.wait()
     np.copyto(piece.host, staged)
     piece.transfer.done(piece.begin, piece.end)

@@ -47,7 +47,7 @@ _FUNCTIONS = (
 
 
 def failure(device: Device) -> str | None:
-    """Run the trial of a device. Return why it cannot be used, or None if all results were right.
+    """Run the trial of a device. Return why the device cannot be used, or None if it can.
 
     A device that fails is tried again without sub-group operations (lanes), and then also without
     64-bit atomics. If it passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if
@@ -82,7 +82,7 @@ def _try_doubles(device: Device) -> None:
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
-    """Return, for each attempt of the trial in turn, the capabilities to turn off before it.
+    """Return, for each attempt of the trial in turn, the capabilities that are turned off before.
 
     The first attempt turns off none. What an earlier attempt has turned off stays off.
     """
@@ -94,7 +94,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 
 
 def _use(device: Device, capabilities: Capabilities) -> None:
-    """Change the capabilities of a device, and drop the programs and self-tests that used them."""
+    """Change the capabilities of a device. Drop the programs and self-tests for the former ones."""
     device.capabilities = capabilities
     type(device).policy.forget(device)  # it depends on the capabilities
     device._programs.clear()
@@ -102,10 +102,10 @@ def _use(device: Device, capabilities: Capabilities) -> None:
 
 
 def _failure(device: Device) -> tuple[str | None, bool]:
-    """Test a device with its present capabilities.
+    """Test a device with the capabilities it has at present.
 
-    Returns the reason why it fails, or None if it passes. The second result is True if the device
-    would also fail with fewer capabilities, so that no further attempt is needed.
+    Returns the reason why the device fails, or None if it passes. The second result is True if the
+    device would also fail with fewer capabilities, so that no further attempt is needed.
     """
     import pyopencl as cl
 
@@ -122,7 +122,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
 
 
 def _lanes(device: Device) -> int:
-    """Return the width of the sub-groups that kernels of the device use, or 0 if they use none."""
+    """Return the width of the sub-groups that kernels of the device use, or 0 without them."""
     can, alone = device.capabilities, device.policy.work_group_size == 1
     return 0 if can.lanes == "local" or alone else can.lane_width
 
@@ -196,7 +196,7 @@ def _loop_failure(device: Device) -> str | None:
 
 
 def _lanes_failure(device: Device) -> str | None:
-    """Test the sub-group operations, and return which of them is wrong, or None.
+    """Test the sub-group operations, and return which operation is wrong, or None if all are right.
 
     Only every second sub-group of a work-group takes part.
     """
@@ -253,7 +253,11 @@ def _run(
     device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32, *,
     source: str = _SOURCE,
 ) -> None:  # fmt: skip
-    """Run a kernel on an array of numbers, and overwrite the array with the result. Blocks."""
+    """Run a kernel on an array of numbers, and overwrite the array with the result. Blocks.
+
+    There are `groups` work-groups. `length` is the second argument of the kernel, and `source` the
+    file with the kernel.
+    """
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)
     launch.write(buffer, words)

@@ -90,11 +90,11 @@ class TrustRecord:
 
 
 class Trust:
-    """The self-tests of a device, and their verdicts.
+    """The self-tests of a device, and the verdicts of these self-tests.
 
-    A device creates this object each time it is asked for it, and keeps only the record. If it kept
-    the object itself, the two would form a reference cycle, which would keep the device's context
-    alive.
+    A device creates this object each time its attribute `trust` is read, and keeps only the record.
+    If it kept the object itself, the two would form a reference cycle, which would keep the
+    device's context alive.
     """
 
     __slots__ = ("_device", "_record")
@@ -113,7 +113,7 @@ class Trust:
 
     @property
     def store(self) -> VerdictStore:
-        """The verdicts stored on disk for this device, with its driver and policy."""
+        """The verdicts stored on disk for this device, under its driver and policy."""
         if self._record.store is None:
             device = self._device
             self._record.store = VerdictStore(
@@ -143,7 +143,7 @@ class Trust:
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of a family.
 
-        The self-test runs now unless it has run before.
+        `case` is the case of the self-test, which runs now unless it has run before.
         """
         if (reason := self.refusal(family, case)) is not None:
             raise UnsupportedDeviceError(
@@ -152,10 +152,10 @@ class Trust:
             )
 
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
-        """Return the reason why the device may not use a family in a case, or None if it may.
+        """Return the reason why the device may not use a family in a case, or None without one.
 
         The self-test runs now unless it has run before. The result is always None while a self-test
-        runs, since the test of one family may use others.
+        runs, since the test of one family may use kernels of another.
         """
         key, reasons = (family.name, case), self._record.reasons
         if self._record.given or reasons.get(key, _UNSUITED) is None:
@@ -176,8 +176,8 @@ class Trust:
     def require_build(self, program: Specialisation) -> None:
         """Raise :class:`KernelBuildError` if building a program would crash the process.
 
-        Self-tests build most programs. This check is for other variants of them, and for operators
-        of users.
+        Self-tests build most programs. A check by this method is needed for other variants of these
+        programs, and for operators of users.
         """
         if self.given or self.is_proven:
             return
@@ -188,8 +188,8 @@ class Trust:
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
         """Run a family's self-test, even if there is a verdict already, and return the new verdict.
 
-        With `apart` it runs in a child process. A family that cannot run on the device is not
-        tested, and the verdict says so.
+        `case` is the case of the self-test. With `apart` the test runs in a child process. A family
+        that cannot run on the device is not tested, and the verdict says so.
         """
         if not family.suits(self._device):
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
@@ -219,8 +219,10 @@ class Trust:
     def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
         """Run the self-test of a family, and return the verdict.
 
-        The verdict is stored unless another attempt could have another result. For example, a build
-        may fail because the disk is full. Such a verdict counts in this process only.
+        `case` is the case of the self-test. With `apart` the test runs in a child process, even if
+        the driver is proven. The verdict is stored unless another attempt could have another
+        result. For example, a build may fail because the disk is full. Such a verdict counts in
+        this process only.
         """
         name, case_name = family.name, str(case)
         work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")
@@ -245,7 +247,7 @@ class Trust:
         return verdict
 
     def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
-        """Run a self-test in this process.
+        """Run the self-test of a family in a case, in this process.
 
         A wrong answer, or an error that OpenCL or the runtime reports, counts against the device.
         Any other error is raised, because it is a fault of clmst or of this process. If the device

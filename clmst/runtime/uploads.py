@@ -11,7 +11,7 @@ from clmst.runtime.transfer import Transfer
 
 
 class Uploads:
-    """Copies to a device that may run at the same time as its kernels.
+    """Copies to a device that may run at the same time as the device's kernels.
 
     If the device has memory of its own, the copies use a second queue. Arrays in pinned memory are
     copied by the device directly, other arrays through :class:`~clmst.runtime.transfer.Staging`. If
@@ -30,7 +30,7 @@ class Uploads:
         self._reading: list[Event] = []  # copies that may still read arrays of the caller
 
     def send(self, transfers: Sequence[Transfer]) -> None:
-        """Start copies.
+        """Start the copies that `transfers` describe.
 
         Arrays in pinned memory must not change before :meth:`wait` has returned.
         """
@@ -82,7 +82,10 @@ class Uploads:
         return _end_of(self._device.queue) if self._has_own else None
 
     def wait_for_kernels(self, enqueued: Event | None) -> None:
-        """Let copies that are enqueued from now on wait for the event, if there is one."""
+        """Let copies that are enqueued from now on wait for the event `enqueued`.
+
+        None does nothing.
+        """
         if enqueued is not None:
             _let_wait(self._queue, enqueued)
 

@@ -98,7 +98,7 @@ class VerdictStore:
         return []
 
     def keep(self, verdict: Verdict) -> None:
-        """Store a verdict. It replaces an earlier one on the same case."""
+        """Store a verdict in place of any earlier verdict on the same case."""
         with suppress(OSError, ClmstError):
             self.make_folder()
             with self._file(verdict.family).open("ab", buffering=0) as file:
@@ -107,7 +107,7 @@ class VerdictStore:
                 file.write(b"\n" + _line_of(verdict))
 
     def make_folder(self) -> None:
-        """Create the folder unless it exists, and remove old folders then. May raise OSError."""
+        """Create the folder. If it did not exist, also remove old folders. May raise OSError."""
         if not (self.folder / _DEVICE).exists():
             _remove_unused(self.folder.parent)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ class VerdictStore:
             write_text(self.folder / _DEVICE, facts + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
-        """Remove the verdict on a family in a case, and its marker file."""
+        """Remove the verdict on a family in a case, and the marker file of the self-test."""
         path = self._file(family)
         known = _read(path, family)
         with suppress(OSError, ClmstError):
@@ -125,7 +125,10 @@ class VerdictStore:
 
     @contextmanager
     def testing(self, family: str, case: str) -> Iterator[Marker]:
-        """Hold a marker file inside the ``with``, while a test runs."""
+        """Hold the marker file of a family's self-test in a case, while the test runs.
+
+        The test runs inside the ``with``.
+        """
         marker = Marker(self.marker_file(family, case))
         try:
             yield marker
@@ -153,11 +156,11 @@ class VerdictStore:
 class Marker:
     """A locked file that exists while a test runs.
 
-    It shows to a later process that an earlier one died in the test.
+    The file shows to a later process that an earlier one died in the test.
 
     `left` is the number of processes that have ended in the middle of this test, not counting those
     that are running it now. If `stays` is set, :meth:`remove` keeps the lines of these processes,
-    so that the next process knows about them, too. On systems without file locks, the marker of a
+    so that the next process also knows about them. On systems without file locks, the marker of a
     running process counts as left behind.
     """
 
@@ -179,7 +182,7 @@ class Marker:
         self._file = file
 
     def remove(self) -> None:
-        """Remove the marker after the test, because this process has not died in it.
+        """Remove the marker after the test, because this process has not died in the test.
 
         If `stays` is set, only the line of this process is removed, else the whole file.
         """
@@ -199,7 +202,7 @@ def _line_of(verdict: Verdict) -> bytes:
 
 
 def _read(path: Path, family: str) -> dict[str, Verdict]:
-    """Read the verdicts in a file, by case. Damaged lines are skipped."""
+    """Read the verdicts on a family in the file `path`, by case. Damaged lines are skipped."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError:
