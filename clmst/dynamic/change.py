@@ -79,7 +79,7 @@ class Edit:
 
 
 def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
-    """Write a change to the columns, and return the state after it, and what it has changed.
+    """Carry out `edit` on the columns. Return the state after it, and what it has changed.
 
     The columns change in place, so that `before` is no longer right (:meth:`State.with_undo`).
     """
@@ -142,7 +142,8 @@ def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
 def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[np.int64]]:
     """Write a batch behind the rows in use, and return the columns and the rows of the batch.
 
-    The rows do not belong to the state yet.
+    `before` is the state without them. None as `batch` writes nothing. The rows do not belong to
+    the state yet.
     """
     if batch is None:
         return before.columns, _NO_ROWS
@@ -156,15 +157,19 @@ def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[
 
 
 def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
-    """Return (weight, lesser end, greater end, row) of each row, which is the order of edges."""
+    """Return (weight, lesser end, greater end, row) of each row, which is the order of edges.
+
+    `columns` has the edges of the rows.
+    """
     parts = (columns.weights[rows], columns.u[rows], columns.v[rows], rows)
     return list(zip(*(part.tolist() for part in parts), strict=True))
 
 
 def _replaced(into: OneByOne, columns: EdgeStore, added: Array) -> npt.NDArray[np.int64]:
-    """Add rows to the structure one by one.
+    """Add the rows `added` to the structure `into`, one by one.
 
-    Return for each of them the row that left the forest then, or -1 if none did.
+    `columns` has the edges of the rows. Return for each of them the row that left the forest then,
+    or -1 if none did.
     """
     gone = [-1] * added.size
     for step, edge in enumerate(_orders(columns, added)):

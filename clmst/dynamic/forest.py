@@ -29,7 +29,7 @@ from clmst.runtime.discovery import get_device
 class DynamicForest:
     """The minimum spanning forest of a graph whose edges come, go, and change their weights.
 
-    The forest is kept up to date by every call, which tells which edges enter and leave it. Notes
+    Every call keeps the forest up to date, and says which edges enter and leave the forest. Notes
     say what a change costs.
 
     Every edge has an id, an int64. Ids ascend in the order in which edges are inserted, and are
@@ -162,7 +162,7 @@ class DynamicForest:
         return forest
 
     def save(self, path: Any) -> None:
-        """Write the present edges and their forest to a file, in place of its earlier content.
+        """Write the present edges and the forest to a file, in place of any earlier content.
 
         The file takes 16 bytes and the weight for each edge, and 8 bytes for each edge of the
         forest. If the call raises, an earlier file is unchanged.
@@ -485,7 +485,8 @@ class DynamicForest:
     def total_weight(self) -> int | float:
         """Sum of the weights of the forest, exact for integers and correctly rounded for floats.
 
-        It is the `total_weight` of a :class:`Forest`. O(n) the first time after a change.
+        The number equals `total_weight` of the :class:`Forest` that :meth:`snapshot` returns. O(n)
+        the first time after a change.
         """
         return self.snapshot().total_weight
 
@@ -530,7 +531,7 @@ class DynamicForest:
             return columns.u[rows], columns.v[rows], columns.weights[rows]
 
     def to_graph(self) -> Graph:
-        """Return the graph of the present edges, in the order of their ids. O(m).
+        """Return the graph of the present edges, in the order of edge ids. O(m).
 
         Edge k of the graph is the edge ``ids[k]``.
         """
@@ -541,7 +542,8 @@ class DynamicForest:
     def snapshot(self) -> Forest:
         """Return the forest as an ordinary :class:`Forest`, which later changes leave alone.
 
-        Its `edge_ids` are ids of this object, as int64. O(n) the first time after a change.
+        The `edge_ids` of the result are ids of this object, as int64. O(n) the first time after a
+        change.
 
         Examples
         --------
@@ -586,8 +588,8 @@ class DynamicForest:
     def path_maximum(self, u: Any, v: Any) -> Any:
         """Return the last edge, in the order of edges, on the path between vertices.
 
-        Its weight is the height at which single linkage joins the two vertices. No path of the
-        graph between them has a lighter heaviest edge.
+        The weight of this edge is the height at which single linkage joins the two vertices. No
+        path of the graph between them has a lighter heaviest edge.
 
         Parameters
         ----------
@@ -690,7 +692,7 @@ class DynamicForest:
             return state
 
     def _apply(self, edit: Edit) -> Change:
-        """Carry out a checked change, and return what it has changed.
+        """Carry out the change `edit`, which has been checked, and return what has changed.
 
         If anything is raised, the state before is restored, at the latest when it is next read.
         """

@@ -23,9 +23,10 @@ _CHECKSUM = 4  # bytes of the checksum, at the end of a file
 
 
 def write(path: Path, state: State) -> None:
-    """Write the present edges, and which of them are the forest, in place of an earlier file.
+    """Write the present edges of `state`, and which are in the forest, to the file `path`.
 
-    Block until everything is on the disk. If the function raises, the earlier file is unchanged.
+    An earlier file is replaced. Block until everything is on the disk. If the function raises, the
+    earlier file is unchanged.
     """
     rows = state.present_rows()
     columns = state.columns
@@ -51,7 +52,7 @@ def write(path: Path, state: State) -> None:
 
 
 def read(path: Path) -> State:
-    """Read a state from a file.
+    """Read a state from the file `path`.
 
     Raise MissingFileError if there is no file, InvalidArgumentError if it cannot be read, and
     FileFormatError if it is not a file of a dynamic forest, has another version, or is damaged.
@@ -90,9 +91,10 @@ def read(path: Path) -> State:
 
 
 def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
-    """Return the state in a file's content, whose arrays begin at a position. Nothing is checked.
+    """Return the state in a file's content. Nothing is checked.
 
-    Raises ValueError, KeyError or TypeError if an array is incomplete or a value is missing.
+    `header` has the sizes, and the arrays begin at the byte `at` of `content`. Raises ValueError,
+    KeyError or TypeError if an array is incomplete or a value is missing.
     """
     dtype, m, k = np.dtype(header["dtype"]), int(header["n_edges"]), int(header["n_forest_edges"])
     check_dtype(dtype)
@@ -139,7 +141,7 @@ def _bytes(array: Array) -> Any:
 
 
 def _damaged(path: Path) -> FileFormatError:
-    """Return the error for a file whose content is damaged."""
+    """Return the error for the file `path`, whose content is damaged."""
     return FileFormatError(
         f"{path} is not whole: its checksum is wrong; save the forest again, or use a copy"
     )

@@ -24,7 +24,7 @@ from clmst.runtime.discovery import default_device
 
 
 def on_host(values: Any, device: Device | None) -> Any:
-    """Copy an array of a device to the host, and block until it is there.
+    """Copy `values`, an array of a device, to the host. Block until the copy is there.
 
     Anything else is returned itself. `device` is the device of the forest, or None for the default
     device.
@@ -37,7 +37,7 @@ def on_host(values: Any, device: Device | None) -> Any:
 
 
 def first_edges(graph: Graph, dtype: np.dtype[Any]) -> Batch:
-    """Return the edges of a graph with the ids that they have there."""
+    """Return the edges of a graph, with the ids of the graph, and weights converted to a dtype."""
     u, v, weights, ids = graph.edges()
     order = np.argsort(ids, kind="stable")
     return _batch_of(
@@ -47,9 +47,10 @@ def first_edges(graph: Graph, dtype: np.dtype[Any]) -> Batch:
 
 
 def batch_of(u: Any, v: Any, w: Any, state: State, device: Device | None) -> Batch:
-    """Check the arguments of an insert, and return its edges with new ids.
+    """Check the arguments `u`, `v` and `w` of an insert, and return the edges with new ids.
 
-    Raise InvalidGraphError or InvalidArgumentError if something is wrong with the edges.
+    `state` is the present state. `device` is the device of the forest, or None for the default
+    device. Raise InvalidGraphError or InvalidArgumentError if something is wrong with the edges.
     """
     dtype, n = state.columns.weights.dtype, state.n_vertices
     if v is None:
@@ -74,7 +75,10 @@ def batch_of(u: Any, v: Any, w: Any, state: State, device: Device | None) -> Bat
 
 
 def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
-    """Return ends and weights of edges that are one object: a table, a tuple, a file or a graph."""
+    """Return ends and weights of edges that are one object: a table, a tuple, a file or a graph.
+
+    Raise InvalidGraphError if a graph has more than `n_vertices` vertices.
+    """
     if isinstance(edges, str | Path):
         edges = Graph.read(edges)
     if isinstance(edges, tuple | list) or names_of(edges) is not None:
@@ -97,7 +101,11 @@ def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
 
 
 def _batch_of(u: Array, v: Array, weights: Array, ids: Array, next_id: int) -> Batch:
-    """Return a batch of checked edges, whose ends may be in any order."""
+    """Return a batch of the edges (u[i], v[i]), which have been checked.
+
+    ``weights[i]`` and ``ids[i]`` belong to edge i. `next_id` is the first id that is free after the
+    batch.
+    """
     lesser, greater = np.minimum(u, v).astype(np.uint32), np.maximum(u, v).astype(np.uint32)
     return Batch(u=lesser, v=greater, weights=weights, ids=ids, next_id=next_id)
 
@@ -105,7 +113,8 @@ def _batch_of(u: Array, v: Array, weights: Array, ids: Array, next_id: int) -> B
 def _converted(weights: Array, dtype: np.dtype[Any], name: str) -> Array:
     """Convert weights to the dtype of a forest's weights.
 
-    Raise InvalidArgumentError if the dtype does not hold a weight exactly.
+    Raise InvalidArgumentError if the dtype does not hold a weight exactly. `name` is the name of
+    the argument, for the message.
     """
     converted, wrong = convert(weights, dtype)
     if wrong is not None:
@@ -121,7 +130,9 @@ def rows_of(
 ) -> npt.NDArray[np.int64]:
     """Return the rows of the edges with the given ids, in the order of the ids.
 
-    Raise InvalidArgumentError if an id is not present, or, with `distinct`, if one occurs twice.
+    `state` is the present state, and `device` the device of the forest, or None for the default
+    device. Raise InvalidArgumentError if an id is not present, or, with `distinct`, if one occurs
+    twice. `name` is the name of the argument, for the message.
     """
     given = as_array(name, on_host(ids, device))
     if given.size == 0:
@@ -148,10 +159,11 @@ def rows_of(
 def changes_of(
     ids: Any, w: Any, names: tuple[str, str], state: State, device: Device | None
 ) -> tuple[npt.NDArray[np.int64], Array]:
-    """Return the rows of edges, each once and in ascending order, and their new weights.
+    """Return the rows of edges, each once and in ascending order, and the new weight of each.
 
-    `names` are the names of `ids` and `w` for messages. If an id occurs several times, its last
-    weight counts.
+    `state` is the present state, and `device` the device of the forest, or None for the default
+    device. `names` are the names of `ids` and `w` for messages. If an id occurs several times, its
+    last weight counts.
     """
     rows = rows_of(ids, names[0], state, device)
     columns, name = state.columns, names[1]
@@ -177,7 +189,11 @@ def changes_of(
 
 
 def pairs_of(u: Any, v: Any, n_vertices: int, device: Device | None) -> tuple[Array, Array, bool]:
-    """Return two arrays of vertices, and whether the caller gave two single vertices."""
+    """Return `u` and `v` as two arrays of vertices, and whether both are single vertices.
+
+    `device` is the device of the forest, or None for the default device. Raise InvalidGraphError if
+    a vertex is not below `n_vertices`.
+    """
     u = as_array("u", on_host(u, device), error=InvalidGraphError)
     v = as_array("v", on_host(v, device), error=InvalidGraphError)
     is_one = u.ndim == v.ndim == 0

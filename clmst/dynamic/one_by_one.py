@@ -41,7 +41,7 @@ class OneByOne:
     def add(self, edge: Order) -> Order | None:
         """Add an edge. Return the edge that the forest does not contain any longer, or None.
 
-        It is `edge` itself if that does not enter the forest. O(log n) expected time.
+        The result is `edge` itself if that does not enter the forest. O(log n) expected time.
         """
         parents, edges, priorities = self._parents, self._edges, self._priorities
         u, v = edge[1], edge[2]

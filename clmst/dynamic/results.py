@@ -37,7 +37,7 @@ def snapshot(state: State) -> Forest:
 def path_maxima(
     state: State, u: npt.NDArray[np.integer], v: npt.NDArray[np.integer]
 ) -> npt.NDArray[np.int64]:
-    """Return the id of the last edge on the path of each pair of vertices, or -1 without a path.
+    """Return the id of the last edge on the path from u[i] to v[i], or -1 without a path.
 
     The first call of a state takes O(n log n).
     """

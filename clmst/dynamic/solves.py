@@ -36,8 +36,9 @@ def joined(
 ) -> tuple[Array, Array, Mapping[str, Any]]:
     """Compute the forest of a forest and new edges, both given by ascending rows.
 
-    Return its rows in ascending order, the rows of both that it does not contain, and the
-    statistics of the solve. Self-loops are ignored.
+    `columns` has the edges of the rows, among `n_vertices` vertices. Return the rows of the result
+    in ascending order, the rows of both that it does not contain, and the statistics of the solve.
+    Self-loops are ignored.
     """
     rows = merged(forest, new)
     u, v, weights = columns.u[rows], columns.v[rows], columns.weights[rows]
@@ -48,21 +49,21 @@ def joined(
 
 
 def merged(one: Array, other: Array) -> npt.NDArray[np.int64]:
-    """Merge two ascending arrays of rows without common elements."""
+    """Merge `one` and `other`, ascending arrays of rows without common elements."""
     rows: npt.NDArray[np.int64] = np.concatenate((one, other))
     rows.sort(kind="stable")  # quick, because both parts are sorted
     return rows
 
 
 def without(rows: Array, gone: Array) -> npt.NDArray[np.int64]:
-    """Return an ascending array of rows without some of its elements."""
+    """Return an ascending array of rows without the rows in `gone`."""
     return np.delete(rows, np.searchsorted(rows, gone))
 
 
 def reconnected(
     state: State, kept: Array, excluded: Array, device: Any
 ) -> tuple[Array, Mapping[str, Any] | None]:
-    """Compute the rows of the edges that a forest needs in addition to the edges that it keeps.
+    """Compute the rows of the edges that a forest needs in addition to the edges in `kept`.
 
     Parameters
     ----------
@@ -103,7 +104,11 @@ def reconnected(
 
 
 def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:
-    """Return the rows of all present edges that connect different pieces, in ascending order."""
+    """Return the rows of all present edges that connect different pieces, in ascending order.
+
+    `columns` has the edges, of which the first `n_rows` are in use, and `pieces` the piece of each
+    vertex.
+    """
 
     def some(part: slice) -> Array:
         differ = pieces.take(columns.u[part]) != pieces.take(columns.v[part])
@@ -117,9 +122,10 @@ def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:
 
 
 def _ranks(u: Array, v: Array, weights: Array, n_vertices: int) -> Array:
-    """Return the rank of each edge in the order of edges.
+    """Return the rank of each edge (u[i], v[i]) in the order of edges.
 
-    The solve of pieces would break ties by the numbers of the pieces. Ranks do not have ties.
+    The graph has `n_vertices` vertices, and the edges these weights. The solve of pieces would
+    break ties by the numbers of the pieces. Ranks do not have ties.
     """
     canonical = upper_from_edges(n_vertices, u, v).positions
     order = canonical[stable_order(weights[canonical])]
@@ -133,7 +139,8 @@ def _solved(
 ) -> tuple[Array, Mapping[str, Any]]:
     """Solve a list of edges, and return the ascending positions of the forest's edges, and stats.
 
-    Among parallel edges of equal weight, the first one wins.
+    The edges are (u[i], v[i]), among `n_vertices` vertices. Among parallel edges of equal weight,
+    the first one wins.
     """
     edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n_vertices, merge_parallel=False)
     graph = DeferredGraph.of_edges(edges, vertex_labels=None, coordinates=None)

@@ -38,7 +38,7 @@ class EdgeStore:
 
     @classmethod
     def empty(cls, capacity: int, dtype: np.dtype[Any]) -> EdgeStore:
-        """Create columns for a number of edges with weights of a dtype."""
+        """Create columns for up to `capacity` edges with weights of a dtype."""
         ends = (np.empty(capacity, np.uint32) for _ in range(2))
         u, v = ends
         return cls(
@@ -67,7 +67,7 @@ class EdgeStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """The values that rows had before an operation changed them in place."""
+    """The values that rows had before an operation changed the rows in place."""
 
     rows: Array
     present: Array
@@ -109,11 +109,14 @@ class State:
         return rows, None if is_here.all() else int(np.argmin(is_here))
 
     def present_rows(self, end: int | None = None) -> npt.NDArray[np.int64]:
-        """Return the rows of all present edges before a row, in ascending order."""
+        """Return the rows of all present edges before row `end`, in ascending order.
+
+        None as `end` means all rows in use.
+        """
         return np.flatnonzero(self.columns.present[: self.n_rows if end is None else end])
 
     def is_in_forest(self, rows: Array) -> npt.NDArray[np.bool_]:
-        """Return for each row whether its edge is in the forest. O(k log n) for k rows."""
+        """Return for each row whether the edge in it is in the forest. O(k log n) for k rows."""
         forest = self.forest
         if not forest.size:
             return np.zeros(rows.size, np.bool_)
@@ -122,7 +125,7 @@ class State:
         return found
 
     def with_undo(self, rows: Array) -> State:
-        """Return this state with the present values of some rows as its `undo`."""
+        """Return this state, with the present values of some rows in the attribute `undo`."""
         columns = self.columns
         undo = Undo(rows=rows, present=columns.present[rows], weights=columns.weights[rows])
         return replace(self, undo=undo)

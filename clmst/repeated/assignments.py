@@ -27,7 +27,7 @@ _WORD_BYTES = 4  # assumed bytes of a weight, because no weights are known yet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """The parts of a graph that one device solves, and the algorithm and options for them."""
+    """The parts of a graph that one device solves, and the algorithm and options to be used."""
 
     device: Device
     parts: tuple[Part, ...]
@@ -98,7 +98,7 @@ def plan(
 
 
 def _dense_parts_and_rest(edges: Graph, device: Device) -> list[Part]:
-    """Divide a graph into dense parts that `device` can solve, and one last part of other edges.
+    """Divide a graph into dense parts that `device` can solve, and one part of all other edges.
 
     The device computes core numbers to find dense parts, which blocks. If there are none, the list
     has only the last part.

@@ -34,15 +34,17 @@ FAMILIES = (ROUNDS, SERIES, WARM_START, SERIAL)
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless the device passes the self-test of rounds.
 
-    The test is run for `algorithm` and `options`, if that has not been done yet.
+    The test is run for `algorithm`, `options` and the direction `maximum`, if that has not been
+    done yet.
     """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum, algorithm=algorithm)
     graph.device.trust.require(ROUNDS, with_options(case, options))
 
 
 def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bool:
-    """Return whether the device passes the self-test of a family, so that rounds may use it.
+    """Return whether the device passes the self-test of a family.
 
+    Only then rounds may use the family. The case follows from the graph's weights and `maximum`.
     Rounds give the same forests without the family, but may take longer.
     """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum)
@@ -50,5 +52,8 @@ def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bo
 
 
 def is_serial_trusted(device: Device, encoding: Encoding, *, maximum: bool) -> bool:
-    """Return whether the device passes the self-test of rounds by one work-item."""
+    """Return whether the device passes the self-test of rounds by one work-item.
+
+    `encoding` says how weights are stored, and `maximum` is the direction.
+    """
     return device.trust.refusal(SERIAL, case_of(encoding.stored, maximum=maximum)) is None

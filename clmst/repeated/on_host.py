@@ -25,7 +25,7 @@ from clmst.scale.fallback import proved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StagedOnHost:
-    """The weights, or the points, of a round on the host, after they have been checked."""
+    """The weights, or the points, of a round on the host. They have been checked."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -40,7 +40,7 @@ class _HostRounds(Rounds):
         self._way = way
 
     def free(self) -> None:
-        """Drop the current weights. No other memory is kept."""
+        """Drop the current weights, which are all the memory that is kept."""
         self.forget()
 
     def new_queues(self) -> list[Queue]:
@@ -48,7 +48,7 @@ class _HostRounds(Rounds):
         return []
 
     def release(self, staged: Any) -> None:
-        """Do nothing, because the garbage collector frees the weights."""
+        """Do nothing, because the garbage collector frees the `staged` weights."""
 
     def check(self, options: RoundOptions) -> None:
         """Raise UnsupportedDeviceError if the options of a round need a device."""
@@ -59,12 +59,15 @@ class _HostRounds(Rounds):
                 )
 
     def _staged_round(self, staged: Any, options: RoundOptions, *, began: float = 0.0) -> Any:
-        """Solve with staged weights, and return the forest on the host."""
+        """Solve with staged weights, and return the forest on the host.
+
+        `options` are checked first. `began` is the host's time at the start of the round.
+        """
         self.check(options)
         return super()._staged_round(staged, options, began=began)
 
     def prove(self, forest: Any) -> Any:
-        """Prove the forest of the last round, and return it with the proof's stats."""
+        """Prove the forest of the last round, and return the forest with the proof's stats."""
         return proved(self._present_graph(), forest)
 
     def _present_graph(self) -> Graph:
@@ -88,7 +91,10 @@ class GraphOnHost(_HostRounds):
         self._weights = None
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
-        """Check the weights of a round, one per edge, and copy them."""
+        """Check the weights of a round, one per edge, and copy the weights.
+
+        `queues` are not used, since nothing is uploaded.
+        """
         staged = stage(weights, self.edges, (), keeps=False)
         values = np.array(staged.encoding.decode(staged.words))
         if (nan := first_nan(values)) is not None:
@@ -98,14 +104,21 @@ class GraphOnHost(_HostRounds):
     def solve_staged(
         self, staged: _StagedOnHost, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Solve with staged weights, which become the current weights."""
+        """Solve with staged weights, which become the current weights.
+
+        `options` and `began` are not used.
+        """
         self._weights = staged.values
         return self._forest()
 
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Change some of the current weights, and solve. Raise without a change if one is wrong."""
+        """Change the weights of the edges `edge_ids`, and solve.
+
+        Raise an error, without a change, if an id or a weight is wrong. `options` are those of the
+        round.
+        """
         with self._lock:
             self.opened()
             self.check(options)
@@ -138,13 +151,20 @@ class PointsOnHost(_HostRounds):
         """Do nothing, because a round of points does not depend on earlier rounds."""
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
-        """Check the coordinates, or points, of a round."""
+        """Check `given`, the coordinates or points of a round.
+
+        `queues` is not None if the caller may change the array before the solve. The array is then
+        copied.
+        """
         return _StagedOnHost(values=staged_points(given, self._like, keeps=queues is not None))
 
     def solve_staged(
         self, staged: _StagedOnHost, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Compute the tree of the points of a round."""
+        """Compute the tree of the `staged` points of a round.
+
+        `options` and `began` are not used.
+        """
         self._present = staged.values
         return routed(spanning_tree(self._present, maximum=self.maximum), self._way)
 

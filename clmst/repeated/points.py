@@ -33,7 +33,7 @@ def points_of(graph: Any) -> Points | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """The coordinates of a round, on the host, after they have been checked."""
+    """The coordinates of a round, on the host. They have been checked."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -77,15 +77,18 @@ class PointsOnDevice(OneDevice):
     # ----------------------------------------------------------------------- coordinates
 
     def new_queues(self) -> list[Queue]:
-        """Return an empty list, because coordinates are not uploaded before their solve."""
+        """Return an empty list, because coordinates are not uploaded before the solve."""
         return []
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> StagedPoints:
-        """Check the coordinates, or points, of a round; see :func:`staged_points`."""
+        """Check `given`, the coordinates or points of a round; see :func:`staged_points`.
+
+        `queues` is not None if the caller may change the array before the solve.
+        """
         return StagedPoints(points=staged_points(given, self._like, keeps=queues is not None))
 
     def release(self, staged: StagedPoints) -> None:
-        """Do nothing, because the garbage collector frees the coordinates."""
+        """Do nothing, because the garbage collector frees the `staged` coordinates."""
 
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
@@ -99,9 +102,10 @@ class PointsOnDevice(OneDevice):
     def solve_staged(
         self, staged: StagedPoints, options: RoundOptions, *, began: float
     ) -> DeviceForest:
-        """Compute the spanning tree of points at these coordinates.
+        """Compute the spanning tree of the `staged` points.
 
-        The tree stays on the device. `began` is the host's time at the start of the round.
+        The tree stays on the device. `options` says whether to profile. `began` is the host's time
+        at the start of the round.
         """
         with self.device.lock, self.guard(self.device):
             launch = self._launcher(profile=options.profile)
@@ -120,7 +124,7 @@ class PointsOnDevice(OneDevice):
 
 
 def staged_points(given: Any, like: Points, *, keeps: bool) -> Points:
-    """Check the coordinates, or points, of a round, and return them as points.
+    """Check `given`, the coordinates or points of a round, and return points.
 
     `like` are the points of the solver. If `keeps` is True, the caller may change the array before
     the solve has ended, so it is copied. Raise InvalidArgumentError unless number, dimensions and
@@ -148,9 +152,9 @@ def points_have_no_weights() -> InvalidArgumentError:
 
 
 def _check_alike(points: Points, like: Points) -> None:
-    """Raise InvalidArgumentError unless `points` match the points of the solver.
+    """Raise InvalidArgumentError unless `points` match `like`, the points of the solver.
 
-    They must have equal shapes and metrics, and both or neither must have core distances.
+    This requires equal shapes and metrics, and core distances in both or in neither.
     """
     if points.coordinates.shape != like.coordinates.shape:
         raise InvalidArgumentError(
@@ -167,6 +171,6 @@ def _check_alike(points: Points, like: Points) -> None:
 
 
 def _kind(points: Points) -> str:
-    """Return the metric of points, and whether they have core distances, for a message."""
+    """Return the metric of points, and whether there are core distances, for a message."""
     with_core = "" if points.core_distances is None else " with core distances"
     return f"{points.metric!r}{with_core}"

@@ -84,7 +84,7 @@ _Next: TypeAlias = StagedWeights | _Failure | None
 
 
 class Rounds(ABC):
-    """Solves of one prepared graph, until it is closed.
+    """Solves of one prepared graph, until the object is closed.
 
     Any thread may call the methods, and only one solve runs at a time. A solve holds the lock of
     this object, and also the lock of the device from the first launch until the forest is on the
@@ -100,7 +100,7 @@ class Rounds(ABC):
         forking.replace_locks(self, "_lock")
 
     def opened(self) -> Any:
-        """Return this object, or raise InvalidArgumentError if it is closed."""
+        """Return this object. Raise InvalidArgumentError if it has been closed."""
         if self.is_closed:  # another thread may have closed it
             raise closed_error()
         return self
@@ -131,7 +131,7 @@ class Rounds(ABC):
         """Check the weights of a round, and return them in the form that `solve_staged` takes.
 
         With `queues`, one for each device, also upload the weights, and block until they are on the
-        devices. Without, they are uploaded by the solve.
+        devices. If `queues` is None, the solve uploads the weights.
         """
 
     @abstractmethod
@@ -152,11 +152,16 @@ class Rounds(ABC):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Change some of the current weights, and solve."""
+        """Change the current weights of the edges `edge_ids`, solve, and return the forest.
+
+        `options` say whether the forest stays on the device, and whether to profile and verify.
+        """
 
     @abstractmethod
     def prove(self, forest: Any) -> Any:
-        """Prove that the forest of the last round is minimum, and return it with the proof's stats.
+        """Prove that the forest of the last round is minimum.
+
+        Return the forest with the proof's stats.
 
         Raise an error if it is not.
         """
@@ -195,7 +200,8 @@ class Rounds(ABC):
     ) -> DeviceForest | Forest:
         """Solve with staged weights, and free the memory of the staged form.
 
-        If the solve fails, the current weights are dropped as well.
+        `options` are those of the round, and `began` is the host's time at its start. If the solve
+        fails, the current weights are dropped as well.
         """
         try:
             forest = self.solve_staged(staged, options, began=began)
@@ -228,11 +234,11 @@ class Rounds(ABC):
     ) -> Generator[Any, None, None]:
         """Solve a round for each element of `source`, which are weights, and yield the forests.
 
-        The solve runs in a thread of its own. Meanwhile the thread that iterates gets the next
-        weights from the source, checks them, and uploads them. After weights that are on the device
-        the next ones are requested only when the solve has ended: they need not be uploaded, and
-        the caller may reuse one buffer for all rounds. Before each forest is yielded,
-        `on_progress` is called with the number of forests so far.
+        `options` are those of each round. The solve runs in a thread of its own. Meanwhile the
+        thread that iterates gets the next weights from the source, checks them, and uploads them.
+        After weights that are on the device the next ones are requested only when the solve has
+        ended: they need not be uploaded, and the caller may reuse one buffer for all rounds. Before
+        each forest is yielded, `on_progress` is called with the number of forests so far.
         """
         done, queues, worker = 0, list[Queue](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
@@ -267,10 +273,10 @@ class Rounds(ABC):
             raise prefetched.error
 
     def _next(self, source: Iterator[Any], queues: list[Queue]) -> _Next:
-        """Get the next weights from the source, and stage them.
+        """Get the next weights from the source, and stage the weights.
 
-        Return None at the end of the source. An error is returned, not raised, because the forests
-        of earlier weights have to be yielded first.
+        `queues` are the queues of the uploads. Return None at the end of the source. An error is
+        returned, not raised, because the forests of earlier weights have to be yielded first.
         """
         try:
             weights = next(source)
@@ -316,7 +322,9 @@ class OneDevice(Rounds):
         self._launch = Launcher(device, device.queue)  # the launcher of the last round
 
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Prove the forest of the last round on its device, and return it with the proof's stats.
+        """Prove the forest of the last round on the device.
+
+        Return the forest with the proof's stats.
 
         Raise an error if it is not the minimum spanning forest. Block until the proof is complete.
         """
@@ -329,7 +337,10 @@ class OneDevice(Rounds):
         return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
 
     def _launcher(self, *, profile: bool) -> Launcher:
-        """Return a new launcher for this round, which a proof of its forest uses again."""
+        """Return a new launcher for this round, which a proof of the round's forest uses again.
+
+        With `profile` the launcher records times.
+        """
         self._launch = Launcher.of(self.device, profile=profile)
         return self._launch
 
@@ -401,11 +412,11 @@ class GraphRounds(Rounds):
             part.forget()
 
     def present_weights(self) -> Array:
-        """Read the current weights from all devices, and block until they are on the host.
+        """Read the current weights from all devices. Block until the weights are on the host.
 
-        The result has one weight per row of the solver's edges. It is 0 for a self-loop or a
-        parallel edge, whose weight is on none of the devices. Raise DeviceError if a part does not
-        have current weights.
+        The result has one weight per row of the solver's edges. The weight is 0 for a self-loop or
+        a parallel edge, whose weight is on none of the devices. Raise DeviceError if a part does
+        not have current weights.
         """
         weights: Array | None = None
         for part in self.parts:
@@ -438,16 +449,20 @@ class GraphRounds(Rounds):
     def solve_changed(
         self, changes: Changes, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Change some of the current weights, and solve."""
+        """Change some of the current weights, as `changes` says, and solve.
+
+        `options` are those of the round, and `began` is the host's time at its start.
+        """
 
     @lasting("solving a round")
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Change some of the current weights, solve, and return the forest.
+        """Change the weights of the edges `edge_ids`, solve, and return the forest.
 
-        Raise InvalidArgumentError or InvalidGraphError, without changing a weight, if a change is
-        invalid. Block until the forest is on the host, or on the device with `keep_on_device`.
+        `options` are those of the round. Raise InvalidArgumentError or InvalidGraphError, without
+        changing a weight, if a change is invalid. Block until the forest is on the host, or on the
+        device with `keep_on_device`.
         """
         with self._lock:
             began = time.perf_counter()
@@ -461,7 +476,7 @@ class GraphRounds(Rounds):
 
 
 def lost_error(device: Device) -> DeviceError:
-    """Return the error for a call after `device` has failed and lost its memory."""
+    """Return the error for a call after `device` has failed and lost the contents of its memory."""
     return DeviceError(
         f"{device.description} has failed since this solver was made, and lost what was in its "
         "memory; make another one to solve again"
@@ -542,14 +557,15 @@ class SingleDevice(OneDevice, GraphRounds):
     # --------------------------------------------------------------------------- weights
 
     def new_queues(self) -> list[Queue]:
-        """Create a queue for uploads of weights during a solve, and return it in a list."""
+        """Create a queue for uploads of weights during a solve. Return a list with the queue."""
         with self.guard(self.device):
             return [self.device.new_queue()]
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights, one per edge.
 
-        With a queue, also upload them, and block until they are on the device.
+        With `queues`, a list of one queue, also upload the weights, and block until they are on the
+        device. If it is None, the solve uploads them.
         """
         with self.guard(self.device, queues=queues or ()):
             graph = self.graph
@@ -574,6 +590,7 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> DeviceForest | Forest:
         """Solve with staged weights, which become the current weights.
 
+        `options` say whether to profile, and `began` is the host's time at the start of the round.
         Raise InvalidGraphError if the kernels find a weight that is NaN.
         """
         with self.device.lock, self.guard(self.device):
@@ -597,6 +614,7 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> DeviceForest | Forest:
         """Change some of the current weights, and solve.
 
+        `options` say whether to profile, and `began` is the host's time at the start of the round.
         If a change is invalid, raise InvalidArgumentError or InvalidGraphError. All weights are
         unchanged then. After any other error the current weights are dropped, because it is unknown
         which of them have changed.
@@ -628,7 +646,11 @@ class SingleDevice(OneDevice, GraphRounds):
     def _ended(
         self, forest: DeviceForest | Forest | None, launch: Launcher, began: float, uploaded: float
     ) -> DeviceForest | Forest:
-        """Return the forest of a round in which no fault was found, with times if requested."""
+        """Return the forest of a round in which no fault was found, with times if requested.
+
+        `forest` must not be None. `began` and `uploaded` are the host's times at which the round
+        began and the weights were on the device.
+        """
         assert forest is not None, "a round ends with a forest or a fault"
         if isinstance(forest, Forest):
             return forest
@@ -637,11 +659,11 @@ class SingleDevice(OneDevice, GraphRounds):
     def _solve(
         self, new: _NewWeights, options: RoundOptions, launch: Launcher
     ) -> tuple[DeviceForest | Forest | None, tuple[int | None, int | None]]:
-        """Set the new weights of the graph, and solve it.
+        """Set the new weights of the graph, and solve the graph.
 
-        Return the forest, or None if one work-item has found a fault in the weights; and the
-        faults that it has found. After a failure, everything that was kept for later rounds is
-        dropped.
+        `options` are those of the round. Return the forest, or None if one work-item has found a
+        fault in the weights; and the faults that the work-item has found. After a failure,
+        everything that was kept for later rounds is dropped.
         """
         graph = self.graph
         try:
@@ -679,7 +701,8 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> tuple[Forest | None, bool]:
         """Let one work-item solve a round, if the router decides so.
 
-        Return the forest, or None without one, and whether the graph has the new weights.
+        `serial` has the rounds by one work-item. Return the forest, or None without one, and
+        whether the graph has the new weights.
         """
         n_edges, warm = self.edges.n_slots, self.warm
         anew = self._is_alone and not (warm is not None and warm.is_ready)
@@ -706,7 +729,11 @@ class SingleDevice(OneDevice, GraphRounds):
             self.serial.forget()
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
-        """Solve as a warm start if possible, else by series contraction, else from scratch."""
+        """Solve as a warm start, or else by series contraction, or else from scratch.
+
+        A warm start needs a classification from earlier rounds, which the new weights respect. A
+        series contraction must be small enough to save time.
+        """
         of_round = {"maximum": self.maximum, "own_weights": True}
         run = None if self.warm is None else self.warm.begin(graph, launch)
         if run is not None and not families.is_trusted(

@@ -37,8 +37,9 @@ def _answers(
 ) -> Iterator[Answer]:
     """Solve rounds of a known graph, and yield each forest beside the forest of the oracle.
 
-    A round is a pair. The first element is the weight of each slot. The second is None for a solve,
-    or the slots whose weights an update changes.
+    `solver` solves with these `options`, and `case` has the direction. A round is a pair. The first
+    element is the weight of each slot. The second is None for a solve, or the slots whose weights
+    an update changes.
     """
     ids = known.ranks.edge_ids
     for by_slot, changed in rounds:
@@ -65,11 +66,11 @@ def _on_device(
     known: KnownGraph, device: Device, case: Case, *,
     warm_start: bool = False, always: bool = False, from_before: bool = False,
 ) -> SingleDevice:  # fmt: skip
-    """Prepare a known graph on a device, and return its rounds.
+    """Prepare a known graph on a device, and return the rounds of the graph.
 
-    With `warm_start`, warm starts are used however small the graph is. With `always`, series
-    contraction is used even if it does not pay off. With `from_before`, one work-item starts from
-    the forest of the round before.
+    `case` has the algorithm, the options and the direction. With `warm_start`, warm starts are used
+    however small the graph is. With `always`, series contraction is used even if it is slower. With
+    `from_before`, one work-item starts from the forest of the round before.
     """
     edges, maximum = topology.edges_once(known.ranks), bool(case.maximum)
     found = SingleDevice(
@@ -84,7 +85,10 @@ def _on_device(
 
 
 def rounds(device: Device, case: Case) -> Iterator[Answer]:
-    """Test the family "repeated": solve a graph, change some of its weights, and solve again."""
+    """Test the family "repeated": solve a graph, change some of its weights, and solve again.
+
+    `case` has the algorithm, the dtype of weights and the direction. Yields answers to compare.
+    """
     is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
     for size in SIZES[1:2] if is_slow else SIZES[1:]:
         known, rng = known_graph(size), np.random.default_rng(_SEED)
@@ -97,7 +101,10 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def serial(device: Device, case: Case) -> Iterator[Answer]:
-    """Test the family "serial-rounds": rounds by one work-item, anew and after few changes."""
+    """Test the family "serial-rounds": rounds by one work-item, anew and after few changes.
+
+    `case` has the dtype of weights and the direction. Yields answers to compare.
+    """
     rng = np.random.default_rng(_SEED)
     for size in SIZES[:2]:
         known = known_graph(size)
@@ -113,7 +120,10 @@ def serial(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:
-    """Test the family "series-contraction": solve with it even if it does not pay off."""
+    """Test the family "series-contraction": solve with it even if that is slower.
+
+    `case` has the dtype of weights and the direction. Yields answers to compare.
+    """
     known = known_graph("large")
     gpu = FilterBoruvkaOptions(shape="gpu")
     by_filter = replace(case, algorithm="filter-boruvka", options=gpu)
@@ -124,7 +134,8 @@ def series(device: Device, case: Case) -> Iterator[Answer]:
 def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "warm-start": solve under weights that hardly change.
 
-    The third round is a warm start.
+    `case` has the dtype of weights and the direction. The third round is a warm start. Yields
+    answers to compare.
     """
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     with closing(_on_device(known, device, case, warm_start=True)) as solver:
@@ -135,8 +146,9 @@ def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:
     """Yield the `n` weights of four rounds, which hardly change from one round to the next.
 
-    In the last round every fiftieth weight changes by much. All weights lie between one power of
-    two and the next, so that their keys change little, too.
+    `rng` draws the weights, which have this dtype. In the last round every fiftieth weight changes
+    by much. All weights lie between one power of two and the next, so that their keys also change
+    little.
     """
     around = rng.random(n)
     for number in range(4):

@@ -40,7 +40,10 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _unavailable(_: Array | None) -> Array:
-    """Raise InvalidArgumentError, because none of the devices has the weights of all edges."""
+    """Raise InvalidArgumentError, because none of the devices has the weights of all edges.
+
+    The argument, the slots to read or None for all, is not used.
+    """
     raise InvalidArgumentError(
         "the weights of the graph's edges are on several devices; only those of the forest's "
         "edges can be asked for"
@@ -79,8 +82,9 @@ class DeviceRound:
     def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
         """Return the device's entry in the forest's stats, with times in milliseconds.
 
-        `began` and `entered` are the host's times, in seconds, at which the round and its last pass
-        began. Times of the entry are relative to `began`.
+        `assignment` has the parts of the device. `began` and `entered` are the host's times, in
+        seconds, at which the round and its last pass began. Times of the entry are relative to
+        `began`.
         """
         stats: dict[str, Any] = {
             "device": assignment.device.description,
@@ -106,7 +110,7 @@ class DeviceRound:
 
 
 class Worker:
-    """A device with its parts of the graph. Only one thread at a time may use it.
+    """A device with its parts of the graph. One thread at a time may use the object.
 
     The parts are numbered from `first` on, through all devices. `last` is the device of the last
     pass, to which the forests of the parts are sent.
@@ -123,11 +127,12 @@ class Worker:
         self._queue = None if self.device is last else last.new_queue()
 
     def solve(self, reweight: Reweight, lists: ForestLists, *, profile: bool) -> DeviceRound:
-        """Solve all parts under the weights of a round, and send their forests to the last pass.
+        """Solve all parts under the weights of a round, and send the forests to the last pass.
 
-        `reweight` sets the weights. `lists` are on the device of the last pass. Block until the
-        forests are in the lists, or, on that device itself, until their lengths are known. Raise
-        UnsupportedDeviceError if the device has failed the self-test of the kernels for parts.
+        `reweight` sets the weights. `lists` are on the device of the last pass. With `profile`,
+        times are recorded. Block until the forests are in the lists, or, on that device itself,
+        until their lengths are known. Raise UnsupportedDeviceError if the device has failed the
+        self-test of the kernels for parts.
         """
         device = self.device
         work = DeviceRound(launch=Launcher.of(device, profile=profile), began=time.perf_counter())
@@ -163,9 +168,10 @@ class Worker:
     def _solve_part(
         self, k: int, graph: DeviceGraph, lists: ForestLists, work: DeviceRound
     ) -> None:
-        """Solve part `k`, and add its forest to the lists.
+        """Solve part `k`, and add the forest of the part to the lists.
 
-        Block until the number of its edges is on the host.
+        `work` records what the device did. Block until the number of the forest's edges is on the
+        host.
         """
         part, launch, options = self.parts[k], work.launch, self.assignment.options
         name, solve = choose(
@@ -194,7 +200,7 @@ def _named(method: Call) -> Call:
 
 
 class SeveralDevices(GraphRounds):
-    """Rounds of a graph on two or more devices, each with its parts and its threads.
+    """Rounds of a graph on two or more devices, each with parts and threads of its own.
 
     If a device fails in a round, the round raises an error that names the device.
     """
@@ -230,8 +236,8 @@ class SeveralDevices(GraphRounds):
     def _together(self, threads: Sequence[TaskThread], work: Callable[[int], Any]) -> list[Any]:
         """Call ``work(k)`` for each device k at the same time, and block until all have returned.
 
-        Raise InvalidArgumentError if the solver is closed, or DeviceError if a device has failed
-        and lost its memory since it was prepared.
+        `threads` has a thread for each device. Raise InvalidArgumentError if the solver is closed,
+        or DeviceError if a device has failed and lost its memory since it was prepared.
         """
         if not threads:  # another thread has closed it
             raise closed_error()
@@ -255,8 +261,8 @@ class SeveralDevices(GraphRounds):
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights, one per edge.
 
-        With queues, also upload them to all devices at the same time, and block until they are
-        there.
+        With `queues`, one for each device, also upload the weights to all devices at the same time,
+        and block until they are there. If it is None, the solve uploads them.
         """
         staged = stage(weights, self.edges, self.plan.devices, keeps=queues is not None)
         if staged.array is not None:
@@ -273,7 +279,7 @@ class SeveralDevices(GraphRounds):
     def _read_for_others(self, staged: StagedWeights) -> None:
         """Copy to the host the ranges of an array on one device that other devices need.
 
-        Block until they are on the host.
+        `staged` has the array. Block until the ranges are on the host.
         """
         array = staged.array
         assert array is not None
@@ -288,7 +294,7 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check new weights of some edges, and copy them to the host if they are on a device.
+        """Check new weights of some edges. If they are on a device, copy them to the host.
 
         `dtype` is the dtype of the current weights. Raise InvalidArgumentError if it does not hold
         a new weight exactly.
@@ -306,7 +312,10 @@ class SeveralDevices(GraphRounds):
     def solve_staged(
         self, staged: StagedWeights, options: RoundOptions, *, began: float
     ) -> DeviceForest:
-        """Solve with staged weights, which become the current weights."""
+        """Solve with staged weights, which become the current weights.
+
+        `options` say whether to profile. `began` is not used.
+        """
         self.forget()
 
         def take(parts: Sequence[ReweightedGraph], launch: Launcher) -> list[DeviceGraph]:
@@ -321,7 +330,8 @@ class SeveralDevices(GraphRounds):
     ) -> DeviceForest:
         """Change some of the current weights, and solve.
 
-        After an error the current weights are dropped.
+        `options` say whether to profile. `began` is not used. After an error the current weights
+        are dropped.
         """
         present, ids = self.encoding, changes.ids
         assert present is not None
@@ -339,7 +349,7 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Prove the forest of the last round on the host, and return it with the proof's stats.
+        """Prove the forest of the last round on the host. Return the forest with the proof's stats.
 
         The weights of all devices are read for that. Raise an error if the forest is not minimum.
         """
@@ -359,8 +369,9 @@ class SeveralDevices(GraphRounds):
         return encoding
 
     def _round(self, reweight: Reweight, encoding: Encoding, *, profile: bool) -> DeviceForest:
-        """Solve all parts on their devices at the same time, then the union of their forests.
+        """Solve all parts on the devices at the same time, then the union of the parts' forests.
 
+        `reweight` sets the weights, which have this encoding. With `profile`, times are recorded.
         Raise InvalidGraphError if a weight is NaN.
         """
         began, device = time.perf_counter(), self.device
@@ -381,7 +392,9 @@ class SeveralDevices(GraphRounds):
     ) -> DeviceForest:
         """Solve the union of the forests on the device of the last pass, and block until then.
 
-        The result has the weights of the forest's edges only. Its stats describe all devices.
+        `works` says what each device did, `lists` has the forests of the parts with weights in this
+        encoding, and `began` is the host's time at the start of the round. The result has the
+        weights of the forest's edges only. The stats of the result describe all devices.
         """
         plan, device = self.plan, self.device
         launch = Launcher.of(device, profile=works[0].launch.profile is not None)
@@ -435,7 +448,7 @@ class SeveralDevices(GraphRounds):
 
 
 def _on_host(values: Array | DeviceArray) -> Array:
-    """Copy an array from its device to the host, and block until then.
+    """Copy the array `values` from a device to the host, and block until then.
 
     An array that is on the host already is returned unchanged.
     """

@@ -160,7 +160,10 @@ class RepeatedSolver:
         self, graph: Any, found: list[Device], strategy: Strategy | None, *, maximum: bool,
         algorithm: str, options: object, warm_start: bool, symmetrize: bool,
     ) -> None:  # fmt: skip
-        """Prepare the graph on the devices that were found."""
+        """Prepare the graph on the devices that were `found`.
+
+        All other arguments are those of the constructor. None as `strategy` means "split".
+        """
         points = points_of(graph)
         of_solves: dict[str, Any] = {"algorithm": algorithm, "options": options}
         rounds: SingleDevice | SeveralDevices | PointsOnDevice
@@ -186,7 +189,10 @@ class RepeatedSolver:
     def _prepare_on_host(
         self, graph: Any, way: route.Way, *, maximum: bool, symmetrize: bool
     ) -> None:
-        """Prepare the graph for rounds on the host."""
+        """Prepare the graph for rounds on the host.
+
+        `way` says why the host solves. The other arguments are those of the constructor.
+        """
         points = points_of(graph)
         if points is not None:
             check_bools(symmetrize=symmetrize)
@@ -230,8 +236,8 @@ class RepeatedSolver:
 
         If the graph was built from lists of edges, or from NetworkX, the rows are in the order of
         the lists. A row (-1, -1) stands for a self-loop, or for an edge that was merged into a
-        parallel edge. Its weight is ignored. For any other graph the rows are in canonical order:
-        by the lesser endpoint, then by the greater. The first access takes O(m).
+        parallel edge. The weight of such a row is ignored. For any other graph the rows are in
+        canonical order: by the lesser endpoint, then by the greater. The first access takes O(m).
 
         Raises InvalidArgumentError if the solver was built from points, whose edges are not listed.
         """
@@ -582,8 +588,9 @@ class RepeatedSolver:
 def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[Device]:
     """Return the devices that the arguments of a solver name.
 
-    The default is the device that holds the graph, or else the default device. Raise
-    InvalidArgumentError if the arguments contradict one another or the graph's device.
+    If `device` and `devices` are None, this is the device that holds the graph, or else the default
+    device. `strategy` is checked as well. Raise InvalidArgumentError if the arguments contradict
+    one another or the graph's device.
     """
     if strategy is not None:
         fact = f"no strategy is called {shown(strategy)}; there are"
@@ -633,9 +640,10 @@ def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[in
 
 
 def _graph_of(graph: Any, device: Device | None, *, symmetrize: bool) -> Graph:
-    """Convert a caller's graph to a Graph whose edges do not depend on its weights.
+    """Convert a caller's graph to a Graph whose edges do not depend on the weights.
 
-    A SciPy matrix is checked on the device, if there is one, and if the matrix is large enough.
+    `device` checks a large SciPy matrix; a small one, and every one if it is None, is checked on
+    the host. `symmetrize` is as in :class:`RepeatedSolver`.
     """
     check_bool("symmetrize", symmetrize)
     if has(graph, "tocsr"):

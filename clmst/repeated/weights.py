@@ -52,9 +52,9 @@ class StagedWeights:
         return self.array is not None
 
     def upload(self, graph: ReweightedGraph, queue: Queue) -> DeviceWeights:
-        """Enqueue the upload of the weights that one device needs for its part of the graph.
+        """Enqueue the upload, in `queue`, of the weights that one device needs for its part.
 
-        Weights that are on that device already are not copied.
+        `graph` is the part. Weights that are on that device already are not copied.
         """
         first, last = graph.span
         array = self.array
@@ -81,7 +81,7 @@ def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue
 def stage(
     weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool, as_given: bool = False
 ) -> StagedWeights:
-    """Check the weights for one solve, one per edge, and encode them if they are on the host.
+    """Check the weights for one solve, one per edge, and encode weights that are on the host.
 
     `keeps` is True if the caller may change a host array before the solve has ended. The array is
     then copied, unless every device copies it anyway. With `as_given`, weights of 64 bits keep
@@ -125,9 +125,9 @@ def stage(
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return `values` as a DeviceArray of one of `devices`, or None if it is not on a device.
+    """Return `values` as a DeviceArray of one of `devices`, or None for any other object.
 
-    Raise InvalidArgumentError if it is on a device in another OpenCL context.
+    Raise InvalidArgumentError for an array on a device in another OpenCL context.
     """
     for device in devices:
         try:
@@ -154,7 +154,7 @@ def closed_error() -> InvalidArgumentError:
 def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
     """Return the error for a weight that is NaN.
 
-    It names the edge, and the ends of the edge if vertices have labels.
+    The message names the edge, and the ends of the edge if vertices have labels.
     """
     return weight_keys.nan_error(f"edge {edge}{named_ends(edges, edge)}")
 
@@ -163,9 +163,9 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
     """Return how weights of a dtype are encoded that are on a device already.
 
-    They are stored without a change, so there are no encoded words on the host: the second result
-    is an empty array of words. The pair is cached by dtype, because every solve with weights of the
-    dtype needs it. Raises InvalidGraphError if the dtype is not supported.
+    Weights on a device are used without a change, so there are no encoded words on the host: the
+    second result is an empty array of words. The pair is cached by dtype, because every solve with
+    weights of the dtype needs it. Raises InvalidGraphError if the dtype is not supported.
     """
     _check_dtype(dtype)
     encoding = Encoding(dtype=dtype, stored=dtype)
@@ -182,7 +182,7 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
-    """Raise InvalidArgumentError unless there is one weight per edge."""
+    """Raise InvalidArgumentError unless an array of this shape has one weight per edge."""
     if shape != (n_edges,):
         raise InvalidArgumentError(
             f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "
@@ -206,7 +206,7 @@ class Changes:
         cls, edge_ids: Any, weights: Any, edges: Graph, *,
         dtype: np.dtype[Any], devices: Sequence[Device],
     ) -> Changes:  # fmt: skip
-        """Check the new weights, and return them.
+        """Check the new weights of the edges `edge_ids`, and return ids and weights as Changes.
 
         Arrays on the host are checked at once. Arrays on one of `devices` are checked by the
         kernels that change the weights. `dtype` is the dtype of the current weights.
@@ -266,8 +266,9 @@ class Changes:
     def encoded(self, encoding: Encoding, widen: Callable[[], Encoding]) -> tuple[Array, Encoding]:
         """Encode the new weights, which must be on the host, in the way of the current weights.
 
-        If the current key words are too narrow for a weight, call `widen`, which widens them and
-        returns their new encoding. Return the key words and the encoding.
+        `encoding` is the encoding of the current weights. If it does not hold a new weight, call
+        `widen`, which widens the current key words and returns their new encoding. Return the key
+        words and the encoding.
         """
         converted = self.converted(encoding.dtype)
         words = encoding.encode(converted)
@@ -278,10 +279,9 @@ class Changes:
         return words, encoding
 
     def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
-        """Upload the edge ids and the key words of their weights to the device.
+        """Upload the edge ids, and the key words of the new weights, to the device of `rounds`.
 
-        If the current key words on the device are too narrow for a new weight, they are widened
-        first.
+        If the current key words on the device do not hold a new weight, they are widened first.
         """
         assert rounds.present is not None
         ids, widen = self.ids, partial(rounds.widen, launch)
