@@ -35,8 +35,8 @@ _SHARE_OF_HOST = 0.25  # share of the host's memory, which the caller and the sy
 def default_limit(device: Device) -> int:
     """Return the memory limit of a stream, in bytes, for a caller that does not give one.
 
-    It is three quarters of the memory of a device that has its own memory, and a quarter of the
-    memory of a device that works in the host's memory.
+    The limit is three quarters of the memory of a device that has its own memory, and a quarter of
+    the memory of a device that works in the host's memory.
     """
     memory = device.capabilities.global_memory
     return int(memory * (_SHARE if device.capabilities.host_arrays == "copied" else _SHARE_OF_HOST))
@@ -45,13 +45,16 @@ def default_limit(device: Device) -> int:
 def host_share() -> int:
     """Return the number of bytes of the host's memory that the edges of a stream may take.
 
-    It is a quarter of the physical memory, or 0 if the size of the memory is unknown.
+    That is a quarter of the physical memory, or 0 if the size of the memory is unknown.
     """
     return int(_SHARE_OF_HOST * (physical_memory() or 0))
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the number of bytes of the device that a reduction takes per vertex, and per edge."""
+    """Return the number of bytes of the device that a reduction takes per vertex, and per edge.
+
+    `dtype` is the dtype of the weights.
+    """
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
     vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
     edge = (bytes_needed(_ALGORITHM, device.policy, 0, 1) or 0) - base
@@ -59,7 +62,10 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return the number of bytes of the device that a reduction takes, including its CSR."""
+    """Return the number of bytes of the device that a reduction takes, CSR included.
+
+    The reduction is of `n_edges` edges, with weights of a dtype, among `n_vertices` vertices.
+    """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     return a_vertex * n_vertices + an_edge * n_edges
 
@@ -69,9 +75,9 @@ def most_edges(
 ) -> int:
     """Return the maximum number of edges of a reduction within `limit` bytes of the device.
 
-    If `on_device` is True, the device keeps the edges, so it needs more bytes per edge. The host
-    then needs no memory for them. If it is False, the host's memory bounds the number as well. The
-    result is 0 if not even the vertices fit.
+    `dtype` is the dtype of the weights. If `on_device` is True, the device keeps the edges, so it
+    needs more bytes per edge. The host then needs no memory for them. If it is False, the host's
+    memory bounds the number as well. The result is 0 if not even the vertices fit.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     if on_device:
@@ -97,7 +103,8 @@ def too_small(
 ) -> NoSpaceForReductionError:
     """Return the error for a limit without space for edges of the stream beside the forest.
 
-    `limit` is in bytes, and `n_forest` is the number of edges of the forest.
+    `limit` is in bytes, and `n_forest` is the number of edges of the forest of `n_vertices`
+    vertices.
     """
     return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "

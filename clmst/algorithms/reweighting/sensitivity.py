@@ -224,10 +224,10 @@ class _Classification:
         return ends, edges
 
     def _contract(self, ends: DeviceArray, edges: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Join components by edges that are certainly in the forest, as long as that pays.
+        """Join components by edges that are certainly in the forest, until a round removes few.
 
-        The call waits for the device. Returns the ends and the (position, slot) of the candidates
-        that remain.
+        `ends` and `edges` have the ends and the (position, slot) of each candidate. The call waits
+        for the device. Returns both for the candidates that remain.
         """
         lightest, winners = self._new(self.n), self._new(self.n)
         self._each("begin_sets", self.n, self.parent, self.n)

@@ -304,7 +304,10 @@ class Contraction:
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
-        """Sort a list by source, or by (source, rank), and keep parallel edges (line 12)."""
+        """Sort a level's edges by source, or by (source, rank) if `by_rank` (line 12).
+
+        Parallel edges are kept.
+        """
         with self.launch.phase("split edges"):
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
 
