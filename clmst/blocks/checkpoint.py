@@ -23,7 +23,7 @@ _CHECK = 4  # bytes of the CRC-32 at the end of each file
 
 @dataclass(frozen=True, slots=True)
 class TaskStore:
-    """Results of tasks, each in a file of its own. Without a folder nothing is stored.
+    """Results of tasks, each in a separate file. Without a folder nothing is stored.
 
     `prefix` is the beginning of the names of the files. It tells apart the tasks of different steps
     and of different core distances.
@@ -36,8 +36,9 @@ class TaskStore:
     def opened(cls, folder: Path | None, points: Points, n_points: int) -> Self:
         """Open the folder of a checkpoint, which is created if it does not exist.
 
-        Raises InvalidArgumentError if the folder belongs to other points or to blocks of another
-        size, or cannot be created; FileFormatError if its header is damaged.
+        None as `folder` gives a store that keeps nothing. `n_points` is the number of points in a
+        block. Raises InvalidArgumentError if the folder belongs to other points or to blocks of
+        another size, or cannot be created; FileFormatError if its header is damaged.
         """
         if folder is None:
             return cls(None)
@@ -66,11 +67,11 @@ class TaskStore:
         return cls(folder)
 
     def of_step(self, prefix: str) -> TaskStore:
-        """Return the store of the tasks of a step."""
+        """Return the store of the tasks of a step, whose files begin with `prefix`."""
         return TaskStore(self.folder, prefix)
 
     def read(self, task: str) -> dict[str, Array] | None:
-        """Return the arrays that a task has stored, or None if it has stored none.
+        """Return the arrays that a task has stored, or None if nothing has been stored.
 
         Raises FileFormatError if the file is damaged.
         """

@@ -23,7 +23,7 @@ _UNDIVIDED = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoreSolver:
-    """Computes the core distances of points, of at most two blocks at once if possible.
+    """Computes the core distances of points, of at most two blocks at once in nearly all cases.
 
     More points are only given to `core_of` if they all lie around a single point, within the bound
     that other points near to it have given.
@@ -58,7 +58,7 @@ class CoreSolver:
     def solve(self, blocks: Sequence[Block]) -> Doubles:
         """Return the core distances of all points, which are divided into blocks.
 
-        They are the same, to the last bit, as those of all points at once.
+        The result is the same, to the last bit, as for all points at once.
         """
         core = np.empty(self.points.n_vertices)
         for which, block in enumerate(blocks):
@@ -76,11 +76,11 @@ class CoreSolver:
         return core
 
     def among(self, numbers: Numbers) -> Doubles:
-        """Compute the core distances of some points among themselves."""
+        """Compute the core distances of the points `numbers` among themselves."""
         return self.core_of(self.points.subset(numbers), self.min_samples)
 
     def _kept(self, task: str, compute: Callable[[], Doubles]) -> Doubles:
-        """Return the core distances of a task, which are computed unless they are stored."""
+        """Return the core distances of a task. They are computed unless the store has them."""
         kept = self.store.read(task)
         if kept is None:
             kept = {"core": compute()}
@@ -104,9 +104,9 @@ class _BlockCore:
     most: int
 
     def lowered(self) -> Doubles:
-        """Lower the upper bounds of the block's core distances until they are exact.
+        """Lower the upper bounds of the block's core distances until all are exact.
 
-        Returns them, shape (m,), in the order of the block's points.
+        Returns the core distances, shape (m,), in the order of the block's points.
         """
         groups = [np.arange(self.block.numbers.size)]
         is_first = True
@@ -134,7 +134,7 @@ class _BlockCore:
         return np.asarray(self.core[self.block.numbers])
 
     def _near(self, group: Numbers) -> tuple[Numbers, list[Numbers]]:
-        """Find the points of a group that are near to other blocks, and the points near to them.
+        """Find the points of a group that are near to other blocks, and the points of those blocks.
 
         Returns the points of the group, as positions in the block in rising order; and for each
         other block the numbers of its points that lie within a bound of one of them.
@@ -160,7 +160,11 @@ class _BlockCore:
         return self.block.numbers[found]
 
     def _compute(self, own: Numbers, around: Numbers, near: list[Numbers]) -> None:
-        """Compute core distances among some points, and lower the bounds of `own` to them."""
+        """Compute core distances among some points, and lower the bounds of `own` accordingly.
+
+        The points are `around`, the numbers of points of this block, and `near`, the numbers of
+        points of other blocks. `own` are positions in the block.
+        """
         numbers = np.sort(np.concatenate([around, *near]))
         if numbers.size < self.solver.min_samples:
             return  # only so many nearer points could lower a bound

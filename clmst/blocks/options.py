@@ -17,7 +17,7 @@ FEWEST = 2  # points in a block
 class BlockProgress:
     """How much of a solve by blocks is done.
 
-    It is passed to the `on_progress` of :class:`BlockOptions`. As text it is a short line.
+    The `on_progress` of :class:`BlockOptions` gets this object. As text it is a short line.
 
     Attributes
     ----------
@@ -120,7 +120,10 @@ class BlockOptions:
 
     @classmethod
     def of(cls, given: Any) -> BlockOptions:
-        """Convert the argument `block_points`, a number of points or options, to options."""
+        """Convert `given`, the argument `block_points`, to options.
+
+        It is a number of points or options, which are returned unchanged.
+        """
         if isinstance(given, BlockOptions):
             return given
         return cls(n_points=check_integer("block_points", given, low=FEWEST))

@@ -41,7 +41,10 @@ def divide(points: Points, most: int) -> list[Block]:
 
 
 def _halves(part: Numbers, coordinates: Doubles, n_blocks: int) -> list[Numbers]:
-    """Divide a part in two, so that `n_blocks` blocks of equal size can be made of both."""
+    """Divide a part in two, so that `n_blocks` blocks of equal size can be made of both.
+
+    `coordinates` has one coordinate of each point of the part, by which they are divided.
+    """
     middle = part.size * (n_blocks // 2) // n_blocks
     is_low = np.zeros(part.size, bool)
     is_low[np.argpartition(coordinates, middle)[:middle]] = True

@@ -52,11 +52,12 @@ class Pieces:
 
 
 def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
-    """Divide the tree of a block into pieces, where few edges are much heavier than the others.
+    """Divide the tree of a block into pieces at edges that are much heavier than most.
 
-    `edges` has shape (n - 1, 2) and contains positions of points in the block. A block that lies
-    across two clusters has a piece for each, so that the heavy edge between the clusters counts
-    only for paths between the pieces. O(n log n).
+    There are `n` points. `edges` has shape (n - 1, 2) and contains positions of points in the
+    block, and `weights` are their weights. A block that lies across two clusters has a piece for
+    each, so that the heavy edge between the clusters counts only for paths between the pieces. O(n
+    log n).
     """
     if n == 1:
         none = np.zeros((0, 2), np.int64)
@@ -75,9 +76,10 @@ def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
 def _central_points(
     n: int, edges: Numbers, weights: Doubles, parts: Numbers, large: Numbers
 ) -> Numbers:
-    """Choose a root in each of the parts `large`: a point that light edges connect to many others.
+    """Choose a root in each of the parts `large`: a point that light edges connect to many points.
 
-    That is a point of the greatest component of the part without its heaviest twentieth of edges.
+    `parts` has the part of each of `n` points, and the tree has these edges and weights. The root
+    is a point of the greatest component of the part without its heaviest twentieth of edges.
     """
     inside = parts[edges[:, 0]] == parts[edges[:, 1]]
     order = np.lexsort((weights, parts[edges[:, 0]]))
@@ -97,8 +99,9 @@ def _central_points(
 def _heaviest_between(
     n: int, edges: Numbers, weights: Doubles, roots: Numbers
 ) -> npt.NDArray[np.bool_]:
-    """Find the edges without which each tree of the block has one root, the heaviest ones.
+    """Find the heaviest edges without which each tree of the block has one of the `roots`.
 
+    There are `n` points, and the tree has these edges and weights. The result is a mask of edges.
     An additional vertex, joined to all roots by edges lighter than all others, makes cycles. The
     heaviest edge of each cycle is not in the least spanning tree.
     """
@@ -115,12 +118,12 @@ def _heaviest_between(
 def _rooted(
     n: int, edges: Numbers, weights: Doubles, is_link: npt.NDArray[np.bool_], roots: Numbers
 ) -> Pieces:
-    """Return the pieces, given their roots and the edges between them.
+    """Return the pieces, given the root of each and the edges between pieces.
 
-    `is_link` tells for each edge of the block's tree whether it joins two pieces. Without these
-    edges, each tree has one of the `roots`, which are positions in the block. A point gets the
-    piece of the root of its tree, and as its climb the weight of the heaviest edge on the path to
-    that root.
+    There are `n` points. `is_link` tells for each edge of the block's tree whether it joins two
+    pieces. Without these edges, each tree has one of the `roots`, which are positions in the block.
+    A point gets the piece of the root of its tree, and as its climb the weight of the heaviest edge
+    on the path to that root.
     """
     from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
 

@@ -54,11 +54,12 @@ def forest_by_blocks(
 
 
 def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reason: str) -> Forest:
-    """Compute the minimum spanning tree of points for which a device has too little memory.
+    """Compute the minimum spanning tree of points that do not fit the memory of a device.
 
-    There are about 8 blocks, or 64 if 8 do not fit. `reason` says why the points do not fit. Gives
-    a StreamedWarning for each size of blocks. Raises OutOfDeviceMemoryError, which begins with
-    `reason`, if blocks of neither size fit.
+    There are about 8 blocks, or 64 if 8 do not fit. `solve` computes the tree of a block on a
+    device. `reason` says why the points do not fit. Gives a StreamedWarning for each size of
+    blocks. Raises OutOfDeviceMemoryError, which begins with `reason`, if blocks of neither size
+    fit.
     """
     why = reason
     for divisor in _DIVISORS:
@@ -78,7 +79,11 @@ def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reas
 def _tree(
     points: Points, options: BlockOptions, devices: Sequence[Device | None], solve: OnDevice
 ) -> Forest:
-    """Compute the tree of points by blocks, at most one tree for each device at the same time."""
+    """Compute the tree of points by blocks, at most one tree for each device at the same time.
+
+    `options` has the size of blocks. `solve` computes the tree of a block on one of the devices,
+    where None is the default device.
+    """
 
     def trees_of(blocks: Sequence[Points]) -> Sequence[Forest]:
         if len(blocks) < 2:

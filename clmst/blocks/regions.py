@@ -37,8 +37,8 @@ class BoxArray:
     def around(cls, planes: Doubles, starts: Numbers | None = None) -> Self:
         """Return boxes around runs of points.
 
-        `planes` has shape (dimensions, m), and `starts` are the positions at which runs begin, by
-        default one run. There is a point in each run.
+        `planes` has shape (dimensions, m), and `starts` are the positions at which runs begin. None
+        means one run of all points. There is a point in each run.
         """
         at = np.zeros(1, np.int64) if starts is None else starts
         return cls(np.minimum.reduceat(planes, at, axis=1), np.maximum.reduceat(planes, at, axis=1))
@@ -52,14 +52,14 @@ class BoxArray:
         )
 
     def __getitem__(self, at: Numbers | slice) -> BoxArray:
-        """Return some of the boxes."""
+        """Return the boxes at the positions `at`, an array or a slice."""
         return BoxArray(self.low[:, at], self.high[:, at])
 
     def gaps_to(self, other: BoxArray) -> Doubles:
-        """Return how far these boxes lie from others in each dimension, 0 where ranges overlap.
+        """Return how far these boxes lie from the boxes `other` in each dimension.
 
-        The numbers of boxes must be equal, or 1 on one of both sides. Points are boxes whose `low`
-        and `high` are the same.
+        The gap is 0 where ranges overlap. The numbers of boxes must be equal, or 1 on one of both
+        sides. Points are boxes whose `low` and `high` are the same.
         """
         gaps = np.maximum(self.low - other.high, other.low - self.high)
         return np.maximum(gaps, 0.0, out=gaps)
@@ -110,7 +110,7 @@ class Cloud:
         return cls(ordered, starts, boxes, BoxArray.around(ordered)), order
 
     def points_at(self, at: Numbers) -> BoxArray:
-        """Return points as boxes of the size 0."""
+        """Return the points at the positions `at`, as boxes of the size 0."""
         planes = self.planes[:, at]
         return BoxArray(planes, planes)
 
@@ -206,8 +206,8 @@ def _boxes_around(
 ) -> Iterator[tuple[BoxArray, Doubles]]:
     """Yield boxes around near points with similar reaches, and the greatest reach in each box.
 
-    Points whose reach is more than twice the median get boxes of their own, so that few points do
-    not widen the reach of all others.
+    The points are at the positions `at` of the cloud. Points whose reach is more than twice the
+    median get boxes of their own, so that few points do not widen the reach of all others.
     """
     if not at.size:
         return

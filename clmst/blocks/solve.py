@@ -123,7 +123,11 @@ def core_distances_by_blocks(
 def _announced(
     text: str, options: BlockOptions, latest: list[BlockProgress]
 ) -> Iterator[Callable[[BlockProgress], object]]:
-    """Show the progress of work that takes long, and pass it on to the caller."""
+    """Show the progress of work that takes long, and pass the progress on to the caller.
+
+    `text` says what is being done. Yields the function that takes the progress, stores it in
+    `latest`, and calls `on_progress` of the options.
+    """
 
     def note(progress: BlockProgress) -> None:
         latest[:] = [progress]

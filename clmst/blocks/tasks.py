@@ -84,7 +84,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solver:
-    """Computes the trees of tasks, several at the same time, and stores their edges.
+    """Computes the trees of tasks, several at the same time, and stores the edges of the trees.
 
     Attributes
     ----------
@@ -107,7 +107,10 @@ class Solver:
     note: Callable[[BlockProgress], object]
 
     def solved(self, tasks: Iterable[Task], step: Step) -> Iterator[tuple[Task, FoundEdges]]:
-        """Yield each task with the edges that it finds, in the order of the tasks."""
+        """Yield each task with the edges that were found for it, in the order of the tasks.
+
+        `step` counts the tasks that are done, for the progress.
+        """
         remaining = iter(tasks)
         while batch := list(islice(remaining, self.at_once)):
             kept = [self.store.read(task.name) for task in batch]

@@ -46,8 +46,8 @@ class Piece:
 class Bounds:
     """Upper bounds of the heaviest edge on the path between the roots of each two pieces.
 
-    They come from edges that are known between pieces: `u`, `v` are the pieces, and `weights` the
-    greatest of the edge's weight and the climbs of its ends.
+    The bounds come from edges that are known between pieces: `u`, `v` are the pieces, and `weights`
+    the greatest of the edge's weight and the climbs of its ends.
     """
 
     u: list[Numbers] = field(default_factory=list)
@@ -55,15 +55,16 @@ class Bounds:
     weights: list[Doubles] = field(default_factory=list)
 
     def add(self, u: Numbers, v: Numbers, weights: Doubles) -> None:
-        """Add edges between pieces."""
+        """Add edges between the pieces `u` and `v`, with `weights` as in the attribute."""
         self.u.append(u)
         self.v.append(v)
         self.weights.append(weights)
 
     def between(self, n_pieces: int, a: Numbers, b: Numbers) -> Doubles:
-        """Return the bound for each pair of different pieces, infinite if no path is known.
+        """Return the bound for each pair of pieces (a[i], b[i]), infinite if no path is known.
 
-        O(k log k) for k known edges, and O(log n) for each pair.
+        The pieces of a pair differ, and there are `n_pieces` in all. O(k log k) for k known edges,
+        and O(log n) for each pair.
         """
         u, v = np.concatenate(self.u), np.concatenate(self.v)
         weights = np.concatenate(self.weights)
@@ -103,14 +104,20 @@ def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEd
 
 
 def _links(found: Pieces, first: int) -> tuple[Numbers, Numbers, Doubles]:
-    """Return the edges between the pieces of a block, for :meth:`Bounds.add`."""
+    """Return the edges between the pieces of a block, for :meth:`Bounds.add`.
+
+    `found` has the pieces, and `first` is the number of the first one among all pieces.
+    """
     u, v = found.links.T
     weights = np.maximum(found.link_weights, np.maximum(found.climbs[u], found.climbs[v]))
     return first + found.labels[u].astype(np.int64), first + found.labels[v], weights
 
 
 def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Piece]:
-    """Return the pieces of a block."""
+    """Return the pieces of block number `which`, given their division in `found`.
+
+    `points` are all points.
+    """
     core, pieces = points.core_distances, []
     for label in range(found.n_pieces):
         own, cloud = np.flatnonzero(found.labels == label), block.cloud
@@ -124,7 +131,10 @@ def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Pie
 
 
 def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iterator[FoundEdges]:
-    """Yield the edges between pieces of different blocks that may be in the tree of all points."""
+    """Yield the edges between pieces of different blocks that may be in the tree of all points.
+
+    `bounds` has what is known of the paths between pieces, and `solver` computes the edges.
+    """
     points = solver.points
     a, b, least = _pairs(points, pieces)
     is_probed = np.zeros(a.size, bool)
@@ -157,8 +167,8 @@ def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iter
 def _pairs(points: Points, pieces: list[Piece]) -> tuple[Numbers, Numbers, Doubles]:
     """Return all pairs of pieces of different blocks, the pairs with the least bounds first.
 
-    The third array has a lower bound of the weights of the edges between the pieces of each pair.
-    O(p**2 log p) for p pieces.
+    `points` are all points. The third array has a lower bound of the weights of the edges between
+    the pieces of each pair. O(p**2 log p) for p pieces.
     """
     boxes = BoxArray.joined([piece.cloud.box for piece in pieces])
     block = np.array([piece.block for piece in pieces])
@@ -175,7 +185,7 @@ def _pairs(points: Points, pieces: list[Piece]) -> tuple[Numbers, Numbers, Doubl
 
 
 def _first_of_each(n_pieces: int, a: Numbers, b: Numbers) -> Numbers:
-    """Return the positions of the pairs that are the first pair of one of their pieces."""
+    """Return the positions of the pairs (a[i], b[i]) that are the first pair of either piece."""
     first = np.full(n_pieces, a.size)
     np.minimum.at(first, a, np.arange(a.size))
     np.minimum.at(first, b, np.arange(b.size))
@@ -183,10 +193,11 @@ def _first_of_each(n_pieces: int, a: Numbers, b: Numbers) -> Numbers:
 
 
 def _probe(points: Points, pieces: list[Piece], a: int, b: int) -> tuple[Numbers, Numbers, Doubles]:
-    """Find an edge between two pieces that bounds the path between their roots, as a known edge.
+    """Find an edge between the pieces `a` and `b`, as a bound for the path between their roots.
 
-    It is the best edge between some points of each piece: those for which the distance to the box
-    of the other piece, the climb and the core distance are small.
+    The result is a known edge as for :meth:`Bounds.add`. It is the best edge between some points of
+    each piece: points for which the distance to the box of the other piece, the climb and the core
+    distance are small.
     """
     one, other = pieces[a], pieces[b]
     u, v = _likely_ends(points, one, other), _likely_ends(points, other, one)
@@ -198,7 +209,7 @@ def _probe(points: Points, pieces: list[Piece], a: int, b: int) -> tuple[Numbers
 def _likely_ends(points: Points, piece: Piece, other: Piece) -> Numbers:
     """Return up to `_PROBED` points of a piece that light edges may join to another piece.
 
-    They are in the leaves that are the nearest to the other piece.
+    The points are in the leaves that are the nearest to the other piece.
     """
     cloud, box = piece.cloud, other.cloud.box
     by_leaf = points.least_distances(cloud.leaves.gaps_to(box))
@@ -212,7 +223,7 @@ def _likely_ends(points: Points, piece: Piece, other: Piece) -> Numbers:
 def _near_parts(
     points: Points, one: Piece, other: Piece, least: float, between: float
 ) -> tuple[Numbers, Numbers]:
-    """Find the points of two pieces between which an edge may be in the tree of all points.
+    """Find the points of two pieces, `one` and `other`, that an edge of the whole tree may join.
 
     `least` is a lower bound of the weights of edges between the pieces, and `between` an upper
     bound of the heaviest edge on the path between their roots. Returns positions in both pieces.
@@ -225,7 +236,10 @@ def _near_parts(
 
 
 def _task(name: str, one: Piece, other: Piece, u: Numbers, v: Numbers) -> Task:
-    """Return the task of finding the edges between some points of two pieces."""
+    """Return the task `name` of finding the edges between some points of two pieces.
+
+    `u` are positions in the piece `one`, and `v` in the piece `other`.
+    """
     numbers = np.concatenate([one.numbers[u], other.numbers[v]])
     order = np.argsort(numbers)
     return Task(name, numbers[order], is_of_one=order < u.size)
@@ -236,8 +250,8 @@ def _near_points(
 ) -> tuple[Numbers, Doubles]:
     """Find the points of a piece whose reach may contain points of another piece.
 
-    The reach of a point is the greater of its climb and `between`. Returns their positions in the
-    piece, and their reaches.
+    The reach of a point is the greater of its climb and `between`. Points whose reach is below
+    `least` are left out. Returns the positions of the points in the piece, and their reaches.
     """
     reaches = np.maximum(piece.climbs, between)
     allowed = np.where(reaches >= least, reaches, -np.inf)

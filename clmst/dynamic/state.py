@@ -150,7 +150,10 @@ class State:
         return self.columns.copied(max(needed, 2 * self.columns.capacity), slice(0, self.n_rows))
 
     def compacted(self) -> State:
-        """Return the state without deleted rows if they are more than half of all, else itself."""
+        """Return the state without deleted rows if they are more than half of all rows.
+
+        Otherwise return the state itself.
+        """
         if 2 * self.n_present >= self.n_rows:
             return self
         kept = self.present_rows()

@@ -66,7 +66,10 @@ class WeightTypeError(InvalidGraphError, TypeError):
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Return True if clmst and NetworkX give the same result, otherwise the reason as a text."""
+    """Return True if clmst and NetworkX give the same result, otherwise the reason as a text.
+
+    `name` is the function of NetworkX, and `args` and `kwargs` are the arguments of its call.
+    """
     G = _graph(args, kwargs)
     if not stores_its_edges(G):
         return f"the class {type(G).__name__} has its own way to list neighbours"
@@ -84,7 +87,8 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if clmst is likely to be faster than NetworkX, otherwise the reason as a text.
 
-    The reason may also be that clmst cannot compute the result, for example without a device.
+    `name` is the function of NetworkX, and `args` and `kwargs` are the arguments of its call. The
+    reason may also be that clmst cannot compute the result, for example without a device.
     """
     G = _graph(args, kwargs)
     if not route.pays_for_networkx(len(G)):
@@ -116,7 +120,7 @@ def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _argument(
     name: str, position: int, args: tuple[Any, ...], kwargs: dict[str, Any], default: Any
 ) -> Any:
-    """Return an argument of a call, which may be given by position or by name."""
+    """Return the argument `name` of a call, given by position or by name, else `default`."""
     return args[position] if position < len(args) else kwargs.get(name, default)
 
 
@@ -135,7 +139,10 @@ def _device(device: Any) -> Any:
 
 
 def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
-    """Create the function `name` of NetworkX, which returns a spanning tree as a graph."""
+    """Create the function `name` of NetworkX, which returns a spanning tree as a graph.
+
+    With `maximum` it is a maximum spanning tree.
+    """
 
     def tree(
         G: Any,
@@ -166,8 +173,9 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
 def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...]]]:
     """Create the function `name` of NetworkX, which yields the edges of a spanning tree.
 
-    The function computes the whole tree when it is called. Only the error for a NaN is raised
-    later, when the first edge is requested, as in NetworkX.
+    With `maximum` it is a maximum spanning tree. The function computes the whole tree when it is
+    called. Only the error for a NaN is raised later, when the first edge is requested, as in
+    NetworkX.
     """
 
     def edges(  # noqa: PLR0917 - NetworkX's signature
@@ -193,7 +201,7 @@ def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...
 
 
 def _called(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    """Give a function its public name and docstring."""
+    """Give a function a public name and a docstring, and return the function."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -206,7 +214,7 @@ maximum_spanning_edges = _edges("maximum_spanning_edges", maximum=True)
 
 
 def _raising(error: Exception) -> Iterator[tuple[Any, ...]]:
-    """Return an iterator that raises an error when its first item is requested."""
+    """Return an iterator that raises an error when the first item is requested."""
     raise error
     yield
 
@@ -221,9 +229,9 @@ def _check_algorithm(algorithm: str) -> None:
 
 
 def _is_unique(weighted: WeightedEdges) -> bool:
-    """Return whether all of NetworkX's algorithms would find the same forest.
+    """Return whether all of NetworkX's algorithms would find the same forest of weighted edges.
 
-    This is the case if all weights are different finite numbers.
+    They would if all weights are different finite numbers.
     """
     array = weighted.array
     return array is not None and bool(np.isfinite(array).all()) and weighted.all_differ
@@ -232,10 +240,10 @@ def _is_unique(weighted: WeightedEdges) -> bool:
 def _positions(
     graph: GraphReading, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
 ) -> Any:
-    """Solve a graph, and return the positions of the forest's edges.
+    """Solve a graph with the weights of `weighted`, and return the positions of the forest's edges.
 
-    If `ignore_nan` is True, edges whose weight is NaN are left out. Otherwise InvalidGraphError is
-    raised, and names the first of these edges.
+    `maximum` asks for the maximum forest. If `ignore_nan` is True, edges whose weight is NaN are
+    left out. Otherwise InvalidGraphError is raised, and names the first of these edges.
     """
     if weighted.array is None:
         _check_numbers(graph, weighted)
@@ -249,7 +257,7 @@ def _positions(
 
 
 def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
-    """Raise WeightTypeError for the first weight that is not a number."""
+    """Raise WeightTypeError for the first weight in `weighted` that is not a number."""
     for position, value in enumerate(weighted.values):
         try:
             is_nan(value)

@@ -23,7 +23,7 @@ from clmst.core.weight_keys import Array, first_nan
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedEdges:
-    """Edges and their weights, solved with the order that NetworkX gives to equal weights.
+    """Edges with weights, solved with the order that NetworkX gives to equal weights.
 
     NetworkX sorts edges stably by weight, starting from the order of ``G.edges``. clmst orders
     edges of equal weight by their ends, which may be another order. The solve therefore uses the
@@ -76,7 +76,7 @@ class WeightedEdges:
     def all_differ(self) -> bool:
         """Whether all edges have different weights, in O(m log m).
 
-        It is False if the weights are Python objects, which are not compared.
+        The answer is False if the weights are Python objects, which are not compared.
         """
         if self.array is None:
             return False
@@ -86,7 +86,7 @@ class WeightedEdges:
     def forest(self, *, maximum: bool, device: Any) -> Array:
         """Return the positions of the forest's edges in Kruskal's order.
 
-        Edges with NaN are left out.
+        `maximum` asks for the maximum forest. Edges with NaN are left out.
         """
         order, graph = self._in_order(maximum)
         forest = api.minimum_spanning_forest(graph, device=device)
@@ -95,9 +95,9 @@ class WeightedEdges:
         return order[is_chosen]
 
     def _in_order(self, maximum: bool) -> tuple[Array, Graph]:
-        """Return the edges without NaN in Kruskal's order, and a graph with their ranks as weights.
+        """Return the edges without NaN in Kruskal's order, and a graph with ranks as weights.
 
-        Both are computed once.
+        `maximum` says whether heavier edges come first. Positions and graph are computed once.
         """
         if maximum not in self._ranked:
             m = self.edges.n_edges
@@ -114,7 +114,10 @@ class WeightedEdges:
         return self._ranked[maximum]
 
     def _order(self, numbers: Array, maximum: bool) -> Array:
-        """Return the order in which Kruskal's algorithm processes the given edges."""
+        """Return the order in which Kruskal's algorithm processes the edges `numbers`.
+
+        `maximum` says whether heavier edges come first. The result has positions in `numbers`.
+        """
         if self.array is not None:
             return stable_order(self.array[numbers], descending=maximum)
         values = [self.values[k] for k in numbers.tolist()]
@@ -135,8 +138,8 @@ class ConvertedGraph:
 
     NetworkX keeps this object in its cache until a method of the graph changes the graph. Other
     changes do not clear the cache, for example an attribute that is set in place, or an edge added
-    to the graph of a view. The object therefore does not copy anything. It refers to the graph, and
-    every call reads the graph's present state.
+    to the graph of a view. The object therefore does not copy anything. The object refers to the
+    graph, and every call reads the graph's present state.
     """
 
     __networkx_backend__ = "clmst"
@@ -176,8 +179,8 @@ class ConvertedGraph:
 def _outline(G: Any) -> Any:
     """Return the nodes, and the number of neighbours and the last neighbour of each node.
 
-    Return None if the edges may change without NetworkX's cache noticing. This holds for three
-    kinds of graphs. The graph below a view, which has the attribute ``_graph``, may change.
+    Return None if the edges may change without NetworkX's cache noticing. Three kinds of graphs are
+    of that sort. The graph below a view, which has the attribute ``_graph``, may change.
     ``get_edge_data`` of a multigraph returns its own dictionaries. A subclass may have methods of
     its own. For any other graph, NetworkX's methods clear the cache. Code that writes to ``G._adj``
     does not, but the outline detects most of these changes.
@@ -192,7 +195,7 @@ def _outline(G: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphReading:
-    """The edges of a graph as one call found them, and the solver's graphs built from them.
+    """The edges of a graph as one call found them, and the solver's graphs of these edges.
 
     The attributes of the graph, nodes and edges stay in the graph's own dictionaries and are read
     when they are needed.
@@ -203,7 +206,7 @@ class GraphReading:
     _weighted: dict[Any, WeightedEdges] = field(default_factory=dict)
 
     def weighted(self, weight: Any) -> WeightedEdges:
-        """Return the edges with the present values of an attribute as their weights.
+        """Return the edges, with the present values of the attribute `weight` as weights.
 
         The values are always read. If all values are the same as in an earlier call, the ranks and
         the solver's graph of that call are used again.
@@ -247,7 +250,10 @@ class GraphReading:
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
-        """Return edges as NetworkX's tuples: the ends, then key and attributes if wanted."""
+        """Return the edges at `positions` as NetworkX's tuples: the ends, then keys and attributes.
+
+        Keys of multigraphs are included if `keys`, and attributes if `data`.
+        """
         edges = self.edges
         columns = [
             chosen(edges.labels, edges.u[positions]),
@@ -262,7 +268,7 @@ class GraphReading:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the cyclic garbage collector during a ``with`` statement.
+    """Pause the cyclic garbage collector during a ``with`` statement, which gets None.
 
     Everything that is created in the meantime is kept, so the collector would only waste time on
     it.
@@ -277,7 +283,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def convert_from_nx(G: Any, **_: Any) -> Any:
-    """Wrap an undirected NetworkX graph in a :class:`ConvertedGraph`, without reading it.
+    """Wrap the undirected NetworkX graph `G` in a :class:`ConvertedGraph`, without reading it.
 
     Arguments that name attributes are ignored, because all attributes stay available. A directed
     graph is returned unchanged, because only core numbers are computed for directed graphs.
@@ -302,10 +308,10 @@ _BLOCK = 512
 
 
 def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
-    """Return copies of the dicts at `positions`, in that order. No position may occur twice.
+    """Return copies of the dicts of `data` at `positions`, in that order.
 
-    The dicts are copied in the order of the list, because neighbours in the list are more often
-    close together in memory. Raise TypeError if one of them is not a dict.
+    No position may occur twice. The dicts are copied in the order of the list, because neighbours
+    in the list are more often close together in memory. Raise TypeError if an item is not a dict.
     """
     wanted = np.zeros(len(data), np.bool_)
     wanted[positions] = True
@@ -319,10 +325,11 @@ def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
 
 
 def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list[dict[Any, Any]]:
-    """Return a dict for each vertex that maps each neighbour to the attributes of the edge to it.
+    """Return a dict for each vertex that maps each neighbour to the attributes of the edge between.
 
-    Neighbours are in the order of the edges. The dicts of both ends of an edge contain the same
-    object of `data`.
+    `labels` are the names of the vertices, and edge i is (u[i], v[i]) with the attributes
+    ``data[i]``. Neighbours are in the order of the edges. The dicts of both ends of an edge contain
+    the same object of `data`.
     """
     rows: list[dict[Any, Any]] = [{} for _ in labels]
     all_rows = np.fromiter(rows, object, len(rows))

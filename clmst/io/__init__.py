@@ -181,8 +181,9 @@ def read_rows(
 ) -> Array | Points | DenseGraph:
     """Read points as :func:`read_points` does, but return a table as a NumPy array.
 
-    The array has one row for each point. A TSPLIB file is not a table, so it still gives Points or
-    a DenseGraph. `metric` matters only for TSPLIB.
+    `path`, `format`, `metric` and `columns` are as there, and may be None. The array has one row
+    for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph. `metric`
+    matters only for TSPLIB.
     """
     path = check_file("path", path, "read")
     columns = check_names(columns)
@@ -297,10 +298,10 @@ def read_forest(
     format: str | None = None,  # noqa: A002
     symmetrize: bool = False,
 ) -> Forest:
-    r"""Read a forest from a file, and find its edges in `graph`.
+    r"""Read a forest from a file, and find the edges of the forest in `graph`.
 
-    If the file has edge ids (npz and Parquet), they identify the edges. Otherwise the two endpoints
-    and the weight do. Every format that holds a graph can hold a forest.
+    If the file has edge ids (npz and Parquet), the ids identify the edges. Otherwise the two
+    endpoints and the weight do. Every format that holds a graph can hold a forest.
 
     Parameters
     ----------

@@ -44,9 +44,9 @@ class Codec:
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
-        """Turn errors of the decoder in the body into :class:`FileFormatError`.
+        """Turn errors of the decoder in the body of a ``with`` into :class:`FileFormatError`.
 
-        Errors of the system, as when a disk fails, pass unchanged.
+        Yields None. Errors of the system, as when a disk fails, pass unchanged.
         """
         try:
             yield
@@ -67,7 +67,7 @@ class _Streams:
     """A reader of a compressed file that consists of one or more compressed streams.
 
     Python's own readers of bzip2 and xz files treat whatever follows the last stream as the end of
-    the file, even if it is not compressed data. This one raises.
+    the file, even if it is not compressed data. This reader raises FileFormatError instead.
     """
 
     def __init__(self, file: BinaryIO, new: Callable[[], Any], padding: bytes = b"") -> None:
@@ -94,7 +94,7 @@ class _Streams:
 
 
 def _zstd(file: BinaryIO, mode: str) -> Any:
-    """Return a reader of Zstandard data if `mode` is "r", or a writer if it is "w"."""
+    """Return a reader of the Zstandard file `file` if `mode` is "r", or a writer for "w"."""
     if find_spec("compression"):
         zstd: Any = optional_import("compression.zstd", extra="frames")
         return _Streams(file, zstd.ZstdDecompressor) if mode == "r" else zstd.ZstdFile(file, "wb")
@@ -104,7 +104,7 @@ def _zstd(file: BinaryIO, mode: str) -> Any:
 
 
 class _Unclosed(io.RawIOBase):
-    """A file that stays open when a stream that wraps it is closed."""
+    """A file that stays open when a stream around the file is closed."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -155,6 +155,6 @@ CODECS: tuple[Codec, ...] = (
 
 
 def codec_of(path: Path) -> Codec | None:
-    """Return the codec for the suffix of a file's name, or None if the file is not compressed."""
+    """Return the codec for the suffix of `path`, or None if the file is not compressed."""
     suffix = path.suffix.lower()
     return next((one for one in CODECS if one.suffix == suffix), None)

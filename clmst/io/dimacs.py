@@ -80,7 +80,7 @@ class _Arcs(EdgeText):
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a graph from a DIMACS or SteinLib file. Missing weights are 1.
+    """Read a graph from the DIMACS or SteinLib file `source`. Missing weights are 1.
 
     For a file of the shortest path challenge, one of two opposite arcs is dropped at once. If it
     turns out that some arcs do not have an opposite arc, the file is read again without that.
@@ -97,7 +97,10 @@ def read(source: SourceFile) -> Graph:
 
 
 def _first_word(stream: BinaryIO) -> bytes:
-    """Return the first word of the first line that is not a comment."""
+    """Return the first word of the first line of a stream that is not a comment.
+
+    The stream is at its beginning before and after the call.
+    """
     words: list[bytes] = []
     while (not words or words[0].startswith(b"c")) and (line := stream.readline(_LONGEST_LINE)):
         words = line.removeprefix(codecs.BOM_UTF8).split(None, 1)
@@ -106,7 +109,10 @@ def _first_word(stream: BinaryIO) -> bytes:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write both arcs of every edge, so that readers of directed graphs see an undirected graph."""
+    """Write both arcs of every edge, so that readers of directed graphs see an undirected graph.
+
+    `listing` has the edges, and `stream` is the open file.
+    """
     u, v, weights = listing.rows_from_one()
     stream.write(b"p sp %d %d\n" % (listing.n_vertices, 2 * u.size))
     write_rows(stream, "a %d %d %r\na %d %d %r\n", u, v, weights, v, u, weights)
@@ -117,7 +123,7 @@ _GRAPH = "graph"
 
 
 def read_steinlib(source: SourceFile) -> Graph:
-    """Read the graph section of a SteinLib file. Missing weights are 1."""
+    """Read the graph section of the SteinLib file `source`. Missing weights are 1."""
     return _Sections.read(source).graph()
 
 
@@ -133,12 +139,19 @@ class _Sections(EdgeText):
         self._section = ""  # its name in lower case; empty outside sections
 
     def add_plain(self, text: bytes) -> bool:
-        """Collect a block that contains only edges, if it lies inside the graph section."""
+        """Collect `text`, a block that contains only edges, if the block is in the graph section.
+
+        Return whether it was collected.
+        """
         is_inside = self._section == _GRAPH and "nodes" in self._sizes
         return is_inside and not text[:1].isdigit() and super().add_plain(text)
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
-        """Keep the edges of the graph section, and follow the section keywords on other lines."""
+        """Return the lines of `text` with all lines empty except edges of the graph section.
+
+        The keywords of sections on other lines are followed. `line` is the number of the first
+        line.
+        """
         lines = text.split(b"\n")
         for at, one in enumerate(lines):
             word = "".join(words_of(one)[:1])
@@ -199,7 +212,10 @@ class _Sections(EdgeText):
 
 
 def write_steinlib(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write the graph section of a SteinLib file, with every edge once."""
+    """Write the graph section of a SteinLib file, with every edge once.
+
+    `listing` has the edges, and `stream` is the open file.
+    """
     u, v, weights = listing.rows_from_one()
     stream.write(b"33D32945 STP File, STP Format Version 1.0\n\nSECTION Graph\n")
     stream.write(b"Nodes %d\nEdges %d\n" % (listing.n_vertices, u.size))
@@ -222,9 +238,9 @@ class _OppositeArcs:
 
     If `leaves_out` is set, arcs from the greater to the lesser vertex that are not joined are
     dropped, in the expectation that their opposites are elsewhere in the file. :attr:`are_paired`
-    tells at the end whether each of them had an opposite arc of equal weight. It compares sums of
-    hashes with random keys of this process, so a file whose arcs are not paired passes with a
-    probability of 2**-64.
+    tells at the end whether each of them had an opposite arc of equal weight. The attribute
+    compares sums of hashes with random keys of this process, so a file whose arcs are not paired
+    passes with a probability of 2**-64.
     """
 
     def __init__(self) -> None:
@@ -240,8 +256,10 @@ class _OppositeArcs:
     def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
         """Yield the arcs of a block that are kept.
 
-        An arc and its opposite usually stand in two rows, an even one and the next. If a block ends
-        in an even row, its arc is held back until the next block, which may have the opposite.
+        Arc i of the block leads from ``u[i]`` to ``v[i]``, with the weight ``w[i]``; None as `w`
+        means that weights are missing. An arc and its opposite are expected in two rows, an even
+        one and the next. If a block ends in an even row, its arc is held back until the next block,
+        which may have the opposite.
         """
         if self._held and u.size:
             following = u[:1], v[:1], None if w is None else w[:1]
@@ -253,14 +271,14 @@ class _OppositeArcs:
         yield self._kept(u[:even], v[:even], None if w is None else w[:even])
 
     def held_back(self) -> Iterator[Arcs]:
-        """Yield the arc that was held back at the end of the file, if it is kept."""
+        """At the end of the file, yield the arc that was held back, if that arc is kept."""
         for arc in self._held:
             yield self._kept(*arc)
 
     def _kept_across(self, first: Arcs, second: Arcs) -> Iterator[Arcs]:
-        """Yield the arcs that are kept of the last arc of one block and the first of the next.
+        """Yield which of two arcs are kept: `first`, the last of a block, and `second`, the next.
 
-        Their weights may have different dtypes, so they are compared as Python numbers.
+        The weights may have different dtypes, so they are compared as Python numbers.
         """
         if first[0][0] == second[1][0] and first[1][0] == second[0][0]:
             w = first[2]
@@ -289,8 +307,9 @@ class _OppositeArcs:
 def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
     """Join opposite arcs in rows 2 k and 2 k + 1.
 
-    Returns a mask of the rows that are kept, a mask of the rows that are in pairs, and the weights,
-    in which the first row of a pair has the minimum of both.
+    Arc i leads from ``u[i]`` to ``v[i]``, with the weight ``w[i]``. Returns a mask of the rows that
+    are kept, a mask of the rows that are in pairs, and the weights, in which the first row of a
+    pair has the minimum of both. The weights are None if `w` is None.
     """
     end = u.size - u.size % 2
     first, second = slice(0, end, 2), slice(1, end, 2)
@@ -306,7 +325,10 @@ def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | 
 
 
 def _hashes(lesser: Array, greater: Array, w: Array | None) -> Array:
-    """Return a 64-bit hash of each edge with its weight. Arithmetic wraps around."""
+    """Return a 64-bit hash of each edge (lesser[i], greater[i]) with the weight ``w[i]``.
+
+    None as `w` means that weights are missing. Arithmetic wraps around.
+    """
     keys = _secret_keys()
     hashes = lesser.astype(np.uint64) * keys[0]
     hashes ^= hashes >> _HALF

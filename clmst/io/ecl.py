@@ -24,7 +24,7 @@ _HEADER_BYTES = 8
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a graph from an ECL file. Missing weights are 1.
+    """Read a graph from the ECL file `source`. Missing weights are 1.
 
     If the matrix is not symmetric, it is read as a SciPy matrix would be: the two directions of an
     edge are one edge, with the lesser weight.
@@ -47,7 +47,11 @@ def read(source: SourceFile) -> Graph:
 
 
 def _check_length(n: int, m: int, size: int) -> bool:
-    """Return whether a file of `size` bytes has weights. Raises if the size fits neither case."""
+    """Return whether a file of `size` bytes has weights.
+
+    It declares `n` vertices and `m` CSR entries. Raises FileFormatError if the size fits neither a
+    file with weights nor a file without weights.
+    """
     plain = _HEADER_BYTES + 4 * (n + 1 + m)
     if size not in (plain, plain + 4 * m):
         raise FileFormatError(
@@ -58,7 +62,7 @@ def _check_length(n: int, m: int, size: int) -> bool:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write an ECL graph with weights.
+    """Write the graph in `listing` to `stream` as an ECL graph with weights.
 
     Raises :class:`InvalidArgumentError` if the weights are not integers of 32 bits, or if there are
     2**31 or more vertices or CSR entries, which other programs would read as negative.
@@ -75,7 +79,8 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 def write_csr(indptr: Array, indices: Array, weights: Array, stream: BinaryIO) -> None:
     """Write the arrays of a symmetric CSR that has neither self-loops nor parallel edges.
 
-    The arguments are not checked. :func:`write` takes any graph.
+    `indptr`, `indices` and `weights` are not checked. `stream` is the open file. :func:`write`
+    takes any graph.
     """
     stream.write(np.array([indptr.size - 1, indices.size], _UNSIGNED).tobytes())
     for array, dtype in ((indptr, _UNSIGNED), (indices, _UNSIGNED), (weights, _SIGNED)):

@@ -55,7 +55,7 @@ class _Lines(EdgeText):
         self._n_vertices: Word | None = None  # the first line of an algs4 header
 
     def begin(self, text: bytes) -> None:
-        """Keep the first line, which may be a comment of clmst's own.
+        """Keep the first line of `text`, which may be a comment of clmst's own.
 
         Raises :class:`FileFormatError` for a Matrix Market file, which would otherwise be misread:
         its banner looks like a comment, and its line of sizes like an edge.
@@ -65,12 +65,15 @@ class _Lines(EdgeText):
             raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
 
     def comment_before_edges(self, text: bytes) -> None:
-        """Take the number of edges from SNAP's header, if the comment is one."""
+        """Take the number of edges from the comment `text` if it is SNAP's header."""
         if counts := _SNAP_COUNTS.match(text):
             self.least_edges = int(counts[2])
 
     def header(self, line: int, words: list[str]) -> bool:
-        """Take a line of the header of algs4, and return whether it was one."""
+        """Take a line of the header of algs4. Return whether the line was one.
+
+        `line` is the number of the line, and `words` are its words.
+        """
         if self.declared is None and self._n_vertices is None and words[0][:1].isalpha():
             rule = "is not a vertex number; a table with a header row is of format csv"
             raise word_error((line, words[0]), rule)
@@ -97,7 +100,7 @@ class _Lines(EdgeText):
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a graph from an edge list.
+    """Read a graph from the edge list `source`.
 
     Missing weights are 1. Of parallel edges the lightest is kept.
     """
@@ -108,7 +111,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest, whose ends are the caller's vertex numbers."""
+    """Read the edges of a forest from `source`. The ends are the caller's vertex numbers."""
     lines = _Lines.read(source)
     u, v, weights = lines.arrays()
     n_occurring = rank(u, v)[2].size
@@ -122,11 +125,11 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
-    """Check the counts of a header that clmst wrote, and return its number of vertices.
+    """Check the counts of a header that clmst wrote, and return the number of vertices in it.
 
-    Returns None if the comment is not a header of clmst. Raises :class:`FileFormatError` if the
-    counts are missing or wrong. For a forest the number of vertices is not compared, because the
-    file does not list isolated vertices.
+    `n_vertices` and `n_edges` are the counts of the file's lines. Returns None if the comment is
+    not a header of clmst. Raises :class:`FileFormatError` if the counts are missing or wrong. For a
+    forest the number of vertices is not compared, because the file does not list isolated vertices.
     """
     if not comment.startswith(_HEADER):
         return None
@@ -146,7 +149,10 @@ def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write every edge once, with the caller's vertex numbers if the graph has integer labels."""
+    """Write every edge once, with the caller's vertex numbers if the graph has integer labels.
+
+    `listing` has the edges, and `stream` is the open file.
+    """
     sizes = f"{listing.n_vertices} vertices and {listing.u.size} edges"
     header = f"clmst graph: {sizes} as u v weight; an isolated vertex is u u 0"
     stream.write(f"# {listing.headline or header}\n".encode())
@@ -163,7 +169,7 @@ OF_CSV, OF_TSV = ",;\t", "\t,;"  # possible separators of fields, the default fi
 
 
 class Head:
-    """The first two lines of a table, which tell whether it has a header row, and the column names.
+    """The first two lines of a table: whether there is a header row, and the column names.
 
     The fields of all lines are separated by the first of `separators` that occurs on the first
     line.
@@ -182,7 +188,7 @@ class Head:
         )
 
     def fields(self, line: bytes) -> list[str]:
-        """Split a line at the separator and return its fields, without surrounding spaces.
+        """Split a line at the separator. Return the fields without surrounding spaces.
 
         Raises :class:`FileFormatError` if the line is not UTF-8, or is not a row of CSV.
         """
@@ -198,10 +204,10 @@ class Head:
         return [name.strip() for name in row] or [""]
 
     def is_plain(self, columns: Columns) -> bool:
-        """Return whether the fast reader of integer edges can read the table.
+        """Return whether the fast reader of integer edges can read these columns of the table.
 
-        It can if all columns are needed in their order, and if the ids in the first row are
-        integers.
+        The answer is True if all columns are needed in their order, and if the ids in the first row
+        are integers.
         """
         simple = columns.names == self.names and self.separator != ";" and not self.has_mark
         ends = self.second.decode(errors="replace").strip("\r\n").split(self.separator)[:2]
@@ -211,11 +217,11 @@ class Head:
 def read_csv(
     source: SourceFile, columns: Sequence[Any] | None = None, separators: str = OF_CSV
 ) -> Graph:
-    """Read a graph from a CSV file.
+    """Read a graph from the CSV file `source`.
 
-    `columns` are the names of source, target and, optionally, weight. A file without a header row
-    is read as an edge list. pandas is needed if ids are text, or if the file has more columns than
-    are read.
+    `columns` are the names of source, target and, optionally, weight. None means the usual names.
+    `separators` are the characters that may separate fields. A file without a header row is read as
+    an edge list. pandas is needed if ids are text, or if the file has more columns than are read.
     """
     head = Head(source.stream, separators)
     if not head.is_header and columns is None:
@@ -227,7 +233,10 @@ def read_csv(
 
 
 def read_csv_forest(source: SourceFile, separators: str = OF_CSV) -> ForestEdges:
-    """Read the edges of a forest from a CSV file, whose ends are the caller's vertex names."""
+    """Read the edges of a forest from the CSV file `source`. The ends are the caller's names.
+
+    `separators` are the characters that may separate fields.
+    """
     head = Head(source.stream, separators)
     if not head.is_header:
         return read_forest(source)
@@ -271,10 +280,11 @@ class _PlainRows(EdgeText):
 
 
 def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEdges:
-    """Read the rows of any table with pandas, and number the vertices.
+    """Read the rows of the table `source` with pandas, and number the vertices.
 
-    All columns are read, even those that are not needed, since pandas does not count the fields of
-    a row if it is asked for only some of them.
+    `head` has the names of all columns, and `columns` are the ones wanted. All columns are read,
+    even those that are not needed, since pandas does not count the fields of a row if it is asked
+    for only some of them.
     """
     pandas = optional_import("pandas", extra="frames")
     with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):
@@ -304,7 +314,8 @@ def _exact_floats(pandas: Any) -> dict[str, Any]:
 def write_csv(listing: FileEdges, stream: BinaryIO, separator: str = OF_CSV[0]) -> None:
     """Write a header row and every edge once.
 
-    The ends are the caller's labels if all are integers or all are text, else vertex numbers.
+    `listing` has the edges, and `stream` is the open file. Fields are separated by `separator`. The
+    ends are the caller's labels if all are integers or all are text, else vertex numbers.
     """
     u, v, weights = listing.named_rows(takes_text=True)
     stream.write(separator.join([SOURCE, TARGET, WEIGHT]).encode() + b"\n")
@@ -322,5 +333,8 @@ def write_csv(listing: FileEdges, stream: BinaryIO, separator: str = OF_CSV[0]) 
 
 
 def write_tsv(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write as :func:`write_csv` does, with tabs in place of commas."""
+    """Write edges as :func:`write_csv` does, with tabs in place of commas.
+
+    `listing` has the edges, and `stream` is the open file.
+    """
     write_csv(listing, stream, OF_TSV[0])

@@ -41,8 +41,8 @@ _FRACTION = re.compile(rb"[.eEnNiI]")
 class EdgeText:
     """A reader that collects the edges of a text file block by block.
 
-    A format is a subclass. Its class attributes say how a line is split into fields. Its methods
-    say what comes before the first edge and which lines are not edges.
+    A format is a subclass. The class attributes of the subclass say how a line is split into
+    fields. Its methods say what comes before the first edge and which lines are not edges.
     """
 
     first_vertex: ClassVar[int] = 1  # the first number in the file, 0 or 1; 0 in `arrays`
@@ -63,14 +63,14 @@ class EdgeText:
 
     @classmethod
     def read(cls, source: SourceFile) -> Self:
-        """Read a text file to its end.
+        """Read the text file `source` to the end.
 
         Raises :class:`FileFormatError` at the first wrong line.
         """
         return cls(source).gathered()
 
     def gathered(self) -> Self:
-        """Read all blocks of the file, and return this object with their edges."""
+        """Read all blocks of the file, and return this object with the edges of all blocks."""
         for first, block in blocks(self._source.stream):
             if first == 1:
                 self.begin(block)
@@ -83,18 +83,19 @@ class EdgeText:
     # ----------------------------------------------------- what a format says
 
     def begin(self, text: bytes) -> None:
-        """Look at the first block of the file.
+        """Look at `text`, the first block of the file.
 
         Subclasses override this to check how the file begins.
         """
 
     def comment_before_edges(self, text: bytes) -> None:
-        """Look at a comment that stands before the first edge."""
+        """Look at `text`, a comment that stands before the first edge."""
 
     def header(self, line: int, words: list[str]) -> bool:
-        """Take a line before the first edge, and return whether it belongs to the header.
+        """Take a line before the first edge. Return whether the line belongs to the header.
 
-        The line is neither empty nor a comment. Subclasses override this.
+        `line` is the number of the line, and `words` are its words. The line is neither empty nor a
+        comment. Subclasses override this.
         """
         return False
 
@@ -109,11 +110,14 @@ class EdgeText:
         return lines
 
     def edge_words(self, line: int, words: list[str]) -> list[str]:
-        """Return the fields of an edge: its words without any that precede the first vertex."""
+        """Return the fields of an edge: `words` without any that precede the first vertex.
+
+        `line` is the number of the line, for messages.
+        """
         return words
 
     def finish(self) -> None:
-        """Check at the end of the file that its header is complete.
+        """Check at the end of the file that the header is complete.
 
         Raises :class:`FileFormatError` if a required header is missing, or declares another number
         of edges.
@@ -126,7 +130,7 @@ class EdgeText:
     # ----------------------------------------------------------------- reading
 
     def declare(self, line: int, n_vertices: str, n_edges: str) -> None:
-        """Record the sizes that a header line declares.
+        """Record the sizes `n_vertices` and `n_edges` that the header in a line declares.
 
         Raises :class:`FileFormatError` if they are not valid.
         """
@@ -154,9 +158,9 @@ class EdgeText:
         return line, text[at:]
 
     def add_plain(self, text: bytes) -> bool:
-        """Collect the edges of a block with pyarrow, and return whether that was possible.
+        """Collect the edges of the block `text` with pyarrow, and return whether that was possible.
 
-        It is possible only if every line of the block is a row with valid vertices and weights.
+        That is possible only if every line of the block is a row with valid vertices and weights.
         """
         rows = arrow_rows(text, self.letters)
         return rows is not None and self._take_sound(rows)
@@ -179,7 +183,11 @@ class EdgeText:
     def _table(
         self, lines: list[bytes], n_letters: int, n_fields: int, delimiter: str | None
     ) -> list[Array] | None:
-        """Convert lines to columns with NumPy, or return None if a line does not fit."""
+        """Convert lines to columns with NumPy, or return None if a line does not fit.
+
+        Each line has `n_letters` words and then `n_fields` numbers, separated by `delimiter`. None
+        as delimiter means white space.
+        """
         if n_fields not in (2, 3):
             return None
         names = [*["letter"][:n_letters], *"uvw"[:n_fields]]
@@ -237,8 +245,8 @@ class EdgeText:
     def _take_sound(self, rows: list[Array]) -> bool:
         """Collect rows if all vertices are in range and all weights are exact.
 
-        Returns whether the rows were collected. A float of 1e18 or more is not certain to be exact,
-        because it may be an integer that was rounded.
+        Returns whether the rows were collected. A float of 1e18 or more may be an integer that was
+        rounded, so it is not taken for exact.
         """
         least, greatest = self._range()
         if len(rows) != (self.n_fields or len(rows)) or not all(
@@ -264,6 +272,7 @@ class EdgeText:
     def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
         """Append the edges of a block to the arrays.
 
+        Edge i is (u[i], v[i]) with the weight ``w[i]``; None as `w` means that weights are missing.
         Subclasses override this to leave out some edges.
         """
         self._u.append(u)
@@ -293,8 +302,8 @@ class EdgeText:
         """Return the graph of the vertices that occur in the file, and leave this object empty.
 
         Vertices are renumbered from 0 in rising order. If the numbers in the file have gaps, they
-        become the `vertex_labels` of the graph. `check` is called with the number of vertices and
-        the number of edges without self-loops. It may raise.
+        become the `vertex_labels` of the graph. `check`, unless it is None, is called with the
+        number of vertices and the number of edges without self-loops, and may raise an error.
         """
         u, v, weights = self.arrays()
         u, v, names = rank(u, v)
@@ -310,7 +319,8 @@ class EdgeText:
 def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:
     """Return the graph of the endpoints u and v and the weights in a list, and empty the list.
 
-    Emptying the list lets the memory of the arrays be reused. Parallel edges are merged.
+    The weights may be None, which gives each edge the weight 1. The graph has `n_vertices`
+    vertices. Emptying the list lets the memory of the arrays be reused. Parallel edges are merged.
     """
     return Graph.unchecked(**of_owned(arrays, n_vertices))
 
@@ -334,7 +344,7 @@ def _without_commas(line: int, lines: list[bytes]) -> list[bytes]:
 
 @cache
 def _pyarrow() -> tuple[Any, Any] | None:
-    """Return pyarrow and its CSV module, or None if they are not installed."""
+    """Return pyarrow and the module ``pyarrow.csv``, or None if pyarrow is not installed."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.csv")
     except ImportError:
@@ -342,7 +352,7 @@ def _pyarrow() -> tuple[Any, Any] | None:
 
 
 def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None:
-    """Parse a text that contains only rows with pyarrow, and return its columns.
+    """Parse a text that contains only rows with pyarrow, and return the columns.
 
     Two columns are int64. A third, if there is one, is int64 or float64. If `letters` are given,
     one of them begins each row, unless the text begins with a digit.

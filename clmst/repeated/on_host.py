@@ -171,7 +171,7 @@ class PointsOnHost(_HostRounds):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise InvalidArgumentError, because points do not have weights to change."""
+        """Raise InvalidArgumentError for all arguments, because points do not have weights."""
         self.opened()
         raise points_have_no_weights()
 

@@ -93,7 +93,7 @@ class PointsOnDevice(OneDevice):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise InvalidArgumentError in any case, because points do not have weights to change."""
+        """Raise InvalidArgumentError for all arguments, because points do not have weights."""
         self.opened()
         raise points_have_no_weights()
 

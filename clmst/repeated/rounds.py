@@ -216,7 +216,10 @@ class Rounds(ABC):
     def _finished(
         self, forest: DeviceForest | Forest, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Prove the forest if `verify` is set, add times if `profile` is set, and return it."""
+        """Return the forest of a round, after a proof if `options.verify` is True.
+
+        If `options.profile` is True, its stats get the times.
+        """
         if options.verify:
             forest = self.prove(forest)
         if options.profile and not isinstance(forest, Forest):
@@ -688,7 +691,12 @@ class SingleDevice(OneDevice, GraphRounds):
         return on_device, (None, None)
 
     def _serial_for(self, encoding: Encoding) -> SerialRounds | None:
-        """Return the rounds by one work-item if the device can and may do them, else None."""
+        """Return the rounds by one work-item.
+
+        Return None if the device cannot do or may not do them.
+
+        `encoding` says how the weights are stored.
+        """
         serial = self.serial
         if serial is None or families.is_serial_trusted(
             self.device, encoding, maximum=self.maximum

@@ -217,7 +217,7 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def _prepare(self) -> None:
-        """Upload the parts to their devices, and the whole topology to the last pass's device."""
+        """Upload each part to a device, and the whole topology to the device of the last pass."""
         edges, parts = self.edges, list[ReweightedGraph]()
         self.workers = list[Worker]()
         with failures_of(self.device), self.device.lock:

@@ -66,9 +66,9 @@ class StagedWeights:
 
 
 def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue) -> None:
-    """Enqueue the upload of the weights that the parts of the graph on one device still lack.
+    """Enqueue the upload of staged weights that the parts of the graph on one device still lack.
 
-    Parts that need the same range of weights share one upload.
+    The upload is enqueued in `queue`. Parts that need the same range of weights share one upload.
     """
     parts = staged.parts
     found = {one.span: parts[one.number] for one in graphs if one.number in parts}

@@ -92,9 +92,9 @@ class Launcher:
 
     @classmethod
     def of(cls, device: Device, *, profile: bool) -> Launcher:
-        """Create a launcher for the device's own queue, or for its profiling queue.
+        """Create a launcher for the device's own queue, or with `profile` for its profiling queue.
 
-        With `profile`, it first waits until the device's own queue has finished.
+        With `profile`, the call first waits until the device's own queue has finished.
         """
         if not profile:
             return cls(device, device.queue)

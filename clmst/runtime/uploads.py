@@ -70,7 +70,7 @@ class Uploads:
         return _end_of(self._queue) if self._has_own else None
 
     def let_kernels_wait(self, sent: Event | None) -> None:
-        """Let kernels that are enqueued from now on wait for the event `sent`, if there is one."""
+        """Let kernels that are enqueued from now on wait for the event `sent`. Ignore None."""
         if sent is not None:
             _let_wait(self._device.queue, sent)
 
@@ -82,10 +82,7 @@ class Uploads:
         return _end_of(self._device.queue) if self._has_own else None
 
     def wait_for_kernels(self, enqueued: Event | None) -> None:
-        """Let copies that are enqueued from now on wait for the event `enqueued`.
-
-        None does nothing.
-        """
+        """Let copies that are enqueued from now on wait for the event `enqueued`. Ignore None."""
         if enqueued is not None:
             _let_wait(self._queue, enqueued)
 

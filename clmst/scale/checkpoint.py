@@ -27,8 +27,8 @@ class Position:
     """A position in a stream: the number of edges before it, and checksums of their columns.
 
     The four checksums are the CRC-32 of the ends u, the ends v, the weights and the edge ids of all
-    edges before the position. They do not depend on how the edges were divided into chunks. They
-    stay 0 in a stream that does not write checkpoints.
+    edges before the position. The checksums do not depend on how the edges were divided into
+    chunks, and stay 0 in a stream that does not write checkpoints.
     """
 
     n_edges: int = 0
@@ -82,10 +82,11 @@ class StreamState:
 
 
 def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum: bool) -> None:
-    """Write a state to a checkpoint file, in place of the file's earlier content.
+    """Write a state to the checkpoint file `path`, in place of any earlier content.
 
-    The state must have a forest, and no edges may wait for a reduction. The function blocks until
-    the complete checkpoint is on the disk. If it raises, the earlier file is unchanged.
+    The state must have a forest, and no edges may wait for a reduction. `n_vertices` and `maximum`
+    are stored to recognise the stream. The function blocks until the complete checkpoint is on the
+    disk. If it raises, the earlier file is unchanged.
     """
     forest = state.forest
     assert forest is not None, "there was a reduction"
@@ -108,7 +109,7 @@ def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum
 
 
 def read_checkpoint(path: Path, *, n_vertices: int, maximum: bool) -> StreamState | None:
-    """Read the checkpoint of a stream. Return None if the file does not exist.
+    """Read the checkpoint of a stream in the file `path`. Return None if the file does not exist.
 
     Raise FileFormatError if the file is not a checkpoint, has another version, or is damaged. Raise
     InvalidArgumentError if the file cannot be read, or if it belongs to a stream with another
@@ -138,7 +139,10 @@ def _bytes(array: Array) -> Any:
 
 
 def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
-    """Return the graph's attributes and the state in a checkpoint, or raise FileFormatError."""
+    """Return the graph's attributes and the state in `content`, which is a checkpoint.
+
+    Raise FileFormatError, which names `path`, if the content is anything else or damaged.
+    """
     if not content.startswith(_MAGIC):
         raise FileFormatError(f"{path} is not a checkpoint of a stream; name another file")
     end = content.find(b"\n", len(_MAGIC))
@@ -174,7 +178,7 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
 
 
 def _damaged(path: Path) -> FileFormatError:
-    """Return the error for a checkpoint whose content is damaged."""
+    """Return the error for the checkpoint `path`, whose content is damaged."""
     return FileFormatError(
         f"the checkpoint {path} is not whole: its checksum is wrong; delete it and begin again"
     )

@@ -66,12 +66,12 @@ class StreamSettings:
 
 
 def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
-    """Compute the forest of a stream of edges, and begin again if the memory is too small.
+    """Compute the forest of a stream of edges. If memory does not suffice, begin again.
 
-    If an allocation on the device fails, the stream is read again with half the memory limit. If
-    the limit is too low for reductions, the stream is read once for each round of Borůvka's
-    algorithm. Both cases warn with StreamedWarning. If the source is an iterator, which can be read
-    only once, they raise OutOfDeviceMemoryError instead.
+    If an allocation on the device fails, the stream is read again with half the memory limit of the
+    settings. If the limit is too low for reductions, the stream is read once for each round of
+    Borůvka's algorithm. In both cases a StreamedWarning is given. If the source is an iterator,
+    which can be read only once, OutOfDeviceMemoryError is raised instead.
     """
     if source.generated is not None:
         source.generated.check_for(settings.device)
@@ -111,7 +111,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
 
 def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) -> None:
-    """Raise OutOfDeviceMemoryError if the source can be read only once."""
+    """Raise OutOfDeviceMemoryError, which repeats `error`, if the source can be read only once."""
     if not source.can_be_read_again:
         raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__
 
@@ -158,7 +158,8 @@ class _StreamRun:
         """Make the object that takes the edges of the stream, of the kind that the router chooses.
 
         A ReductionSink reduces the edges in parts, in one pass. A PassSink needs a pass over the
-        stream for each round of Borůvka's algorithm.
+        stream for each round of Borůvka's algorithm. `by_passes` is the dtype of the weights if
+        passes are wanted, and otherwise None.
         """
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
@@ -188,7 +189,7 @@ class _StreamRun:
         return self._sink.dtype or self._source.weight_dtype
 
     def forest(self) -> Forest:
-        """Read the stream, and return its forest. After an error, write a checkpoint first."""
+        """Read the stream, and return the forest. After an error, write a checkpoint first."""
         sink, source = self._sink, self._source
         try:
             while not self._is_found():
@@ -249,10 +250,10 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Give the edges after the checkpoint to the sink, and yield after each part of `piece`.
+        """Give the edges after the checkpoint to the sink. Yield None after each part of `piece`.
 
-        Edges before the checkpoint are in its forest already. They are only compared with its
-        checksums.
+        The forest of the checkpoint covers the edges before it already. These edges are only
+        compared with the checkpoint's checksums.
         """
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
@@ -265,7 +266,8 @@ class _StreamRun:
     def _of_caller(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call a function that runs the caller's code, and remember that this code is running.
 
-        If the caller's code raises, the edges read before the error are saved in the checkpoint.
+        `given` are the function's arguments. If the caller's code raises, the edges read before the
+        error are saved in the checkpoint.
         """
         self._is_at_caller = True
         found = function(*given)
@@ -325,9 +327,10 @@ class _StreamRun:
     def _behind_checkpoint(
         self, piece: StreamPiece | GeneratedPiece
     ) -> StreamPiece | GeneratedPiece:
-        """Skip edges of a piece that come before the checkpoint, and return the rest of the piece.
+        """Skip the edges of a piece that come before the checkpoint, and return all later ones.
 
-        At the checkpoint's position, compare the checksums, and continue from its forest.
+        At the checkpoint's position, compare the checksums, and continue from the checkpoint's
+        forest.
         """
         assert self._saved is not None
         assert isinstance(self._sink, ReductionSink)
@@ -343,7 +346,10 @@ class _StreamRun:
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
-        """Raise InvalidArgumentError unless the stream is the stream of the checkpoint."""
+        """Raise InvalidArgumentError unless the stream is the stream of the checkpoint (`is_same`).
+
+        `place` says in the message up to where the streams were compared.
+        """
         if is_same:
             return
         if self._source.generated is not None:
@@ -394,7 +400,8 @@ class _StreamRun:
         """Write the checkpoint, if there is a checkpoint file and the stream has had edges.
 
         All edges must have been reduced, so that the stored forest is the forest of all edges
-        before the stored position.
+        before the stored position. `began` is the time at which the work for the checkpoint began;
+        None means now.
         """
         began = monotonic() if began is None else began
         sink = self._sink

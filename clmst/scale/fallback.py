@@ -20,10 +20,10 @@ from clmst.scale.stream import stream_minimum_spanning_forest
 
 
 def streamable(graph: Any, device: Device) -> Graph | None:
-    """Return the graph in the form that can be streamed, after `device` was too small for it.
+    """Return the graph in the form that can be streamed, after `device` ran out of memory.
 
     Return None if the graph is on the device already, if it is a complete graph that does not list
-    its edges, or if it is so small that its size cannot be why the memory was too small.
+    its edges, or if it is so small that its size cannot be why memory ran out.
     """
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return None
@@ -37,10 +37,11 @@ def streamable(graph: Any, device: Device) -> Graph | None:
 def streamed(
     graph: Graph, device: Any, *, maximum: bool, verify: bool, reason: str, **given: Any
 ) -> Forest:
-    """Compute the forest of a graph by streaming its edges, with a StreamedWarning.
+    """Compute the forest of a graph by a stream of its edges, with a StreamedWarning.
 
-    `reason` says in the warning why the graph does not fit. If `verify` is True, the host proves
-    the forest. `given` are further arguments of :func:`clmst.stream_minimum_spanning_forest`.
+    `maximum` asks for the maximum forest. `reason` says in the warning why the graph does not fit.
+    If `verify` is True, the host proves the forest. `given` are further arguments of
+    :func:`clmst.stream_minimum_spanning_forest`.
     """
     get_device(device).release_memory()
     warn_of_fallback(
@@ -51,7 +52,9 @@ def streamed(
 
 
 def proved(graph: Graph, forest: Forest) -> Forest:
-    """Prove a forest on the host, and return it with the time of the proof in ``stats["proof"]``.
+    """Prove a forest on the host.
+
+    Return the forest with the time of the proof in ``stats["proof"]``.
 
     Raise an error if it is not the minimum spanning forest of `graph`.
     """

@@ -84,7 +84,7 @@ class HostReducer:
     def state(self) -> StreamState:
         """Return the state, from which another stream can continue.
 
-        The arrays are shared, not copied. They are never changed.
+        The arrays of the state are shared, not copied, and never changed.
         """
         return StreamState(forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter)
 
@@ -96,9 +96,9 @@ class HostReducer:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Compute how many edges fit into a reduction, if their weights have this dtype.
+        """Compute how many edges with weights of this dtype fit into a reduction.
 
-        Raise NoSpaceForReductionError if there is too little space beside the forest.
+        Raise NoSpaceForReductionError if the space beside the forest is less than a share of it.
         """
         self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
         self._check_space()
@@ -107,7 +107,8 @@ class HostReducer:
         """Keep the edges of a part that may enter the forest, and drop all others.
 
         `part` may have at most `space` edges. `n_to_come` is the number of edges of the stream that
-        have not been taken yet, or None if it is unknown. It decides whether a filter pays off.
+        have not been taken yet, or None if it is unknown. The number decides whether edges are
+        filtered by the forest.
         """
         kept = without_loops(part)
         if self._filter is None and self.forest is not None:
@@ -136,9 +137,9 @@ class HostReducer:
         self._check_space()
 
     def _reduce_part(self, part: EdgePart) -> None:
-        """Replace the forest by the forest of it and `part`.
+        """Replace the forest by the forest of its edges and the edges of `part`.
 
-        If the memory of the device is too small for that, take the halves of `part` in sequence.
+        If the device runs out of memory, take the halves of `part` in sequence.
         """
         union = [part] if self.forest is None else [self.forest, part]
         try:
@@ -155,14 +156,17 @@ class HostReducer:
             self._reduce_part(part.take(slice(half, None)))
 
     def _check_space(self) -> None:
-        """Raise NoSpaceForReductionError if a reduction has space for too few new edges."""
+        """Raise NoSpaceForReductionError unless a reduction has space for a share of new edges.
+
+        The share is 1/LEAST_SHARE of the edges of the forest.
+        """
         n_forest = self.n_forest
         if self._capacity - n_forest < max(1, n_forest // LEAST_SHARE):
             raise too_small(self._limit, self._n_vertices, n_forest, self._device)
 
 
 def without_loops(part: EdgePart) -> EdgePart:
-    """Return `part` without its self-loops. Without self-loops, it is `part` itself."""
+    """Return the edges of `part` that are not self-loops, which is `part` itself if none is."""
     loops = part.u == part.v
     return part.take(~loops) if loops.any() else part
 
@@ -214,9 +218,10 @@ def reduce(
 ) -> EdgePart:
     """Compute the forest of the union of one or more parts of a graph, in canonical order.
 
-    Block until the device has solved it. The function is pure, associative and commutative: any
-    tree of reductions over any division of the edges gives the same forest. `device` may be
-    anything that :func:`clmst.get_device` accepts.
+    The graph has `n_vertices` vertices, and `maximum` asks for the maximum forest. Block until the
+    device has finished. The function is pure, associative and commutative: any tree of reductions
+    over any division of the edges gives the same forest. `device` may be anything that
+    :func:`clmst.get_device` accepts.
     """
     union = joined(parts)
     if union.size == 0:
@@ -243,10 +248,10 @@ def reduce(
 
 
 def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Give new numbers, from 0 on, to the vertices that have edges, and return the edges with them.
+    """Give new numbers, from 0 on, to the vertices of the edges (u[i], v[i]).
 
-    Return the old number of each new one in ascending order, then both ends of the edges. The
-    relative order of vertices, and so of edges, is unchanged.
+    Return the old number of each new one in ascending order, then both ends of the edges in new
+    numbers. The relative order of vertices, and so of edges, is unchanged.
     """
     occurring, numbers = np.unique(np.concatenate((u, v)), return_inverse=True)
     numbers = numbers.astype(np.uint32)
@@ -254,7 +259,7 @@ def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
 
 
 def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
-    """Return `slots.positions` with parallel edges sorted by their edge ids.
+    """Return `slots.positions` with parallel edges sorted by edge id.
 
     Parallel edges stand next to one another in `slots`, in the order of the input. Parts that are
     joined in any order may bring them in another order than by their ids.
@@ -279,10 +284,11 @@ def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -
 
 
 def _solved(graph: Graph, device: Any, *, maximum: bool) -> Forest:
-    """Solve a graph on a device, and return its forest, whose edge ids are slots of the graph.
+    """Solve a graph on a device, and return the forest, whose edge ids are slots of the graph.
 
-    If the device fails all self-tests that the solve needs, and `device` is None or a name, the
-    next device of that name solves the graph. Block until the forest is on the host.
+    `maximum` asks for the maximum forest. If the device fails all self-tests that the solve needs,
+    and `device` is None or a name, the next device of that name solves the graph. Block until the
+    forest is on the host.
     """
     while True:
         try:

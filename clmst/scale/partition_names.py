@@ -38,7 +38,7 @@ class PartitionEnds:
 
     @classmethod
     def of(cls, pieces: Iterator[StreamPiece]) -> PartitionEnds:
-        """Read all pieces of a partition, and collect their vertices, in O(m)."""
+        """Read all pieces of a partition, and collect the vertices that occur in it, in O(m)."""
         names = VertexNames()
         n_vertices = names.count(names.numbered(pieces))
         return cls(n_vertices=n_vertices, names=names.labels)
@@ -77,7 +77,7 @@ class Numbering:
     """The vertices of all partitions.
 
     `labels` are the names in the order of their numbers, and `parts` are the numbers of the names
-    of each partition. Both are None if vertices are numbers.
+    of each partition. If vertices are numbers, `labels` and `parts` are None.
     """
 
     n_vertices: int
@@ -135,7 +135,7 @@ def _checksum(names: Array) -> int:
 
 
 def _changed(chunk: str) -> InvalidGraphError:
-    """Return the error for a partition whose names have changed between two readings."""
+    """Return the error for the partition `chunk`, whose names have changed between two readings."""
     return InvalidGraphError(
         f"{chunk} has other names than when its vertices were counted; reading a partition again "
         "must give the same rows"

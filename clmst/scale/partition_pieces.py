@@ -52,7 +52,7 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
 
 
 def by_ids(piece: StreamPiece) -> StreamPiece:
-    """Sort the rows of a piece by their edge ids. A piece without ids is returned unchanged.
+    """Sort the rows of a piece by edge id. A piece without ids is returned unchanged.
 
     An engine that reads files in several threads may give the rows of a partition in any order.
     """
@@ -79,7 +79,7 @@ def named_pieces(
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
-    """Return the partitions in `edges` as a list, or None if it is neither a list nor a path.
+    """Return the partitions in `edges` as a list. Return None unless it is a list or a path.
 
     A path is replaced by the absolute paths of its files, each of which is a partition. The files
     of a folder come in the order of their names. Raise InvalidArgumentError if only some elements
@@ -107,7 +107,7 @@ def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
 
 
 def check_rows(n_rows: int, number: int) -> None:
-    """Raise InvalidGraphError if a partition has too many rows, or too high a number, for ids."""
+    """Raise InvalidGraphError if a partition's number or its rows do not fit into edge ids."""
     if n_rows >> ROW_BITS or number > _MOST_PARTITIONS:
         raise InvalidGraphError(
             f"partition {number} has {n_rows} rows; there may be 2**32 - 1 in each of 2**31 "
@@ -117,9 +117,10 @@ def check_rows(n_rows: int, number: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLane:
-    """Files that one worker reads in sequence, and the numbers of their partitions.
+    """Files that one worker reads in sequence, and the partition number of each.
 
-    `names` has for each file the numbers of its vertex names. It is None if vertices are numbers.
+    `names` has for each file the numbers of the vertex names in it. It is None if vertices are
+    numbers.
     """
 
     numbers: tuple[int, ...]
@@ -130,7 +131,8 @@ class FileLane:
 def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = None) -> Any:
     """Return a function that makes a FileLane from partition numbers.
 
-    Return None if `parts` is empty, or if not all of them are paths of files.
+    `names` has the numbers of the vertex names of each partition, or is None if vertices are
+    numbers. Return None if `parts` is empty, or if not all of them are paths of files.
     """
     if not parts or not all(isinstance(part, str) for part in parts):
         return None
@@ -147,8 +149,9 @@ def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = No
 def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece], dict[int, int]]:
     """Return an iterator over the pieces of a lane's files, and the number of rows of each file.
 
-    The numbers of rows are by partition number. A thread reads one piece ahead. An edge id has the
-    number of the partition in its upper bits and the row in its lower 32.
+    `columns` are the columns that the caller names, or None. The numbers of rows are by partition
+    number. A thread reads one piece ahead. An edge id has the number of the partition in its upper
+    bits and the row in its lower 32.
     """
     paths = [Path(path) for path in lane.paths]
     n_rows = {

@@ -101,7 +101,7 @@ class PartitionJob:
         return cls(**given)
 
     def for_table(self, names: Sequence[Any]) -> tuple[PartitionJob, list[Any]]:
-        """Return this job with the columns that it uses of a table, and the list of these columns.
+        """Return this job with the columns that are used of a table, and the list of these columns.
 
         `names` are all columns of the table. The list includes the column of edge ids. Raise
         InvalidGraphError if the table lacks a column.
@@ -120,7 +120,7 @@ class PartitionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
-    """The forest of some partitions, and their edges that wait for the next reduction.
+    """The forest of some partitions, and the edges that wait for the next reduction.
 
     `dtype` is the dtype of the weights. `counts` has, by partition number, the number of rows and
     the number of reductions that the task of the partition ran.
@@ -145,9 +145,10 @@ class PartitionForest:
 def place_of(job: PartitionJob, worker: str) -> str:
     """Return a text that is equal for workers that share a device, and different for all others.
 
-    For a CPU device it is the name of the host, since all workers of a host share its CPU. For any
-    other device, or if the worker does not have one, it is `worker`: each worker is assumed to have
-    a device of its own. The tasks of a worker without a device raise later.
+    `job` names the device, and `worker` is the name of the worker. For a CPU device the text is the
+    name of the host, since all workers of a host share its CPU. For any other device, or if the
+    worker does not have one, it is `worker`: each worker is assumed to have a device of its own.
+    The tasks of a worker without a device raise later.
     """
     try:
         kind = get_device(job.device).capabilities.kind
@@ -222,9 +223,10 @@ def take_partition(
 
 
 def ends_of_partition(data: Any, number: int, job: PartitionJob, worker: str = "") -> PartitionEnds:
-    """Read the vertices that occur in a partition. No device is used.
+    """Read the vertices that occur in partition `number`. No device is used.
 
-    `data` is the path of a file, or a partition as in :func:`piece_of`.
+    `data` is the path of a file, or a partition as in :func:`piece_of`. `job` has the names of the
+    columns. Errors name the `worker`.
     """
     with _plain_errors(worker):
         if isinstance(data, str):
@@ -239,11 +241,11 @@ def forest_by(
     solve: Callable[[PartitionJob, Sequence[PartitionNumbers] | None], PartitionForest | None],
     count: Callable[[], Sequence[PartitionEnds]],
 ) -> Forest:
-    """Let an engine compute the forest of all partitions, and return it.
+    """Let an engine compute the forest of all partitions, and return the forest.
 
     `solve` gets the job and the numbers of the vertex names of each partition, or None if vertices
-    are numbers. It returns the forest of all partitions, or None without partitions.
-    `count` reads the ends of all partitions. It is called first if `n_vertices` is not given, and
+    are numbers. It returns the forest of all partitions, or None without partitions. `count` reads
+    the ends of all partitions. It is called first if the job does not have `n_vertices`, and
     otherwise only if `solve` raises NamesFoundError. `engine` is the text for ``stats["device"]``.
     """
     if job.n_vertices is not None:
@@ -260,7 +262,10 @@ def forest_by(
 
 @contextmanager
 def _plain_errors(worker: str) -> Iterator[None]:
-    """Name the worker in errors that the caller can mend, and drop their tracebacks."""
+    """Name the worker in errors that the caller can mend, and drop the tracebacks of these errors.
+
+    Yields None.
+    """
     try:
         yield
     except CALLERS_ERRORS as error:
@@ -268,7 +273,7 @@ def _plain_errors(worker: str) -> Iterator[None]:
 
 
 def plain(error: ClmstError, worker: str = "") -> ClmstError:
-    """Return a copy of an error without its traceback, whose message begins with the worker's name.
+    """Return a copy of an error without traceback. The message begins with the worker's name.
 
     If the message contains the name already, or `worker` is empty, the message is not changed.
     """
@@ -281,10 +286,10 @@ def plain(error: ClmstError, worker: str = "") -> ClmstError:
 def merge(
     forests: Sequence[PartitionForest], job: PartitionJob, worker: str = ""
 ) -> PartitionForest:
-    """Merge several forests into the forest of their union, on the device of this worker.
+    """Merge several forests into the forest of the union, on the device of this worker.
 
-    The edges that wait for a reduction are reduced as well, so none wait in the result. Raise
-    InvalidGraphError if the weights of two partitions have different dtypes.
+    `job` names the device. The edges that wait for a reduction are reduced as well, so none wait in
+    the result. Raise InvalidGraphError if the weights of two partitions have different dtypes.
     """
     with _plain_errors(worker):
         filled = [one for one in forests if one.is_filled]
@@ -314,7 +319,10 @@ def merge(
 
 
 def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
-    """Return the edges as a piece with edge ids, sorted by these ids."""
+    """Return the edges of `part` as a piece with edge ids, sorted by these ids.
+
+    `chunk` is the name of the piece for messages.
+    """
     ordered = part.take(np.argsort(part.edge_ids))
     return StreamPiece(
         chunk=chunk, first_row=0, u=ordered.u, v=ordered.v, weights=ordered.weights,
@@ -386,7 +394,7 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
 
 
 def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
-    """Return a new sink for `n_edges` edges on the device of this worker.
+    """Return a new sink for `n_edges` edges on the device that `job` names, for this worker.
 
     Raise UnsupportedDeviceError, which names the worker, if a device is not found there.
     """

@@ -94,7 +94,7 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
 
 
 def _arrived(division: Division, number: int) -> DeviceGraph:
-    """Upload a part, wait until it is on its device, and return it."""
+    """Upload part `number` of a division. Wait until the part is on its device, and return it."""
     part = division.part(number)
     with part.device.lock:
         part.device.queue.finish()
@@ -104,8 +104,8 @@ def _arrived(division: Division, number: int) -> DeviceGraph:
 def listed_graph(graph: Any, *, symmetrize: bool = False) -> Graph:
     """Convert a caller's graph to a Graph on the host.
 
-    Raise InvalidArgumentError if it is on a device, or if it is a complete graph, which does not
-    list its edges.
+    `symmetrize` is as in :func:`clmst.minimum_spanning_forest`. Raise InvalidArgumentError if the
+    graph is on a device, or if it is a complete graph, which does not list its edges.
     """
     if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
         on = ", ".join(dict.fromkeys(one.description for one in devices_of(graph)))
@@ -123,7 +123,7 @@ def listed_graph(graph: Any, *, symmetrize: bool = False) -> Graph:
 
 
 def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Device]:
-    """Return the device that holds a graph, or the devices that hold its parts."""
+    """Return the device that holds a graph, or the devices that hold the parts of a graph."""
     return graph.devices if isinstance(graph, DeviceParts) else (graph.device,)
 
 
@@ -144,7 +144,7 @@ class Division:
 
     @classmethod
     def of(cls, parts: DeviceParts) -> Division:
-        """Return the division that belongs to parts which are on their devices already."""
+        """Return the division that belongs to parts which are on devices already."""
         return cls(
             devices=parts.devices,
             first_rows=parts.first_rows,

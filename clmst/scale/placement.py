@@ -30,15 +30,15 @@ def forest_by_several(
     """Solve a graph on several devices, or return the single device that has to solve it.
 
     The arguments have the meaning that they have in :func:`clmst.minimum_spanning_forest`. At least
-    one of `device` and `devices` is None. Both may be None if the graph is in parts, which are on
-    their devices already.
+    one of `device` and `devices` is None. Both may be None if the graph is in parts that are on
+    devices already.
 
     Returns
     -------
     Forest, Device or None
-        The forest, if several devices have solved the graph. The call blocks until they have. A
-        Device, if `devices` names only one and the graph is on the host. None, if the graph as a
-        whole is on a device, which then solves it.
+        The forest, if several devices have solved the graph. The call blocks until the forest is
+        found. A Device, if `devices` names only one and the graph is on the host. None, if the
+        graph as a whole is on a device, which then solves it.
 
     Raises
     ------
@@ -73,7 +73,10 @@ def forest_by_several(
 def _check_where(
     graph: DeviceGraph | DeviceMatrix | DeviceParts, found: list[Device], device: Any
 ) -> None:
-    """Raise InvalidArgumentError if the caller names devices on which the graph is not."""
+    """Raise InvalidArgumentError if the caller names devices on which the graph is not.
+
+    The caller's arguments are `device`, and `devices`, which gave the devices `found`.
+    """
     own = devices_of(graph)
     wanted = [get_device(device)] if device is not None else found
     if wanted and {id(one) for one in wanted} != {id(one) for one in own}:
@@ -89,7 +92,10 @@ def _in_words(devices: Any) -> str:
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
-    """Raise InvalidArgumentError if several devices do not support one of the arguments."""
+    """Raise InvalidArgumentError if several devices do not support one of the arguments.
+
+    The arguments are those of :func:`forest_by_several`.
+    """
     if keep_on_device:
         raise InvalidArgumentError(
             "keep_on_device is True, and there are several devices; the forest of several is made "

@@ -19,10 +19,10 @@ from clmst.core.weight_keys import Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
-    """How much of a stream has been read, how long it took, and how large its forest is so far.
+    """How much of a stream has been read, the time it took, and the size of the forest so far.
 
-    :func:`stream_minimum_spanning_forest` passes it to `on_progress`. As text it is a short line
-    with the percentage, the rate and the time left.
+    :func:`stream_minimum_spanning_forest` passes this object to `on_progress`. As text it is a
+    short line with the percentage, the rate and the time left.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class StreamProgress:
     def seconds_left(self) -> float | None:
         """Estimated seconds until the end of the present pass, at the rate so far.
 
-        It is None if the number of edges is unknown or no edges have been read.
+        None if the number of edges is unknown or no edges have been read.
         """
         if self.n_edges is None or not self.edges_per_second:
             return None
@@ -107,10 +107,11 @@ def forest_of_part(
 ) -> Forest:
     """Convert the edges of a forest, in canonical order, to a Forest.
 
-    If the stream was a `graph`, the edge ids of `part` are its slots, and the Forest has the
-    graph's edge ids and labels instead. Otherwise `labels` are the names of the vertices, shape
-    (n,), or None. If `has_own_ids` is True, the caller gave the edge ids, and InvalidGraphError is
-    raised if two edges of the forest have the same id.
+    `maximum` says whether it is a maximum forest, and `stats` are its statistics. If the stream was
+    a `graph`, the edge ids of `part` are slots of it, and the Forest has the graph's edge ids and
+    labels instead. Otherwise `labels` are the names of the vertices, shape (n,), or None. If
+    `has_own_ids` is True, the caller gave the edge ids, and InvalidGraphError is raised if two
+    edges of the forest have the same id.
     """
     ids: Array = part.edge_ids
     vertex_labels: Any = labels

@@ -33,7 +33,7 @@ JOINED = 1 << 16  # pieces with fewer rows are joined before they are uploaded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPiece:
-    """Consecutive rows of a chunk, as the caller gave them. Their values have not been checked.
+    """Consecutive rows of a chunk, as the caller gave them. The values have not been checked.
 
     The columns `u`, `v`, `weights` and `edge_ids` may be anything that NumPy converts to an array,
     including memory-mapped arrays, until :meth:`with_arrays` converts them. Without `weights` every
@@ -85,9 +85,9 @@ class StreamPiece:
     def with_arrays(self, position: int | None = None) -> StreamPiece:
         """Convert all columns to arrays, and return the piece.
 
-        `position` is the number of edges of the stream before the piece, if it is known. Edge ids
-        begin there unless the piece has its own. Memory-mapped arrays are not read. Raise
-        InvalidGraphError unless all columns are one-dimensional and equally long.
+        `position` is the number of edges of the stream before the piece, or None if that is
+        unknown. Edge ids begin there unless the piece has its own. Memory-mapped arrays are not
+        read. Raise InvalidGraphError unless all columns are one-dimensional and equally long.
         """
         given = {"u": self.u, "v": self.v, "w": self.weights, "edge ids": self.edge_ids}
         arrays = {
@@ -124,10 +124,11 @@ class StreamPiece:
         )  # fmt: skip
 
     def checked(self, n_vertices: int, dtype: np.dtype[Any] | None = None) -> EdgePart:
-        """Check the rows on the host, and return them as edges. The columns must be arrays already.
+        """Check the rows on the host, and return edges. The columns must be arrays already.
 
-        Raise InvalidGraphError, with the chunk and the row, if an end is not a vertex, a weight is
-        NaN, or the weights have another dtype than `dtype`, if one is given.
+        Raise InvalidGraphError, with the chunk and the row, if an end is not less than
+        `n_vertices`, a weight is NaN, or the weights have another dtype than `dtype`. None as
+        `dtype` allows any.
         """
         part = self._named(
             EdgePart.checked, self.u, self.v, self.weights,
@@ -139,9 +140,9 @@ class StreamPiece:
         return part
 
     def packed(self, dtype: np.dtype[Any]) -> StreamPiece:
-        """Return the rows in the form in which they are uploaded.
+        """Return the rows in the form in which rows are uploaded.
 
-        Ends are contiguous integers of 32 or 64 bits, and weights are a contiguous array. Their
+        Ends are contiguous integers of 32 or 64 bits, and weights are a contiguous array. The
         values are not checked. Raise InvalidGraphError if the ends are not integers or the weights
         do not have the dtype `dtype`.
         """
@@ -157,18 +158,21 @@ class StreamPiece:
         return replace(self, u=u, v=v, weights=weights)
 
     def copied(self) -> StreamPiece:
-        """Return a copy of the piece, which does not share its ends and weights."""
+        """Return a copy of the piece, whose ends and weights are arrays of its own."""
         return replace(self, u=self.u.copy(), v=self.v.copy(), weights=self.weights.copy())
 
     def as_part(self) -> EdgePart:
-        """Return packed rows as edges, without a check of their values."""
+        """Return packed rows as edges, without a check of the values."""
         u, v = (ends.astype(np.uint32, copy=False) for ends in (self.u, self.v))
         first = self.first_id or 0
         ids = np.arange(first, first + self.size, dtype=np.int64)
         return EdgePart(u=u, v=v, weights=self.weights, edge_ids=ids)
 
     def _named(self, made: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Call a function, and add the name of the chunk to an InvalidGraphError that it raises."""
+        """Call the function `made`, and add the name of the chunk to an InvalidGraphError from it.
+
+        `given` and `named` are the arguments.
+        """
         try:
             return made(*given, **named)
         except InvalidGraphError as error:
@@ -196,7 +200,7 @@ class GeneratedPiece:
         return self.edges.name
 
     def with_arrays(self, position: int) -> GeneratedPiece:
-        """Return the edges from a position of the stream on. They do not have arrays."""
+        """Return the edges from a position of the stream on, which do not have arrays."""
         return self.rows(position - self.first, self.size)
 
     def rows(self, begin: int, end: int) -> GeneratedPiece:
@@ -207,7 +211,8 @@ class GeneratedPiece:
 def _column_of(name: str, column: Any) -> Array:
     """Convert a column of a chunk to an array.
 
-    Raise InvalidGraphError if that is impossible. Every element of a list of weights is checked.
+    `name` is the name of the column: "u", "v", "w" or another for messages. Raise InvalidGraphError
+    if the conversion is impossible. Every element of a list of weights ("w") is checked.
     """
     if name == "w" and isinstance(column, list | tuple):
         return as_weights(column)
@@ -219,7 +224,7 @@ def _column_of(name: str, column: Any) -> Array:
 
 
 def _packed_ends(column: Array) -> Array:
-    """Convert integers to a contiguous array of 32 or 64 bits in native byte order.
+    """Convert the integers in `column` to an array of 32 or 64 bits, contiguous and native.
 
     An array that has this form already is not copied.
     """
@@ -230,11 +235,11 @@ def _packed_ends(column: Array) -> Array:
 class EdgeBlock:
     """A buffer on a device for consecutive rows of a stream, which is filled again and again.
 
-    Its rows have consecutive edge ids, the last of which is `next_id` - 1. For each piece that was
-    put into it, the block keeps the names and dtypes, the row behind the piece, and the position of
-    the stream behind the piece, so that an error can name a row. The event `sent` marks the end of
-    the block's copies, once the block is full. The event `read` marks the end of the kernels that
-    read it.
+    The rows of a block have consecutive edge ids, the last of which is `next_id` - 1. For each
+    piece that was put into it, the block keeps the names and dtypes, the row behind the piece, and
+    the position of the stream behind the piece, so that an error can name a row. The event `sent`
+    marks the end of the block's copies, once the block is full. The event `read` marks the end of
+    the kernels that read it.
     """
 
     def __init__(
@@ -261,10 +266,11 @@ class EdgeBlock:
         return self._pieces[-1][2] if self._pieces else self._before
 
     def open(self, before: Position, first_id: int, *, is_wide: bool) -> None:
-        """Empty the block, and begin to fill it at a position of the stream.
+        """Empty the block, and begin to fill it at the position `before` of the stream.
 
-        The copies that follow wait, on the device, for the kernels that read the earlier rows. The
-        call itself does not block.
+        `first_id` is the edge id of the first row. `is_wide` says whether ends have 64 bits. The
+        copies that follow wait, on the device, for the kernels that read the earlier rows. The call
+        itself does not block.
         """
         self._pieces, self._small, self._before = [], [], before
         self.size = self._n_sent = 0
@@ -351,10 +357,10 @@ class EdgeBlock:
         return number, ends[number - 1] if number else 0
 
     def fault(self, at: int, n_vertices: int, launch: Launcher) -> InvalidGraphError:
-        """Read row `at`, in which a kernel has found a fault, and return the error that names it.
+        """Read row `at`, in which a kernel has found a fault, and return the error for the row.
 
-        The fault is an end that is not a vertex, or a weight that is NaN. Block until the row has
-        been read.
+        The fault is an end that is not less than `n_vertices`, or a weight that is NaN. Block until
+        the row has been read.
         """
         assert self._ends is not None, "a block is opened first"
         number, begin = self._piece_with(at)

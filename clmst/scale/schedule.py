@@ -118,5 +118,5 @@ def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[r
 
 
 def check_split(split_every: Any) -> int:
-    """Return `split_every` as an int, or raise InvalidArgumentError unless it is at least 2."""
+    """Return `split_every` as an int. Raise InvalidArgumentError unless it is at least 2."""
     return check_integer("split_every", split_every, low=2)

@@ -57,16 +57,17 @@ class SolveOfParts:
         self._began = time.perf_counter()
 
     def run(self) -> PartForest:
-        """Solve all parts at the same time, and merge their forests until one remains.
+        """Solve all parts at the same time, and merge the parts' forests until one remains.
 
-        Block until it is on its device. If a device fails, raise an error that names it.
+        Block until that forest is on its device. If a device fails, raise an error that names the
+        device.
         """
         devices = self._division.devices
         with named_failures(devices):
             return as_tree(devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> PartForest:
-        """Solve the part with this number on its device, and return its forest."""
+        """Solve part `number` on the device of the part, and return the forest of the part."""
         division = self._division
         part, device = division.part(number), division.devices[number]
         end_rows = (*division.first_rows[1:], division.n_vertices)
@@ -94,7 +95,12 @@ class SolveOfParts:
         self, graph: DeviceGraph, number: int, first_row: int, end_row: int, *, name: str,
         options: object, original: DeviceArray | None = None,
     ) -> PartForest:  # fmt: skip
-        """Solve a part or a union on its device, and record the solve in `solves`."""
+        """Solve a part or a union on its device, and record the solve in `solves`.
+
+        The graph has the rows from `first_row` to before `end_row`, and `number` is the number of
+        its first part. `name` is the algorithm, with these options. For a union, `original` has the
+        slot of each of its edges in the part from which it came; it is None for a part.
+        """
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
         name, solution = solution_by(name, graph, launch, options=options, maximum=self._maximum)
@@ -112,7 +118,7 @@ class SolveOfParts:
     # ------------------------------------------------------------------- result
 
     def to_host(self, root: PartForest) -> Forest:
-        """Copy the forest of all parts to the host, with the edge ids of the caller's graph.
+        """Copy `root`, the forest of all parts, to the host, with edge ids of the caller's graph.
 
         Block until the copy is complete. ``stats`` of the forest has the devices, solves and moves.
         """
@@ -135,7 +141,7 @@ class SolveOfParts:
         )
 
     def _edge_ids(self, found: Forest) -> Array:
-        """Convert the ids of a forest's edges, which are slots of parts, to the graph's edge ids.
+        """Convert the ids of the edges of `found`, which are slots of parts, to edge ids.
 
         The part of an edge follows from its lesser end. If the graph is not on the host, the result
         is the slots counted through all parts.
@@ -158,10 +164,10 @@ class SolveOfParts:
         return slots if graph.edge_ids is None else graph.edge_ids[slots]
 
     def on_device(self, root: PartForest, launch: Launcher) -> DeviceForest:
-        """Return the forest of all parts on the device, with its endpoints and weights.
+        """Return `root`, the forest of all parts, on the device, with endpoints and weights.
 
-        Its slots refer to the last union that was solved (the edges of several forests), not to the
-        caller's graph.
+        Slots of the result refer to the last union that was solved (the edges of several forests),
+        not to the caller's graph.
         """
         return forest_of_slots(
             root.graph, root.slots, root.n_edges, launch,

@@ -67,22 +67,26 @@ _ALSO = 13  # bytes of an edge of a chunk, without its weight: two ends, a mark 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
     """Return how many bytes of device memory all blocks together take for each row of a block.
 
-    `dtype` is the dtype of the weights. Edges that the device generates are not uploaded, so they
-    take less.
+    `dtype` is the dtype of the weights. Edges that the device generates (`is_generated`) are not
+    uploaded, so they take less.
     """
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return the maximum number of edges that kernels on `device` take at a time."""
+    """Return the maximum number of edges that kernels on `device` take at a time.
+
+    The number differs for edges that the device generates (`is_generated`).
+    """
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return how many edges kernels take at a time, if their arrays may take 1/8 of `limit` bytes.
+    """Return how many edges kernels take at a time, if the arrays may take 1/8 of `limit` bytes.
 
-    The result is 0 if not even one edge fits.
+    `dtype` is the dtype of the weights, and `is_generated` says whether the device generates the
+    edges. The result is 0 if not even one edge fits.
     """
     a_row = bytes_of_row(dtype, is_generated=is_generated)
     return min(most_rows(device, is_generated=is_generated), limit // (_SHARE * a_row))
@@ -159,7 +163,10 @@ class StreamSink:
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
     def _open(self, kernels: EdgeKernels, rows: int, *, is_generated: bool) -> None:
-        """Allocate the blocks, and pass new edges to `kernels` from now on, `rows` at a time."""
+        """Allocate the blocks, and pass new edges to `kernels` from now on, `rows` at a time.
+
+        Edges that the device generates (`is_generated`) do not need blocks.
+        """
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
@@ -171,7 +178,7 @@ class StreamSink:
         self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece of the stream, and yield after each part of it.
+        """Take the edges of a piece of the stream, and yield None after each part of the piece.
 
         The caller has to exhaust the iterator. Then the arrays of the piece are not read any more,
         although its edges may still wait in a block. The edges are checked some time after they
@@ -197,7 +204,7 @@ class StreamSink:
             self._uploads.wait()
 
     def flush(self) -> None:
-        """Let the kernels process all edges that still wait in blocks, and wait until they have.
+        """Let the kernels process all edges that still wait in blocks. Block until that is done.
 
         Raise InvalidGraphError at an invalid edge, as :meth:`take` does.
         """
@@ -215,7 +222,7 @@ class StreamSink:
     # ------------------------------------------------- generated edges, edges with ids
 
     def _generate(self, piece: GeneratedPiece) -> None:
-        """Let the device generate the edges of a piece, and take them."""
+        """Let the device generate the edges of a piece, and pass the edges to the kernels."""
         with self._device.lock, self._guard:
             if self._chunk is None:  # one chunk for all pieces stays in the caches of a CPU
                 self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
@@ -232,13 +239,13 @@ class StreamSink:
         self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
 
     def _take_checked(self, piece: StreamPiece) -> None:
-        """Check the edges of a piece on the host, and pass them on."""
+        """Check the edges of a piece on the host, and pass the edges on."""
         part = piece.checked(self._n_vertices, self.dtype)
         self.begin_at(self._behind(self.position, part))
         self._take_part(part)
 
     def _take_part(self, part: EdgePart) -> None:
-        """Upload edges that the host has checked, and let the kernels process them."""
+        """Upload the edges of `part`, which the host has checked, for the kernels to process."""
         with self._device.lock, self._guard:
             self.reducer.take(part.on_device(self._device))
         self.n_on_device += part.size
@@ -246,10 +253,11 @@ class StreamSink:
     # --------------------------------------------------------------------------- blocks
 
     def _put(self, piece: StreamPiece) -> None:
-        """Add rows to the block that is being filled, and begin another block where needed.
+        """Add the rows of a piece to the block that is being filled, or to a new block.
 
-        All rows of a block have consecutive ids. A block of 32-bit ends cannot take rows whose ends
-        must be checked in 64 bits.
+        A new block is begun if the ids of the rows do not follow the block's ids, or if it has ends
+        of 32 bits and the rows have ends that must be checked in 64 bits. All rows of a block have
+        consecutive ids.
         """
         assert self.dtype is not None, "an open sink knows the weights"
         rows = piece.packed(self.dtype)
@@ -288,7 +296,7 @@ class StreamSink:
         """Enqueue the kernels that check and mark the edges of the oldest uploaded block.
 
         An edge is marked if it may enter the forest. Do nothing if these kernels are enqueued
-        already. They wait, on the device, for the end of the block's upload.
+        already. The kernels wait, on the device, for the end of the block's upload.
         """
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
@@ -315,7 +323,10 @@ class StreamSink:
         self._mark()
 
     def _take_before(self, chunk: EdgeChunk, block: EdgeBlock, at: int) -> None:
-        """Process the pieces before the one with the invalid row `at`, and drop all later edges."""
+        """Process the pieces before the one with the invalid row `at`, and drop all later edges.
+
+        `chunk` has the edges of `block`, in which the row was found.
+        """
         self._uploads.finish()
         self._free.extend(self._sent)
         self._sent.clear()
@@ -329,12 +340,12 @@ class StreamSink:
 
 
 class ReductionSink(StreamSink):
-    """A sink that filters the edges of a stream, and reduces them to their forest.
+    """A sink that filters the edges of a stream, and reduces them to a forest.
 
-    The first edges are kept on the host. Once there are enough of them, they and all later edges
-    are passed to the device, which checks, filters and reduces them. The edges stay on the host if
-    the device has failed the self-test of streams, or if the memory limit is too small to keep them
-    on the device. Generated edges are always on the device.
+    The first edges are kept on the host. Once the router says that there are enough of them, they
+    and all later edges are passed to the device, which checks, filters and reduces them. The edges
+    stay on the host if the device has failed the self-test of streams, or if the memory limit does
+    not allow to keep them on the device. Generated edges are always on the device.
 
     `n_edges` is the number of edges of the whole stream, or None if it is unknown. It helps to
     decide where the edges are kept and whether they are filtered.
@@ -356,7 +367,7 @@ class ReductionSink(StreamSink):
         )
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state of another stream, as if this stream had read its edges.
+        """Continue from the state `known` of another stream, as if its edges had been read here.
 
         This sink must not have taken any edges before.
         """
@@ -368,7 +379,7 @@ class ReductionSink(StreamSink):
     # ------------------------------------------------------------------------- pieces
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece of the stream, and yield after each part of it.
+        """Take the edges of a piece of the stream, and yield None after each part of the piece.
 
         The columns of the piece must be arrays. The caller has to exhaust the iterator. Then the
         arrays are not read any more. Raise InvalidGraphError at an invalid edge, which may belong
@@ -392,7 +403,10 @@ class ReductionSink(StreamSink):
             yield
 
     def _take_part(self, part: EdgePart) -> None:
-        """Reduce edges that the host has checked, on the device if the sink is open, else here."""
+        """Reduce the edges of `part`, which the host has checked.
+
+        They are reduced on the device if the sink is open, else on the host.
+        """
         if self.is_open:
             super()._take_part(part)
         else:
@@ -404,8 +418,9 @@ class ReductionSink(StreamSink):
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
         """Move all edges so far to the device, and reduce later ones there, if the router says so.
 
-        If the device lacks space or has failed its self-test, the edges stay on the host. For edges
-        that the device would generate, an error is raised instead.
+        The router decides by the edges so far and by `piece`. If the device lacks space or has
+        failed its self-test, the edges stay on the host. For edges that the device would generate,
+        an error is raised instead.
         """
         is_generated, host = isinstance(piece, GeneratedPiece), self._host
         if not is_generated and self.dtype not in (None, piece.dtype):
@@ -427,10 +442,11 @@ class ReductionSink(StreamSink):
             self.way = route.way_of_stream(replace(facts, refused=True))
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Move all edges so far to the device, and pass all later edges to it.
+        """Move all edges so far to the device, and pass all later edges to the device.
 
-        Raise OutOfDeviceMemoryError if the device lacks space, or UnsupportedDeviceError if it has
-        failed the self-test of streams.
+        `piece` has the dtype of the weights, and says whether the device generates the edges. Raise
+        OutOfDeviceMemoryError if the device lacks space, or UnsupportedDeviceError if it has failed
+        the self-test of streams.
         """
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
@@ -451,11 +467,12 @@ class ReductionSink(StreamSink):
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
         """Return how many edges kernels take at a time, and how many a reduction may have.
 
-        Both keep the memory limit. A reduction replaces the forest so far and the edges that wait
-        by one forest. Raise NoSpaceForReductionError if there is too little space for new edges
-        beside the forest. Edges that the device generates need space for 1/16 of the forest's
-        edges. Uploaded edges need space for as many edges as the forest has, because with less
-        space the host can reduce them in its own memory.
+        Both numbers keep the memory limit. `piece` has the dtype of the weights, and says whether
+        the device generates the edges. A reduction replaces the forest so far and the edges that
+        wait by one forest. Raise NoSpaceForReductionError unless there is space for new edges
+        beside the forest: for edges that the device generates, 1/16 of the number of the forest's
+        edges; for uploaded edges, as many as the forest has, because with less space the host can
+        reduce them in its own memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
@@ -474,7 +491,7 @@ class ReductionSink(StreamSink):
         return rows, most
 
     def facts_at_end(self, first: StreamPiece) -> StreamFacts:
-        """Return the facts about the stream once all its edges have been read, without a reading.
+        """Return the facts about the stream once all edges have been read, without reading them.
 
         `first` is a piece of the stream. No edge may have been taken, and the number of edges must
         be known. The forest is assumed to have as many edges as the numbers of vertices and edges
@@ -532,7 +549,7 @@ class ReductionSink(StreamSink):
         )
 
     def edges_so_far(self) -> EdgePart | None:
-        """Return the forest of the last reduction, read from the device if necessary.
+        """Return the forest of the last reduction. If it is on the device, it is read to the host.
 
         If the edges are on the host, the result is None before the first reduction.
         """
@@ -547,8 +564,9 @@ class ReductionSink(StreamSink):
 class PassSink(StreamSink):
     """A sink for a stream that is read once for each round of Borůvka's algorithm.
 
-    The graph must have at least one vertex. To continue from a checkpoint, `known` are the edges of
-    the forest that earlier passes have found, and `n_passes` is the number of those passes.
+    The graph must have at least one vertex. `known` is None, or, to continue from a checkpoint, the
+    edges of the forest that earlier passes have found, and `n_passes` is the number of those
+    passes.
 
     Raises
     ------
@@ -580,7 +598,8 @@ class PassSink(StreamSink):
     def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
         """Return how many edges kernels take at a time within the memory limit.
 
-        Raise OutOfDeviceMemoryError if there is space for fewer than 64.
+        `dtype` is the dtype of the weights, and `is_generated` says whether the device generates
+        the edges. Raise OutOfDeviceMemoryError if there is space for fewer than 64.
         """
         device, n, limit = self._device, self._n_vertices, self._limit
         needed = n * passes.bytes_of_vertex(dtype)
@@ -596,7 +615,7 @@ class PassSink(StreamSink):
         return rows
 
     def _join(self, forest: EdgePart) -> None:
-        """Make passes over the edges of a known forest, until each of its trees is one component.
+        """Make passes over the edges of a known forest, until each tree of it is one component.
 
         So a checkpoint needs to store only edges, not the component of each vertex.
         """

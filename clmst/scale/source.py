@@ -33,7 +33,7 @@ _MOST_READERS = 8  # maximum number of threads that read files; pyarrow uses fur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeSource:
-    """A checked source of edges. It can be read several times, unless it is an iterator.
+    """A checked source of edges, which can be read several times unless it is an iterator.
 
     Attributes
     ----------
@@ -60,11 +60,12 @@ class EdgeSource:
     def checked(
         cls, chunks: Any, *, n_vertices: Any, n_edges: Any = None, columns: Any = None
     ) -> EdgeSource:
-        """Check a caller's arguments, and return the source.
+        """Check the arguments `chunks` and so on of a stream, and return the source.
 
-        If `n_vertices` is None, read the whole source to count its vertices. Raise
-        InvalidArgumentError if an argument is invalid, or if the vertices of an iterator would have
-        to be counted, since it can be read only once.
+        The arguments are those of :func:`clmst.stream_minimum_spanning_forest`. If `n_vertices` is
+        None, read the whole source to count its vertices. Raise InvalidArgumentError if an argument
+        is invalid, or if the vertices of an iterator would have to be counted, since it can be read
+        only once.
         """
         if isinstance(chunks, GeneratedEdges):
             return _of_generated(chunks, n_vertices=n_vertices, n_edges=n_edges, columns=columns)
@@ -113,12 +114,12 @@ class EdgeSource:
 
     @property
     def generated(self) -> GeneratedEdges | None:
-        """The edges that the device generates, or None if the source has edges of its own."""
+        """The edges that the device generates, or None if the host has the edges."""
         return self.chunks if isinstance(self.chunks, GeneratedEdges) else None
 
     @property
     def can_be_read_again(self) -> bool:
-        """Whether the source starts at its first edge each time, as any but an iterator does."""
+        """Whether each reading starts at the first edge. It is False for iterators only."""
         return not isinstance(self.chunks, Iterator)
 
     @property
@@ -139,9 +140,9 @@ class EdgeSource:
 
 
 class _FirstReading:
-    """The pieces of a first reading, which are kept as long as they take at most `most` bytes.
+    """The pieces of a first reading, which are kept as long as all take at most `most` bytes.
 
-    `pieces` is None once they take more, or if `most` is 0.
+    `pieces` is None once the pieces take more, or if `most` is 0.
     """
 
     def __init__(self, most: int) -> None:
@@ -149,7 +150,7 @@ class _FirstReading:
         self.pieces: list[StreamPiece] | None = [] if most else None
 
     def recorded(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Yield all pieces, and keep them as long as they fit."""
+        """Yield all pieces, and keep the pieces as long as all together fit."""
         for piece in pieces:
             if self.pieces is not None:
                 self._left -= piece.n_bytes
@@ -169,8 +170,9 @@ def _are_paths(chunks: Any) -> bool:
 def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
     """Return an iterator over the pieces of a caller's chunks.
 
-    The ends of edges are neither checked nor numbered: they are as the caller gives them. If
-    `chunks` is a path, threads read the next files while a piece is in use.
+    `columns` are the columns that the caller names, or None. The ends of edges are neither checked
+    nor numbered: they are as the caller gives them. If `chunks` is a path, threads read the next
+    files while a piece is in use.
     """
     if isinstance(chunks, GeneratedEdges):
         return iter([GeneratedPiece(edges=chunks, first=0, size=chunks.n_edges)])
@@ -243,7 +245,7 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
 
 
 def _raised(error: Exception) -> Iterator[StreamPiece]:
-    """Return an iterator that raises an error at its first element."""
+    """Return an iterator that raises an error when the first element is requested."""
     raise error
     yield
 
@@ -262,8 +264,8 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
     """Yield the pieces of a caller's chunks.
 
-    Raise InvalidArgumentError if `chunks` cannot be iterated. Errors that the caller's iterator
-    raises are not changed.
+    `columns` are the columns that the caller names, or None. Raise InvalidArgumentError if `chunks`
+    cannot be iterated. Errors that the caller's iterator raises are not changed.
     """
     with errors_as(lambda error: InvalidArgumentError(
         f"chunks is {shown(chunks)}, which cannot be iterated ({shown(error)}); it must be an "
@@ -275,7 +277,11 @@ def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
 
 
 def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
-    """Yield the pieces of one chunk: a path, a table, or a tuple of arrays."""
+    """Yield the pieces of one chunk: a path, a table, or a tuple of arrays.
+
+    `number` is the number of the chunk, for messages. `columns` are the columns that the caller
+    names, or None.
+    """
     if isinstance(chunk, str | PathLike):
         for path in files.listed(chunk):
             yield from pieces_of_file(path, columns, f"chunk {number}")
@@ -285,14 +291,18 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
 
 
 def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]:
-    """Yield the pieces of a file. Messages call the chunk `name`, with the name of the file."""
+    """Yield the pieces of the file `path`. Messages call the chunk `name`, with the file's name.
+
+    `columns` are the columns that the caller names, or None.
+    """
     for part in parts_of_file(path, columns, name):
         yield from part()
 
 
 def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
-    """Yield a function for each part of a file, which returns an iterator over its pieces.
+    """Yield a function for each part of the file `path`, which returns an iterator over the pieces.
 
+    `columns` are the columns that the caller names, or None. Messages call the chunk `name`.
     Several threads may read different parts at the same time.
     """
     for part in files.parts_of(path, columns):

@@ -26,7 +26,7 @@ _RULE = "all ids of a stream must be strings, or all integers"
 
 
 class VertexNames:
-    """The names of the vertices that have occurred in a stream so far, and their numbers.
+    """The names of the vertices that have occurred in a stream so far, and a number for each.
 
     `most` is the maximum number of names, or None for any number.
     """
@@ -38,7 +38,7 @@ class VertexNames:
 
     @property
     def labels(self) -> Array | None:
-        """The names in the order of their numbers, shape (n,), or None without any names yet."""
+        """The names in the order of their numbers, shape (n,). None without any names yet."""
         if not self._numbers:
             return None
         labels = np.empty(len(self._numbers), object)
@@ -110,9 +110,10 @@ def are_text(ends: Array) -> bool:
 
 
 def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
-    """Convert an array of names to an array of Python strings.
+    """Convert `ends`, an array of names, to an array of Python strings.
 
-    Raise InvalidGraphError if names are bytes that are not UTF-8, or have invalid characters.
+    `piece` and `name` are the piece and the column, for messages. Raise InvalidGraphError if names
+    are bytes that are not UTF-8, or have invalid characters.
     """
     if ends.dtype.kind == "S":
         try:
@@ -127,10 +128,10 @@ def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
 
 
 def _refuse_no_letters(piece: StreamPiece, name: str, ends: Array) -> None:
-    """Raise InvalidGraphError if a string of NumPy has a code that is not a Unicode code point.
+    """Raise InvalidGraphError if a string in `ends` has a code that is not a Unicode code point.
 
-    Damaged files may have these strings. NumPy stores any 32-bit code, but Python raises
-    SystemError when the string is used.
+    `piece` and `name` are the piece and the column, for messages. Damaged files may have these
+    strings. NumPy stores any 32-bit code, but Python raises SystemError when the string is used.
     """
     native = np.ascontiguousarray(ends, ends.dtype.newbyteorder("="))
     wrong = (native.view(np.uint32).reshape(ends.size, -1) > sys.maxunicode).any(axis=1)
