@@ -86,7 +86,7 @@ def tree_by_blocks(
 
 
 def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
-    """Return edges as a chunk of a stream, with their positions among all pairs of n points."""
+    """Return edges as a chunk of a stream. Their ids are positions among all pairs of n points."""
     u, v = edges.ends.T
     ids = pairs.position(n, u, v)
     order = np.argsort(ids)

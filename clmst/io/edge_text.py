@@ -260,7 +260,7 @@ class EdgeText:
         return True
 
     def _take(self, rows: list[Array]) -> None:
-        """Collect rows, with vertices numbered from 0, as uint32 if all of them fit."""
+        """Collect rows, with vertices numbered from 0. The numbers are uint32 if all fit."""
         self.n_rows += rows[0].size
         for k in (0, 1):
             fits = self.declared is not None or int(rows[k].max()) < 1 << 32

@@ -63,7 +63,7 @@ class FileEdges:
 
     @property
     def headline(self) -> str:
-        """The comment that describes a forest in a text file. It is empty for a graph."""
+        """The comment that describes a forest in a text file, or "" for a graph."""
         if self.forest is None:
             return ""
         kind = "maximum" if self.forest.maximum else "minimum"
@@ -82,7 +82,7 @@ class FileEdges:
         return self.u.astype(np.int64) + 1, self.v.astype(np.int64) + 1, self.weights
 
     def named_rows(self, *, takes_text: bool) -> tuple[Array, Array, Array]:
-        """Return u, v and weights, with the caller's labels in place of vertex numbers if possible.
+        """Return u, v and weights, with the caller's labels for vertex numbers if files take them.
 
         Labels are used if all are non-negative integers or, if `takes_text`, all are strings. Each
         isolated vertex of a graph gets a row of weight 0 with the vertex at both ends. A forest
@@ -102,10 +102,10 @@ class FileEdges:
 def written_labels(
     labels: Sequence[Hashable] | None, *, takes_text: bool
 ) -> Sequence[Hashable] | Array | None:
-    """Return the vertex labels that a file can hold, or None if it must hold vertex numbers.
+    """Return the vertex labels that a file can hold. Return None if it holds vertex numbers.
 
     A file can hold labels that are all non-negative integers and, if `takes_text`, labels that are
-    all strings.
+    all strings. None as `labels` means that vertices are numbers.
     """
     integers = integer_labels(labels)
     if integers is not None or not (takes_text and labels is not None and len(labels)):
@@ -127,7 +127,7 @@ def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
 
 
 def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:
-    """Write one line for each entry of `columns`, formatted as ``row % (entries)``.
+    """Write one line to `stream` for each entry of `columns`, formatted as ``row % (entries)``.
 
     Use ``%r`` for weights. It writes integers exactly, and each float as the shortest decimal
     number that reads back as the same float64.
@@ -160,13 +160,16 @@ class ForestEdges:
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Take all edges of a file that was read as a graph."""
+        """Take all edges of a file that was read as a graph. `maximum` says what the forest is."""
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
     @classmethod
     def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
-        """Take the rows of a table, with the table's names of vertices as ends."""
+        """Take the rows of a table, `edges`, with the table's names of vertices as ends.
+
+        `more` are further attributes.
+        """
         u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
         return cls(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True, **more)
 
@@ -187,7 +190,7 @@ def says_maximum(comment: bytes) -> bool:
 
 
 def attach(listed: ForestEdges, graph: Graph) -> Forest:
-    """Find each edge of a forest that was read in `graph`, and return the forest.
+    """Find each edge of the forest `listed`, which was read, in `graph`, and return the forest.
 
     The edges are not checked to be a spanning forest of minimum weight. Raises
     :class:`InvalidForestError` if the graph does not have an edge with these ends, this weight or
@@ -207,7 +210,7 @@ def attach(listed: ForestEdges, graph: Graph) -> Forest:
 
 
 def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
-    """Return the endpoints of each edge as vertices of `graph`, the lesser one first.
+    """Return the endpoints of each edge in `listed` as vertices of `graph`, the lesser one first.
 
     Raises :class:`InvalidForestError` if the graph does not have one of the vertices, or has
     another number of vertices than the file states.
@@ -249,10 +252,10 @@ def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
 
 
 def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
-    """Find each edge in the canonical order of the graph by its endpoints and weight.
+    """Find each edge in the canonical order of the graph by both endpoints and the weight.
 
-    Returns the indices. Raises :class:`InvalidForestError` if the graph does not have the edge, or
-    has it with another weight.
+    `listed` has the weights, and (low[i], high[i]) are the endpoints. Returns the indices. Raises
+    :class:`InvalidForestError` if the graph does not have the edge, or has it with another weight.
     """
     u, v, w, _ = graph.edges()
     n = np.uint64(graph.n_vertices)
@@ -271,10 +274,11 @@ def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) ->
 
 
 def _by_ids(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
-    """Find each edge in the canonical order of the graph by its id, and return the indices.
+    """Find each edge in the canonical order of the graph by the id, and return the indices.
 
-    Raises :class:`InvalidForestError` if an id is not in the graph, or belongs to an edge with
-    other endpoints or another weight.
+    `listed` has the ids and weights, and (low[i], high[i]) are the endpoints. Raises
+    :class:`InvalidForestError` if an id is not in the graph, or belongs to an edge with other
+    endpoints or another weight.
     """
     u, v, w, ids = graph.edges()
     given: Any = listed.edge_ids
@@ -301,7 +305,7 @@ def _check_weights(listed: ForestEdges, weights: Array) -> None:
 
 
 def _equals(listed: Array, weights: Array) -> Array:
-    """Compare weights from a file with weights of a graph, after rounding to the graph's dtype.
+    """Compare the weights `listed` in a file with weights of a graph, rounded to the graph's dtype.
 
     Returns a mask of the equal ones.
     """
@@ -314,7 +318,10 @@ def _equals(listed: Array, weights: Array) -> Array:
 
 
 def write_summary(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write the sizes, total weight and statistics of a forest as JSON, without its edges."""
+    """Write the sizes, total weight and statistics of a forest as JSON, without the edges.
+
+    `listing` has the forest, and `stream` is the open file.
+    """
     forest = listing.forest
     assert forest is not None
     summary = {
@@ -336,7 +343,7 @@ def json_text(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Convert `value`, with all that it contains, to the types that JSON has."""
+    """Convert `value`, and all that is in it, to the types that JSON has."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):

@@ -54,7 +54,7 @@ class SourceFile:
 
 
 class Decompressed(io.RawIOBase):
-    """A stream that decompresses another file, up to a limit on its size.
+    """A stream that decompresses another file, up to a limit on the decompressed size.
 
     The limit (:func:`check_expansion`) is there because a few kilobytes may expand to gigabytes.
     Reading beyond it, or reading damaged data, raises :class:`FileFormatError`.
@@ -80,9 +80,9 @@ class Decompressed(io.RawIOBase):
         return True
 
     def readinto(self, into: Any) -> int:
-        """Store the next bytes in `into` and return their number.
+        """Store the next bytes in `into` and return the number of bytes.
 
-        At the end of the file it is 0.
+        At the end of the file the number is 0.
         """
         with self._codec.errors_named():
             found = self._inner.read(len(into))
@@ -100,10 +100,11 @@ class Decompressed(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move to a position in the decompressed content, and return it.
+        """Move to a position in the decompressed content, and return the position.
 
-        The position is at most the end of the content. To move backwards, the file is decompressed
-        again from its start. Raises `io.UnsupportedOperation` for ``SEEK_END``.
+        `offset` counts from the beginning, or from the present position if `whence` is
+        ``SEEK_CUR``. The position is at most the end of the content. To move backwards, the file is
+        decompressed again from its start. Raises `io.UnsupportedOperation` for ``SEEK_END``.
         """
         if whence == os.SEEK_END:
             raise io.UnsupportedOperation("only reading all of a compressed file tells its end")
@@ -126,7 +127,7 @@ def check_expansion(n_bytes: int, stored: int) -> None:
 
 
 def read_whole(file: BinaryIO) -> bytes:
-    """Read a pipe to its end and return the bytes. Blocks until the pipe is closed.
+    """Read a pipe to the end and return the bytes. Blocks until the pipe is closed.
 
     Raises :class:`FileFormatError` if there are more bytes than half of this machine's memory, and
     :class:`InvalidArgumentError` if the file is open in text mode.
@@ -173,10 +174,10 @@ def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
 
 @contextmanager
 def system_errors_named(path: Path) -> Iterator[None]:
-    """Turn an error of the system in the body into an error that names the file `path`.
+    """Turn an error of the system in the body of a ``with`` into an error that names `path`.
 
-    The error is an :class:`InvalidArgumentError`. An OSError that a decoder raises for damaged data
-    passes unchanged.
+    Yields None. The error is an :class:`InvalidArgumentError`. An OSError that a decoder raises for
+    damaged data passes unchanged.
     """
     try:
         yield
@@ -188,7 +189,10 @@ def system_errors_named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def explained(path: Path | BinaryIO) -> Iterator[None]:
-    """Turn an :class:`InvalidGraphError` in the body into a FileFormatError that names the file."""
+    """Turn an InvalidGraphError in the body of a ``with`` into a FileFormatError that names `path`.
+
+    `path` may also be an open file. Yields None.
+    """
     try:
         yield
     except InvalidGraphError as error:
@@ -197,10 +201,11 @@ def explained(path: Path | BinaryIO) -> Iterator[None]:
 
 
 def unreadable(message: str) -> AbstractContextManager[None]:
-    """Turn the errors of another library's reader in the body into :class:`FileFormatError`.
+    """Turn errors of another library's reader in the body of a ``with`` into FileFormatError.
 
     `message` is the text of the error, in which ``{}`` stands for what the library says. An
-    :class:`EOFError`, which means the end of compressed data, passes unchanged.
+    :class:`EOFError`, which means the end of compressed data, passes unchanged. The ``with`` gets
+    None.
     """
     return errors_as(lambda error: FileFormatError(
         message.format(" ".join(str(error).split())[:200] or type(error).__name__)
@@ -208,7 +213,7 @@ def unreadable(message: str) -> AbstractContextManager[None]:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading, in binary mode.
+    """Open the file `path` for reading, in binary mode.
 
     Raises :class:`MissingFileError` if the file does not exist, and :class:`InvalidArgumentError`
     if it is a directory or cannot be opened.
@@ -228,15 +233,16 @@ def _unread(path: Path, error: OSError) -> InvalidArgumentError:
 
 
 def named(file: BinaryIO) -> str:
-    """Return the name of an open file for messages, or "the stream" if it has none."""
+    """Return the name of an open file for messages, or "the stream" for a file without a name."""
     name = getattr(file, "name", None)
     return str(name) if isinstance(name, str | Path) else "the stream"
 
 
 def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
-    """Make a seekable source from an open file, reading a pipe to its end first.
+    """Make a seekable source from an open file. A pipe is first read to the end.
 
-    Raises :class:`FileFormatError` if the file is empty or is UTF-16 text.
+    `codec` decompresses the file, or is None if it is not compressed. Raises
+    :class:`FileFormatError` if the file is empty or is UTF-16 text.
     """
     on_disk = _is_on_disk(file)
     stream: BinaryIO = file if on_disk else BytesIO(read_whole(file))
@@ -252,7 +258,7 @@ def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
 
 
 def _check_begin(stream: BinaryIO) -> None:
-    """Raise if a file contains only white space, or begins like UTF-16 text."""
+    """Raise FileFormatError if a stream contains only white space, or begins like UTF-16 text."""
     piece = stream.read(_HEAD_BYTES)
     if piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and b"\0" in piece[:4]:
         raise FileFormatError(
@@ -311,9 +317,10 @@ VERTICES_PER_BYTE = 64
 class DeclaredSizes:
     """The numbers of vertices and edges that the header of a file declares.
 
-    Creating one checks the numbers, before anything of that size is allocated. It raises
-    :class:`FileFormatError` if they exceed what a graph may have, what this machine's memory can
-    hold, or what a file of `file_bytes` bytes may declare.
+    Creating an object checks the numbers, before anything of that size is allocated:
+    FileFormatError is raised if they exceed what a graph may have, what this machine's memory can
+    hold, or what a file of `file_bytes` bytes may declare. None as `file_bytes` means that the size
+    is unknown.
     """
 
     n_vertices: int
@@ -344,9 +351,11 @@ class DeclaredSizes:
     def parse(
         cls, n_vertices: str, n_edges: str, *, line: int, file_bytes: int | None = None
     ) -> DeclaredSizes:
-        """Read the two numbers of a header. `line` is its line number, for error messages.
+        """Read the words `n_vertices` and `n_edges` of a header. `line` is the line's number.
 
-        Raises :class:`FileFormatError` if a word is not a number, or if a number is too large.
+        `file_bytes` is the size of the file, or None if it is unknown. Raises
+        :class:`FileFormatError`, with the number of the line, if a word is not a number, or if a
+        number exceeds a limit.
         """
         counts = []
         for word in (n_vertices, n_edges):
@@ -363,7 +372,10 @@ class DeclaredSizes:
             raise FileFormatError(f"line {line}: {error}") from error
 
     def check_edges(self, n_edges: int, *, what: str = "edges") -> None:
-        """Raise :class:`FileFormatError` unless the file has as many edges as declared."""
+        """Raise :class:`FileFormatError` unless the file has as many edges as declared.
+
+        `what` is the word for the edges in the message.
+        """
         if n_edges != self.n_edges:
             raise FileFormatError(
                 f"the header declares {self.n_edges} {what} but the file holds {n_edges}; "

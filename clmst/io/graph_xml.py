@@ -27,16 +27,20 @@ _OWN = ("id", "key")  # attributes by which GEXF and GraphML number edges
 
 
 def read_graphml(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a graph from a GraphML file.
+    """Read a graph from the GraphML file `source`.
 
     `columns` is ("source", "target"), which gives every edge the weight 1, or ("source", "target",
-    attribute), which names the attribute that holds the weights.
+    attribute), which names the attribute that holds the weights. None means the attribute "weight",
+    and the weight 1 if the edges do not have numeric attributes.
     """
     return _read("read_graphml", "GraphML", source, columns)
 
 
 def read_gexf(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a graph from a GEXF file, with `columns` as in :func:`read_graphml`."""
+    """Read a graph from the GEXF file `source`, with `columns` as in :func:`read_graphml`.
+
+    None means the same as there.
+    """
     return _read("read_gexf", "GEXF", source, columns)
 
 
@@ -59,10 +63,11 @@ def _read(name: str, form: str, source: SourceFile, columns: Sequence[Any] | Non
 
 
 def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:
-    """Return the attribute that holds the weights, or None if every weight is 1.
+    """Return the attribute of `G` that holds the weights, or None if every weight is 1.
 
-    Raises :class:`FileFormatError` if the wanted attribute is not there, or if the caller names
-    none and there are numeric attributes but no "weight".
+    `columns` are as in :func:`read_graphml`. Raises :class:`FileFormatError` if the wanted
+    attribute is not there, or if the caller names none and there are numeric attributes but no
+    "weight".
     """
     if columns is not None and tuple(columns[:2]) != (SOURCE, TARGET):
         raise FileFormatError(
@@ -111,7 +116,7 @@ def _weight(edge: tuple[int, int, Any], nodes: list[Any], name: str | None) -> i
 
 
 def _labels(nodes: list[Any]) -> Any:
-    """Return the names of the vertices as labels, or None if the names are 0 .. n - 1 in order.
+    """Return the names of the vertices `nodes` as labels, or None if these are 0 to n - 1 in order.
 
     The labels are integers if all names look like integers, else strings.
     """

@@ -91,7 +91,9 @@ class _Entries(EdgeText):
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a square matrix as a graph. The entries of a pattern have the weight 1.
+    """Read the square matrix in the file `source` as a graph.
+
+    Entries of a pattern have the weight 1.
 
     Entries (i, j) and (j, i), stored or implied by symmetry, are one edge with the lesser weight.
     """
@@ -99,7 +101,10 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest from a matrix, and whether its comment calls it a maximum."""
+    """Read the edges of a forest from the matrix in the file `source`.
+
+    The comment of the file says whether it is a maximum forest.
+    """
     source.stream.readline()
     is_maximum = says_maximum(source.stream.readline(256))
     source.stream.seek(0)
@@ -107,7 +112,10 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write a symmetric matrix, whose FIELD is integer or real, depending on the weights' dtype."""
+    """Write a symmetric matrix, whose FIELD is integer or real, depending on the weights' dtype.
+
+    `listing` has the edges, and `stream` is the open file.
+    """
     n, (u, v, weights) = listing.n_vertices, listing.rows_from_one()
     field = "real" if weights.dtype.kind == "f" else "integer"
     if weights.dtype == np.uint64 and int(weights.max(initial=0)) >= 1 << 63:

@@ -62,7 +62,7 @@ class _Header:
 
 
 class _VertexLines:
-    """The reader of the lines of vertices, which collects them block by block."""
+    """The reader of the lines of vertices, which collects the neighbours block by block."""
 
     def __init__(self, header: _Header) -> None:
         self._header = header
@@ -111,7 +111,10 @@ class _VertexLines:
         self.n_rows += len(lines)
 
     def _degrees_of(self, counts: Array, at: Sequence[int]) -> Array:
-        """Return the number of neighbours of each line, given its number of words."""
+        """Return the number of neighbours in each line, given the number of words in the line.
+
+        `counts` are the numbers of words, and `at` the numbers of the lines, for messages.
+        """
         rest = counts - self._header.skip
         if (rest < 0).any():
             wrong = int((rest < 0).argmax())
@@ -156,7 +159,7 @@ class _VertexLines:
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a graph from a METIS file. Missing weights are 1."""
+    """Read a graph from the METIS file `source`. Missing weights are 1."""
     rows: _VertexLines | None = None
     for first, text in blocks(source.stream):
         lines = text.removesuffix(b"\n").split(b"\n")
@@ -221,7 +224,10 @@ def _symmetric(parts: list[Array]) -> Graph:
 
 
 def _check_simple(indptr: Array, indices: Array) -> None:
-    """Raise if a row, which must be sorted, contains its own vertex or a neighbour twice."""
+    """Raise FileFormatError if a row contains its own vertex, or a neighbour twice.
+
+    `indptr` and `indices` are a CSR with sorted rows.
+    """
     twice = indices[1:] == indices[:-1]
     starts = indptr[1:-1].astype(np.int64)
     # The last neighbour of a row may equal the first one of the next row.
@@ -243,7 +249,8 @@ def _slot_keys(indptr: Array, indices: Array) -> Array:
 def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write a METIS graph with edge weights.
 
-    Raises :class:`InvalidArgumentError` unless all weights are positive integers.
+    `listing` has the edges, and `stream` is the open file. Raises :class:`InvalidArgumentError`
+    unless all weights are positive integers.
     """
     weights = listing.weights
     is_integer = weights.dtype.kind in "iu"

@@ -28,12 +28,15 @@ from clmst.io.files import DeclaredSizes, SourceFile, check_expansion
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a sparse matrix in any of SciPy's formats as a graph, as :meth:`Graph.from_scipy`."""
+    """Read the sparse matrix in the file `source` as a graph, as :meth:`Graph.from_scipy` does.
+
+    All of SciPy's formats are read.
+    """
     return Graph.from_scipy(_matrix(_arrays(source), source.stored))
 
 
 def _arrays(source: SourceFile) -> dict[str, Array]:
-    """Return all arrays of an archive by name, after checking their declared lengths."""
+    """Return all arrays of the archive `source` by name, after checks of the declared lengths."""
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
         raise FileFormatError(
@@ -52,7 +55,10 @@ def _arrays(source: SourceFile) -> dict[str, Array]:
 
 
 def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
-    """Build the SciPy matrix of an archive, after checking its arrays."""
+    """Build the SciPy matrix of an archive, after checks of the arrays.
+
+    `stored` is the size of the file in bytes, or None if it is unknown.
+    """
     with _damage_named():
         shape = [index(extent) for extent in arrays["shape"].tolist()]
         kind = arrays["format"].item()
@@ -68,9 +74,10 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
 
 
 def _damage_named() -> AbstractContextManager[None]:
-    """Turn errors of NumPy, SciPy or `zipfile` in the body into :class:`FileFormatError`.
+    """Turn errors of NumPy, SciPy or `zipfile` in the body of a ``with`` into FileFormatError.
 
     All exceptions are turned, because these libraries raise even SystemError for damaged archives.
+    The ``with`` gets None.
     """
     return errors_as(_damaged)
 
@@ -95,7 +102,10 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
 
 
 def _check_member(archive: ZipFile, name: str) -> None:
-    """Raise :class:`FileFormatError` unless an array has the length that its header declares."""
+    """Raise :class:`FileFormatError` unless an array has the length that its header declares.
+
+    The array is the member `name` of the archive.
+    """
     with archive.open(name) as member:
         shape, dtype = header(member)
         found = archive.getinfo(name).file_size - member.tell()
@@ -113,10 +123,11 @@ def _first_line(error: BaseException) -> str:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write a graph as a symmetric CSR array, or a forest as its upper triangle, uncompressed.
+    """Write a graph as a symmetric CSR array, or a forest as an upper triangle, uncompressed.
 
-    The weights keep their dtype, except that float16 becomes float32, because SciPy's sparse arrays
-    cannot hold float16. A forest also gets the edge id of each entry and whether it is a maximum.
+    `listing` has the edges, and `stream` is the open file. The weights keep their dtype, except
+    that float16 becomes float32, because SciPy's sparse arrays cannot hold float16. A forest also
+    gets the edge id of each entry and whether it is a maximum.
     """
     forest, archive, more = listing.forest, BytesIO(), cast(Any, {})
     if forest is not None:
@@ -135,7 +146,7 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest, with their ids if the file has them."""
+    """Read the edges of a forest from the file `source`, with edge ids if the file has ids."""
     arrays = _arrays(source)
     matrix = _matrix(arrays, source.stored)
     if "edge_ids" not in arrays:
@@ -161,7 +172,7 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Read the header of an ``.npy`` file, and return the shape and dtype that it declares.
+    """Read the header of an ``.npy`` file from a stream. Return the declared shape and dtype.
 
     Raises :class:`ValueError` if the header is damaged, whatever Python's parser, `tokenize`, NumPy
     or a decompressor raised.
@@ -188,9 +199,10 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def load(path: Path, *, mmap_mode: Literal["r"] | None = None) -> Array:
-    """Return the array of an ``.npy`` file. With `mmap_mode` "r" it is mapped, not read.
+    """Return the array of the ``.npy`` file `path`.
 
-    Raises ValueError, EOFError or OSError if the file cannot be read.
+    With `mmap_mode` "r" the file is mapped. With None it is read. Raises ValueError, EOFError or
+    OSError if the file cannot be read.
     """
     with path.open("rb") as file:
         header(file)

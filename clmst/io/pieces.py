@@ -37,7 +37,10 @@ _KIND = b"clmst.forest"  # key in the metadata of a file that holds a forest
 
 
 def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a graph from a Parquet file. Missing weights are 1."""
+    """Read a graph from the Parquet file `source`. Missing weights are 1.
+
+    `columns` names the columns, or is None for the usual ones.
+    """
     table, chosen = _table(source, columns)
     return numbered_table(table, chosen).merged(Graph)
 
@@ -58,9 +61,10 @@ def read_forest(source: SourceFile) -> ForestEdges:
 def _table(
     source: SourceFile, columns: Sequence[Any] | None, *, and_maybe: str = ""
 ) -> tuple[Any, Columns]:
-    """Read the columns that are needed, and return them with the choice of columns.
+    """Read the columns of `source` that are needed. Return the table and the choice of columns.
 
-    `and_maybe` names one more column to read if the file has it.
+    `columns` names the columns, or is None for the usual ones. `and_maybe` names one more column to
+    read if the file has it.
     """
     chosen: Columns | None = None
 
@@ -75,7 +79,7 @@ def _table(
 
 
 def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
-    """Read some columns of a Parquet file into a pyarrow table.
+    """Read some columns of the Parquet file `source` into a pyarrow table.
 
     `wanted` gets the schema of the file and returns the names of the columns. Raises
     :class:`FileFormatError` if the file is damaged, or would expand beyond the limit.
@@ -95,13 +99,13 @@ def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
 
 
 def are_numbers(kind: Any) -> bool:
-    """Return whether an Arrow type is a type of integers, floats or booleans."""
+    """Return whether the Arrow type `kind` is a type of integers, floats or booleans."""
     types = optional_import("pyarrow", extra="frames").types
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
 
 
 def are_lists(kind: Any) -> bool:
-    """Return whether an Arrow type holds lists of numbers."""
+    """Return whether the Arrow type `kind` holds lists of numbers."""
     types = optional_import("pyarrow", extra="frames").types
     are = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(are and are_numbers(kind.value_type))
@@ -110,7 +114,8 @@ def are_lists(kind: Any) -> bool:
 def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write every edge once as a Parquet file.
 
-    A forest also gets its edge ids as a column, and metadata that say whether it is a maximum.
+    `listing` has the edges, and `stream` is the open file. A forest also gets its edge ids as a
+    column, and metadata that say whether it is a maximum.
     """
     pyarrow = optional_import("pyarrow", extra="frames")
     parquet = optional_import("pyarrow.parquet", extra="frames")
@@ -181,14 +186,17 @@ def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
 
 
 def n_rows(path: Path, columns: Any = None) -> int:
-    """Return the number of rows of a file. Only its header is read."""
+    """Return the number of rows of the file `path`, of which only the header is read.
+
+    `columns` are the columns that the caller names, or None.
+    """
     if path.suffix == ".npy":
         return int(_mapped(path, columns)[0].shape[0])
     return int(_parquet(path).metadata.num_rows)
 
 
 def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[Rows]]]:
-    """Yield a reader of each part of a file, whose rows come some at a time.
+    """Yield a reader of each part of the file `path`, whose rows come some at a time.
 
     Several threads may read a part each. The parts of a Parquet file are its row groups, with small
     ones joined. An ``.npy`` file is one part. `columns` names source, target and, optionally,
@@ -217,8 +225,9 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[
 def _read_groups(
     path: Path, chosen: Columns, groups: list[int], first_row: int, metadata: Any
 ) -> Iterator[Rows]:
-    """Yield the rows of some row groups of a Parquet file.
+    """Yield the rows of some row groups of the Parquet file `path`.
 
+    `chosen` are the columns, `groups` the numbers of the row groups, and `metadata` is the file's.
     `first_row` is the number of the first row, for error messages.
     """
     file = _parquet(path, metadata)
@@ -230,7 +239,10 @@ def _read_groups(
 
 
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
-    """Map a structured array into memory, and return it with the names of the fields to read."""
+    """Map the structured array in the file `path` into memory. Return the array and its fields.
+
+    The second result has the names of the fields to read, which `columns` may name.
+    """
     with _readable(path):
         array = npz.load(path, mmap_mode="r")
     if array.dtype.names is None or array.ndim != 1:
@@ -255,7 +267,10 @@ def _parquet(path: Path, metadata: Any = None) -> Any:
 
 
 def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
-    """Return the columns of a record batch as arrays. Raises if a value is missing."""
+    """Return the chosen columns of a record batch as arrays, after the number of the first row.
+
+    Raises FileFormatError, with `path` and the row, if a value is missing.
+    """
     arrays: list[Any] = []
     for name in (chosen.source, chosen.target, chosen.weight):
         column = None if name is None else batch.column(name)
@@ -270,7 +285,10 @@ def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turn the errors of another library's reader in the body into errors that name the file."""
+    """Turn errors of another library's reader in the body of a ``with`` into ones that name `path`.
+
+    Yields None.
+    """
     with system_errors_named(path), errors_as(lambda error: FileFormatError(
         f"{path} cannot be read ({' '.join(str(error).split())[:200]}); it must be a whole "
         "Parquet file, or an .npy file of a structured array"

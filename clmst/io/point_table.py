@@ -30,9 +30,11 @@ _RULE = "points are rows of numbers"
 def read_csv(
     source: SourceFile, columns: Sequence[Hashable] | None, separators: str = OF_CSV
 ) -> Array:
-    """Read the coordinates of points from a CSV file, as an array with a row for each point.
+    """Read the coordinates of points from the CSV file `source`, as an array with a row per point.
 
-    The header row may be missing if `columns` is None. Empty cells become NaN.
+    `columns` names the columns with coordinates, or is None for all. `separators` are the
+    characters that may separate fields. The header row may be missing if `columns` is None. Empty
+    cells become NaN.
     """
     head = Head(source.stream, separators)
     chosen = None
@@ -72,7 +74,10 @@ def read_csv(
 
 
 def _refuse_text(head: Head, chosen: list[int]) -> None:
-    """Raise :class:`FileFormatError` if the first row of points has text in a chosen column."""
+    """Raise :class:`FileFormatError` if the first row of points has text in a chosen column.
+
+    `head` has the header and that row.
+    """
     cells = dict(enumerate(head.fields(head.second)))
     numbers = [name for k, name in enumerate(head.names) if not _is_text(cells.get(k, ""))]
     for k in chosen:
@@ -89,10 +94,10 @@ def _is_text(cell: str) -> bool:
 
 
 def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
-    """Read the coordinates of points from a Parquet file, as an array with a row for each point.
+    """Read the coordinates of points from the Parquet file `source`, one row for each point.
 
-    If the only column contains lists of equal length, each list is a point. Missing numbers become
-    NaN.
+    `columns` names the columns with coordinates, or is None for all. If the only column contains
+    lists of equal length, each list is a point. Missing numbers become NaN.
     """
 
     def wanted(schema: Any) -> list[str]:
@@ -115,7 +120,10 @@ def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Arra
 
 
 def _of_lists(name: str, column: Any) -> Array:
-    """Convert a column of lists of equal length, such as embeddings, to a two-dimensional array."""
+    """Convert a column of lists of equal length, such as embeddings, to a two-dimensional array.
+
+    `name` is the name of the column, for messages. Raises FileFormatError if lengths differ.
+    """
     if column.null_count:
         row = column.is_null().to_numpy().argmax()
         raise FileFormatError(f"row {row} of column {name!r} is missing; each point needs a list")
@@ -133,9 +141,10 @@ def _of_lists(name: str, column: Any) -> Array:
 
 
 def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
-    """Read the coordinates of points from an ``.npy`` file of a 2-dimensional or structured array.
+    """Read the coordinates of points from the ``.npy`` file `source`, one row for each point.
 
-    The fields of a structured array are its columns. `columns` may name some of them.
+    The array is two-dimensional or structured. The fields of a structured array are its columns.
+    `columns` may name some of the fields, and None means all.
     """
     stream = source.stream
     with unreadable("it is no whole .npy file ({})"):
@@ -164,9 +173,10 @@ def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
 
 
 def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
-    """Return the indices of the columns that a caller names, or of all columns without names.
+    """Return the indices of the columns that a caller names, or of all columns for None.
 
-    Raises :class:`FileFormatError` if a name does not occur exactly once.
+    `names` are the names of all columns. Raises :class:`FileFormatError` if a name does not occur
+    exactly once.
     """
     if columns is None:
         return list(range(len(names)))
@@ -180,13 +190,16 @@ def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
 
 
 def _no_numbers(name: str, what: str, numbers: list[str]) -> FileFormatError:
-    """Make the error about a column that is not numeric, which says how to leave the column out."""
+    """Make the error about the column `name`, which has `what` instead of numbers.
+
+    The message says how to leave the column out: by naming the columns in `numbers`.
+    """
     remedy = f"columns (--columns) names those to take, as {_listed(numbers)}" if numbers else ""
     return FileFormatError(f"column {name!r} has {what}; {_RULE}{': ' if remedy else ''}{remedy}")
 
 
 def _listed(names: list[str]) -> str:
-    """Return names joined by commas, as the option --columns takes them."""
+    """Return names joined by commas, in the form that the option --columns takes."""
     row = io.StringIO()
     csv.writer(row, lineterminator="").writerow(names[:_MOST_NAMED])
     return row.getvalue() + (",..." if len(names) > _MOST_NAMED else "")

@@ -172,7 +172,7 @@ def able(ability: str) -> tuple[Format, ...]:
 
 
 def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
-    """Return the format called `name`. Without a name, return the format of the file's suffix.
+    """Return the format called `name`. If `name` is None, return the format of the file's suffix.
 
     The suffix is taken from `path`, or from the name of an open file. `name` may also be a suffix,
     with or without its dot. `formats` are the formats that the caller can use, and error messages
@@ -213,7 +213,7 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
 
 
 def ability(chosen: Format, name: str, action: str) -> Any:
-    """Return the function `name` of a format, or raise :class:`InvalidArgumentError` if it is None.
+    """Return the function `name` of the format `chosen`. Raise InvalidArgumentError if it is None.
 
     `action` is a part of the message: what clmst cannot do in this format, such as "reads no
     graph".

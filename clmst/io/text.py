@@ -32,7 +32,7 @@ Word: TypeAlias = tuple[int, str]
 
 
 def blocks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the text in blocks of whole lines, each as (number of its first line, bytes).
+    """Yield the text in blocks of whole lines, each as (number of the first line, bytes).
 
     A byte order mark is left out. Raises :class:`FileFormatError` if the text contains a zero byte.
     """
@@ -62,7 +62,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def words_of(line: bytes) -> list[str]:
-    """Split a line at white space and return its words as strings."""
+    """Split a line at white space and return the words as strings."""
     return [word.decode("latin-1") for word in line.split()]
 
 
@@ -172,7 +172,7 @@ def exact(words: Sequence[Word], no_integer: str = "") -> Array:
 
 
 def _is_integer(text: str) -> bool:
-    """Return whether a word is an integer with few enough digits to convert (at most 20)."""
+    """Return whether the word `text` is an integer of at most 20 digits, leading zeros left out."""
     return bool(_INTEGER.fullmatch(text)) and len(text.lstrip("+-0")) <= 20
 
 
@@ -199,9 +199,9 @@ _GROWTH = 8  # grows by an eighth: the system remaps the memory without copying
 class GrowingArray:
     """A one-dimensional array to which the numbers of a file are appended part by part.
 
-    Its dtype grows so that it holds every number exactly as it was read. It takes only as much
-    memory as the numbers need in the end. A list of parts that are joined would take twice as much,
-    and the memory of small parts, once freed, does not go back to the system.
+    The dtype grows so that it holds every number exactly as it was read. The array takes only as
+    much memory as the numbers need in the end. A list of parts that are joined would take twice as
+    much, and the memory of small parts, once freed, does not go back to the system.
     """
 
     def __init__(self) -> None:

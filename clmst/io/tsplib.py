@@ -57,7 +57,7 @@ _FULL = "FULL_MATRIX"
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a TSPLIB file as a graph that lists all pairs of points.
+    """Read the TSPLIB file `source` as a graph that lists all pairs of points.
 
     :func:`read_points` returns the points themselves.
     """
@@ -65,10 +65,11 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Points | DenseGraph:
-    """Read a TSPLIB file as the complete graph that it describes, with int64 weights.
+    """Read the TSPLIB file `source` as the complete graph in it, with int64 weights.
 
-    Points are in the order of the file. If `chosen_metric` is given, it replaces the file's metric.
-    Raises :class:`FileFormatError` if `chosen_metric` is given for a file that lists distances.
+    Points are in the order of the file. `chosen_metric` replaces the file's metric, unless it is
+    None. Raises :class:`FileFormatError` if `chosen_metric` is given for a file that lists
+    distances.
     """
     file = _File(file_bytes=source.stored)
     for line, text in blocks(source.stream):
@@ -133,7 +134,7 @@ class _File:
     def take(self, first: int, text: bytes) -> None:
         """Parse a block of text that begins with line `first` of the file.
 
-        Its lines hold keywords with values, names of sections, and the numeric data of sections.
+        The lines hold keywords with values, names of sections, and the numeric data of sections.
         Raises :class:`FileFormatError` if a line is malformed.
         """
         lines, start = text.split(b"\n"), 0
@@ -146,7 +147,7 @@ class _File:
                 start = k + 1
 
     def _take_numbers(self, lines: list[bytes], at: range) -> None:
-        """Parse lines of numeric data, and add the numbers to the section in which they are.
+        """Parse lines of numeric data, and add the numbers to the present section.
 
         `at` has the numbers of the lines in the file. Sections that clmst does not use are skipped.
         Raises :class:`FileFormatError` if the lines are outside of a section.
@@ -200,7 +201,7 @@ class _File:
         return value.upper() if known else value
 
     def numbers(self, section: str) -> Array:
-        """Return the numbers of a section, and forget them to free their memory.
+        """Return the numbers of a section, whose memory is given up.
 
         Raises :class:`FileFormatError` if the file does not have the section.
         """

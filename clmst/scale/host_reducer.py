@@ -89,7 +89,10 @@ class HostReducer:
         return StreamState(forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter)
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state of another stream, as if this stream had read its edges."""
+        """Continue from the state `known` of another stream, as if its edges had been read here.
+
+        The arrays of the state are not copied.
+        """
         self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
         if known.parts:

@@ -86,10 +86,10 @@ class Numbering:
 
     @classmethod
     def of(cls, ends: Sequence[PartitionEnds], most: int | None) -> Numbering:
-        """Assign numbers to the names of all partitions, or count the vertices if they are numbers.
+        """Assign numbers to the names of all partitions. If vertices are numbers, count them.
 
-        Raise InvalidGraphError if there are more than `most` names, or if only some partitions have
-        names.
+        `ends` are the vertices of each partition. Raise InvalidGraphError if there are more than
+        `most` names, or if only some partitions have names. None as `most` means any number.
         """
         names = VertexNames()
         numbers = [np.zeros(0, np.int64)] * len(ends)
