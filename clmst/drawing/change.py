@@ -45,7 +45,7 @@ def draw_change(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw which edges of a spanning forest stay, which leave it, and which enter it.
+    """Draw which edges of a spanning forest stay, which leave, and which enter.
 
     Edges that leave are vermilion, and edges that enter are blue. Edges that stay are grey, darker
     and wider if more vertices of the second forest are beyond them. The other edges of the graph

@@ -153,7 +153,7 @@ def edges_of(forest: Forest | None, has_place: Array) -> Array:
 class DrawnClusters:
     """Labels of points, and the hue of each cluster.
 
-    A hue has the number of its label if possible.
+    A hue has the number of its label, unless two clusters would then share a hue needlessly.
     """
 
     of_point: Array  # the number of each point's hue, negative without a cluster
@@ -164,9 +164,9 @@ class DrawnClusters:
     def of(cls, labels: Any, n: int) -> DrawnClusters:
         """Choose the hues for the clusters of `n` points. Without labels all points are noise.
 
-        If the labels as numbers of hues would repeat a hue although there are enough hues, clusters
-        are renumbered. Raises :class:`InvalidArgumentError` unless there is an integer for each
-        point.
+        If the labels as numbers of hues would repeat a hue, and there are at least as many hues as
+        clusters, the clusters are renumbered. None as `labels` means that points do not have
+        labels. Raises :class:`InvalidArgumentError` unless there is an integer for each point.
         """
         array = np.full(n, -1) if labels is None else as_array("labels", labels)
         if array.shape != (n,) or array.dtype.kind not in "iu":

@@ -148,7 +148,10 @@ def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
 
 
 def _left_edges(parent: Array, size: Array) -> Array:
-    """Return the x of the left edge of each cluster. Children are centred within their parent."""
+    """Return the x of the left edge of each cluster. Children are centred within their parent.
+
+    `parent` and `size` have the parent and the number of points of each cluster.
+    """
     inside = np.bincount(parent[1:], weights=size[1:], minlength=parent.size)
     left, used = np.zeros(parent.size), (size - inside) / 2
     for cluster in range(1, parent.size):
@@ -158,7 +161,11 @@ def _left_edges(parent: Array, size: Array) -> Array:
 
 
 def _outline(leaves: Array, birth: float, size: int, top: float) -> Array:
-    """Return the outline of a column, shape (k, 2): densities, and the points that remain there."""
+    """Return the outline of a column, shape (k, 2): densities, and the points that remain there.
+
+    `leaves` are the rows of the tree for what leaves the cluster, which has `size` points and
+    begins at the density `birth`. The outline ends at the density `top`.
+    """
     risen = leaves[np.argsort(leaves["value"], kind="stable")]
     times = np.minimum(risen["value"], top)
     left = size - np.cumsum(risen["cluster_size"])

@@ -155,8 +155,8 @@ class DrawnTree:
 
         Parallel lines of one cluster that lie in one of 4,000 columns, or in one of about 8,000
         rows, are joined if they overlap. Bars that are narrower than a column are left out, because
-        a leg covers them. Half of the rows have equal heights, the others equally many merges, so
-        that crowded heights have many rows.
+        a leg covers them. Half of the rows have equal heights, and the other half equally many
+        merges, so that crowded heights have many rows.
         """
         lines, of_line = self.lines()
         n_merges = len(self.children)
@@ -178,11 +178,10 @@ class DrawnTree:
 def _joined(
     lines: Array, of_line: Array, cell: Array, axis: int, gap: float
 ) -> tuple[Array, Array]:
-    """Join lines of one cluster and one cell that overlap along `axis`, or nearly do.
+    """Join lines of one cluster and one cell along `axis`, unless more than `gap` is between them.
 
-    `cell` is the row or the column of each line. Lines whose distance is at most `gap` are joined,
-    too. A joined line has the place of the longest of its lines. Returns the lines and the cluster
-    of each.
+    `cell` is the row or the column of each line, and `of_line` the cluster. A joined line has the
+    place of the longest of its lines. Returns the lines and the cluster of each.
     """
     if not len(lines):
         return lines, of_line
@@ -208,8 +207,8 @@ def _joined(
 def checked_linkage(linkage: Any) -> Array:
     """Return a linkage matrix as float64.
 
-    Raises :class:`InvalidArgumentError` if it is too large, or unless each node is merged at most
-    once and only after it is made.
+    Raises :class:`InvalidArgumentError` if it has more than _MANY merges, or unless each node is
+    merged at most once and only after it is made.
     """
     matrix = as_array("linkage", linkage)
     if matrix.ndim != 2 or matrix.shape[1] != 4 or matrix.dtype.kind not in "iuf":
@@ -246,7 +245,10 @@ def checked_names(names: Any, n: int) -> tuple[str, ...]:
 
 
 def _order(children: Array) -> Array:
-    """Return the position of each point from left to right, so that no lines of the tree cross."""
+    """Return the position of each point from left to right, so that no lines of the tree cross.
+
+    `children` has the two nodes that each merge joins.
+    """
     if not len(children):
         return np.zeros(1)
     from scipy.cluster.hierarchy import leaves_list

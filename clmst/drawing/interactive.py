@@ -212,7 +212,8 @@ def explore_dendrogram(
 def _hints(shape: DrawnTree, nodes: Array, data: Array, template: str) -> dict[str, Any]:
     """Return a trace of invisible marks at nodes of a dendrogram, which show a text.
 
-    `template` is the text in Plotly's format, and `data` its number for each node.
+    `shape` has the places of the nodes. `template` is the text in Plotly's format, and `data` its
+    number for each node.
     """
     return {
         "type": "scattergl", "mode": "markers", "x": shape.x[nodes], "y": shape.y[nodes],
@@ -236,7 +237,10 @@ def _lines(segments: Array, **look: Any) -> dict[str, Any]:
 def _finished(
     traces: Sequence[dict[str, Any]], title: str, caption: str, path: Path | None, **axes: Any
 ) -> Any:
-    """Make a figure of traces, and write it to a file if there is a path."""
+    """Make a figure of traces, and write the figure to the file `path`, unless that is None.
+
+    `title` and `caption` are above the picture. `axes` are further parts of the layout.
+    """
     figure = optional_import("plotly.graph_objects", extra="plotly").Figure(
         data=traces,
         layout={

@@ -129,7 +129,11 @@ def projection_of(points: Any) -> str:
 
 
 def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
-    """Return weights as lengths relative to their median, or ones if they cannot be lengths."""
+    """Return weights as lengths relative to the median weight, or ones if they cannot be lengths.
+
+    Weights can be lengths if all are positive and finite, and the longest is less than a million
+    times the shortest.
+    """
     lengths = weights.astype(np.float64)
     if lengths.size == 0:
         return lengths
@@ -140,7 +144,7 @@ def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
 
 
 def _on_square(points: Points, n: int) -> Points:
-    """Scale a component of n vertices to a square of side sqrt(n), with a corner at the origin."""
+    """Scale the points of a component of n vertices to a square of side sqrt(n) at the origin."""
     low: Points = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
     return (points - low) * (math.sqrt(n) / extent) if extent else points - low
@@ -150,6 +154,7 @@ def _pack(local: Points, labels: Array, sizes: Array) -> Points:
     """Pack components in rows, high ones first, and return the position of each, shape (k, 2).
 
     `local` has the position of each vertex relative to its component, and `labels` its component.
+    `sizes` has the number of vertices of each component.
     """
     boxes = np.zeros((sizes.size, 2))
     np.maximum.at(boxes, labels, local)
@@ -205,7 +210,7 @@ def _place(lengths: Any) -> Points:
 
 
 def _upright(points: Points) -> Points:
-    """Centre points, and turn their longer principal axis horizontal.
+    """Centre points, and turn the longer principal axis horizontal.
 
     The longer tails of the points lead right and up.
     """
@@ -254,7 +259,10 @@ def _pivot_mds(rows: Array) -> Points:
 
 
 def _least_stress(distances: Array, points: Points) -> Points:
-    """Move points until their distances follow the given ones, short ones most faithfully."""
+    """Move points until the distances between them follow given ones, the short ones best.
+
+    `distances` has the shape (n, n), and `points` the shape (n, 2).
+    """
     n = len(points)
     if n < 3:
         return points
@@ -276,9 +284,9 @@ def _least_stress(distances: Array, points: Points) -> Points:
 
 
 def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
-    """Choose landmarks: the vertex nearest to the middle of each cell of a grid.
+    """Choose landmarks: the vertex nearest to the middle of each cell of a grid over the points.
 
-    The grid is the finest that gives at most 1,200 landmarks.
+    The grid is the finest that gives at most 1,200 landmarks. Returns the numbers of vertices.
     """
     low = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
@@ -294,7 +302,7 @@ def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
 
 
 def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
-    """Assign each vertex to its nearest landmark.
+    """Assign each vertex to the nearest landmark.
 
     Returns the index of that landmark for each vertex, and a graph of the landmarks whose cells
     touch, with the lengths of the paths between them. One run of Dijkstra's algorithm from all
@@ -313,7 +321,10 @@ def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
 
 def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
-    """Return a symmetric CSR of edges u < v, with the shortest of each set of parallel edges."""
+    """Return a symmetric CSR of edges u < v, with the shortest of each set of parallel edges.
+
+    Edge i is (u[i], v[i]) with the length ``lengths[i]``, in a graph of n vertices.
+    """
     order = np.lexsort((lengths, v, u))
     _, first = np.unique(u[order].astype(np.int64) * n + v[order], return_index=True)
     chosen = order[first]
@@ -323,9 +334,10 @@ def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
 
 
 def _relax(lengths: Any, points: Points, landmarks: Array) -> Points:
-    """Move vertices so that edges approach their lengths, while landmarks stay almost in place.
+    """Move vertices so that edges approach the given lengths. Landmarks stay almost in place.
 
-    Each round takes some steps of conjugate gradients, preconditioned by the diagonal.
+    `points` has the positions of all vertices, and the result the new ones. Each round takes some
+    steps of conjugate gradients, preconditioned by the diagonal.
     """
     n = lengths.shape[0]
     edges = sparse.triu(lengths).tocoo()

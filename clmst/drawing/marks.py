@@ -17,9 +17,10 @@ _RUN = 100  # maximum number of segments in a path, which the rasteriser limits
 def strokes(
     axes: Any, segments: Array, widths: Array, colours: Array, *, zorder: float = 2
 ) -> None:
-    """Draw segments, shape (k, 2, 2), in their order, each with its own width and colour.
+    """Draw segments, shape (k, 2, 2), in order, each with a width and a colour, on `axes`.
 
     Consecutive segments that look alike are drawn as one path, because one path for each is slow.
+    `zorder` is Matplotlib's.
     """
     paths = optional_import("matplotlib.path", extra="plot").Path
     collection = optional_import("matplotlib.collections", extra="plot").PathCollection
@@ -43,13 +44,13 @@ def strokes(
 
 
 def dots(axes: Any, points: Points, diameter: float, **style: Any) -> None:
-    """Draw a mark at each point. `diameter` is in typographic points."""
+    """Draw a mark at each point on `axes`. `diameter` is in typographic points."""
     many = len(points) > _RASTERISED
     axes.scatter(*points.T, s=diameter**2, rasterized=many, **{"zorder": 3} | style)
 
 
 def prominence(hanging: Array, most: Array | int) -> Array:
-    """Map the number of vertices beyond each edge to 0 .. 1, logarithmically.
+    """Map `hanging`, the numbers of vertices beyond edges, to 0 .. 1, logarithmically.
 
     One vertex gives 0, and `most` vertices give 1. If `most` is 1, all edges get 0.5.
     """

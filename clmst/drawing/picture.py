@@ -42,7 +42,7 @@ def draw_forest(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw a spanning forest and the other edges of its graph.
+    """Draw a spanning forest and all other edges of the graph.
 
     An edge of the forest is darker and wider if more vertices are beyond it, on its smaller side:
     twigs join branches, and branches join trunks. Each tree has its own hue. The other edges of the
@@ -153,9 +153,11 @@ class DrawnGraph:
     def of(
         cls, graph: Any, forests: Sequence[Forest], max_edges: int | None, *, symmetrize: bool
     ) -> DrawnGraph:
-        """Prepare a graph of any kind.
+        """Prepare a graph of any kind to be drawn with some forests.
 
-        All pairs of a complete graph are listed only if they are drawn.
+        `max_edges` is the number of edges outside the forests that may be drawn; None means the
+        default for the kind of graph. `symmetrize` is as in :func:`draw_forest`. All pairs of a
+        complete graph are listed only if they are drawn.
         """
         own = as_graph(graph, symmetrize=symmetrize)
         is_complete = not isinstance(own, Graph)
@@ -194,7 +196,10 @@ def _pairs_of(graph: PointSet | DenseGraph, forests: Sequence[Forest]) -> Graph:
 
 
 def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
-    """Return the text below the title: sizes and total weight."""
+    """Return the text below the title of a forest: sizes and total weight.
+
+    `n_vertices` and `n_edges` are the sizes of the graph.
+    """
     total = forest.total_weight
     digits = "," if isinstance(total, int) else ",.7g"
     parts = (
@@ -207,7 +212,10 @@ def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
 
 
 def what_is_shown(n_shown: int, n_others: int) -> str:
-    """Describe which edges outside the forest are drawn. Returns "" if all of them are."""
+    """Describe which edges outside the forest are drawn. Returns "" if all of them are.
+
+    `n_shown` of `n_others` edges are drawn.
+    """
     if n_shown == n_others:
         return ""
     if not n_shown:
@@ -216,7 +224,7 @@ def what_is_shown(n_shown: int, n_others: int) -> str:
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """Return a number with its noun, in the singular or plural."""
+    """Return a number with a noun, which is `one` in the singular and `many` in the plural."""
     return f"{number:,} {one if number == 1 else many}"
 
 
@@ -291,7 +299,7 @@ def positions(graph: Graph) -> Points:
 
 
 def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
-    """Return the tree of each vertex and the size of each tree, where trees are numbered by size.
+    """Return the tree of each vertex of a forest and the size of each tree, numbered by size.
 
     The largest tree has the number 0.
     """
@@ -314,7 +322,7 @@ def _listed(sizes: Array) -> tuple[list[int], list[str]]:
 
 
 def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
-    """Return, for each edge, the number of vertices on the smaller side when the edge is cut.
+    """Return, for each edge of a forest, the number of vertices on the smaller side of the edge.
 
     O(n log n): a breadth-first search from the roots, then sums from the leaves up.
     """

@@ -36,7 +36,7 @@ class Target:
 
     @classmethod
     def checked(cls, path: Any, ax: Any) -> Target:
-        """Check the path and the axes that a caller passes, and return them as a target.
+        """Check the path and the axes that a caller passes, and return a target with both.
 
         Raises :class:`InvalidArgumentError` if the suffix is unknown, or if `ax` is not a plane:
         axes of Matplotlib that are neither polar nor three-dimensional.
@@ -54,7 +54,7 @@ class Target:
     def sheet(self, tall: float, left: float) -> Any:
         """Return the caller's axes, or axes with the height `tall` on a new figure.
 
-        `left` is the margin at the left of the new axes. Both are in inches.
+        `left` is the margin at the left of the new axes. `tall` and `left` are in inches.
         """
         if self.axes is not None:
             return self.axes

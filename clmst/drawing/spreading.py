@@ -12,10 +12,10 @@ _APART = 1.0  # pixels between two boxes
 
 
 def spread(middles: Array, sizes: Array, corners: Array) -> Array:
-    """Return new middles for boxes, so that no two of them overlap.
+    """Return new middles for boxes, so that no two boxes overlap.
 
     Boxes are placed in their order. Each takes the nearest free place that is found on rings around
-    its middle. If there is none, because the area is full, it stays where it was.
+    its middle. If there is no free place, because the area is full, the box stays where it was.
 
     Parameters
     ----------

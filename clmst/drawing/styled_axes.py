@@ -60,8 +60,8 @@ class StyledAxes:
     ) -> StyledAxes:
         """Make a page whose shape and scale suit a map of the points.
 
-        `n_vertices` is the number of vertices, which decides the width of lines. By default it is
-        the number of points.
+        `target` says where to draw. `n_vertices` is the number of vertices, which decides the width
+        of lines. None stands for the number of points.
         """
         low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.zeros(2))
         width, height = (high - low).tolist()
@@ -88,8 +88,8 @@ class StyledAxes:
     def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> StyledAxes:
         """Make a page for a chart with x from 0 to `right` and labelled horizontal levels.
 
-        `levels` is the label of the y axis. A margin of `inside`, in units of x, stays free on each
-        side.
+        `target` says where to draw. `levels` is the label of the y axis. A margin of `inside`, in
+        units of x, stays free on each side.
         """
         axes = target.sheet(_CHART, 2 * EDGE)
         letters = 8 * _scale(axes)
@@ -136,10 +136,11 @@ class StyledAxes:
     def draw_branches(self, segments: Array, hanging: Array, trees: Array | None = None) -> None:
         """Draw the edges of the forest, darker and wider if more vertices are beyond them.
 
-        Wide edges are drawn above narrow ones. `hanging` is the number of vertices beyond each
-        edge. It sets the width relative to all trees, and the shade relative to the edge's own
-        tree. `trees` is the number of each edge's tree, which sets the hue. Without `trees` all
-        edges are grey and somewhat narrower.
+        `segments` are the edges, with shape (m, 2, 2). Wide edges are drawn above narrow ones.
+        `hanging` is the number of vertices beyond each edge. This number sets the width of the edge
+        relative to all trees, and its shade relative to its own tree. `trees` is the number of each
+        edge's tree, which sets the hue. With None for `trees` all edges are grey and somewhat
+        narrower.
         """
         share = 1.0 if trees is not None else _KEPT
         hue = np.zeros(hanging.size, np.int64) if trees is None else trees % len(PALETTE)
@@ -154,23 +155,28 @@ class StyledAxes:
         strokes(self.axes, segments[order], share * self._widths(widest[order]), colours)
 
     def draw_lines(self, segments: Array, clusters: Array) -> None:
-        """Draw lines in the hues of their clusters, above the lines that belong to no cluster."""
+        """Draw lines in the hues of their clusters, above the lines that belong to no cluster.
+
+        `segments` are the lines, with shape (m, 2, 2). `clusters` has the number of each line's
+        cluster, or a negative number if the line belongs to none.
+        """
         order = np.argsort(clusters, kind="stable")
         every = np.full(len(segments), self.thin)
         strokes(self.axes, segments[order], every, hues(clusters[order]))
 
     def draw_marked(self, segments: Array, colours: Sequence[str], choice: Array) -> None:
-        """Draw edges on top, wide enough for a single short one to be visible.
+        """Draw edges above everything else, so wide that a single short one is visible.
 
-        `choice` gives the index in `colours` of each edge.
+        `segments` are the edges, with shape (m, 2, 2). `choice` gives the index in `colours` of
+        each edge.
         """
         shade = np.array([rgb(colour) for colour in colours])[choice]
         strokes(self.axes, segments, np.full(len(segments), self.thin + 1.0), shade)
 
     def draw_vertices(self, points: Points, trees: Array, *, below: bool = False) -> None:
-        """Draw a dot for each vertex in the hue of its tree.
+        """Draw a dot at each of `points`, the vertices, in the hue of its tree.
 
-        With `below` dots are below the lines.
+        `trees` has the number of each vertex's tree. With `below` the dots are below the lines.
         """
         size = float(np.clip(2.4 * self.thin, 1.2, 4.5)) * (1.0 if below else 1.4)
         shape = np.where(trees < 0, 0, trees // len(PALETTE) % len(MARKERS))
@@ -185,9 +191,9 @@ class StyledAxes:
         dots(self.axes, points, size, c=FAINT_INK, marker="x", linewidths=size / 4)
 
     def draw_column(self, middle: float, half: Array, heights: Array, hue: int) -> None:
-        """Fill a column around the vertical line x = `middle`, with its half width at each height.
+        """Fill a column around the vertical line x = `middle`.
 
-        A `hue` below 0 means grey.
+        `half` is half the width of the column at each of the `heights`. A `hue` below 0 means grey.
         """
         (colour,) = hues(np.array([hue]))
         self.axes.fill_betweenx(
@@ -205,10 +211,10 @@ class StyledAxes:
     def draw_levels(
         self, top: float, *, infinite: float | None = None, downwards: bool = False
     ) -> None:
-        """Label round levels of the y axis from 0 to `top`, and set its limits.
+        """Label round levels of the y axis from 0 to `top`, and set the limits of the axis.
 
-        `infinite` is the y at which infinite values are drawn, which gets the label ∞. With
-        `downwards` the axis grows downwards.
+        `infinite` is the y at which infinite values are drawn, which gets the label ∞. None means
+        that no value is infinite. With `downwards` the axis grows downwards.
         """
         locator = optional_import("matplotlib.ticker", extra="plot").MaxNLocator(
             6, steps=[1, 2, 5, 10]
@@ -223,10 +229,10 @@ class StyledAxes:
         self.axes.set_ylim(*((high, 0.0) if downwards else (low, high)))
 
     def name_places(self, x: Array, names: Sequence[str]) -> str:
-        """Write names below the x axis, upright if they are many or long.
+        """Write `names` below the x axis at the positions `x`, upright if they are many or long.
 
-        If there are too many names to be readable, evenly chosen ones are written. Returns a text
-        for the caption that says so, or "" if all names are written.
+        If the names would be too small to read, only every k-th one is written. Returns a text for
+        the caption that says so, or "" if all names are written.
         """
         wide = _inches(self.axes)[0] * _POINTS_PER_INCH / len(names)
         step = 1 if 0.9 * wide >= _SMALLEST else int(np.ceil(_READABLE / (0.9 * wide)))
@@ -241,10 +247,10 @@ class StyledAxes:
         return "" if step == 1 else f"{len(chosen):,} of the {len(names):,} names are written"
 
     def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
-        """Write a name at each point: on a disc, or on a plate if names are long or too close.
+        """Write a name at each point: on a disc, or on a plate if names are long or discs overlap.
 
-        Plates are moved apart until none covers another. A line joins a plate that was moved to its
-        point.
+        `trees` has the number of each point's tree, which sets the hue of the rim. Plates are moved
+        apart until none covers another. A line joins a plate that was moved to its point.
         """
         rims, wide = hues(trees), 14.0 * self.scale
         are_short = max(map(len, names), default=0) <= _DISC
@@ -258,7 +264,11 @@ class StyledAxes:
             self._spread(points, texts, rims)
 
     def number_places(self, points: Points, numbers: Sequence[str]) -> None:
-        """Write the number of each cluster at its place, moved apart until none covers another."""
+        """Write the number of each cluster at its place, moved apart until none covers another.
+
+        `points` has the place of each number in `numbers`. A place that is not finite gets no
+        number.
+        """
         known = np.flatnonzero(np.isfinite(points).all(axis=1))
         plate = {"boxstyle": f"round,pad={_PAD}", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85}
         chosen = [numbers[k] for k in known.tolist()]
@@ -270,7 +280,11 @@ class StyledAxes:
     def _write_at(
         self, points: Points, names: Sequence[str], plates: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Write a text at each point, and return the texts of Matplotlib."""
+        """Write one of `names` at each point, and return the text objects of Matplotlib.
+
+        `plates` describes the background of each text, as Matplotlib's `bbox`. With None there is
+        none.
+        """
         return [
             self.axes.text(
                 x, y, name, size=6.5 * self.scale, color=INK, ha="center", va="center_baseline",
@@ -290,7 +304,8 @@ class StyledAxes:
     def _spread(self, points: Points, texts: Sequence[Any], rims: Array | None = None) -> None:
         """Move texts with plates apart, and join those that were moved far to their points.
 
-        `rims` are the colours of the lines. Without them no lines are drawn.
+        `points` has the point of each text. `rims` are the colours of the joining lines. With None
+        no lines are drawn.
         """
         pixels = self._pixels(points)
         boxes = [text.get_window_extent().get_points() for text in texts]
@@ -363,8 +378,9 @@ class StyledAxes:
     def list_hues(self, numbers: Sequence[int], names: Sequence[str]) -> None:
         """List trees or clusters with their hues below the drawing.
 
-        `numbers` are the numbers of hues. A negative number stands for points without a cluster. It
-        is the last one, and is listed however many others there are.
+        `numbers` are the numbers of hues, and `names` the texts beside them. A negative number
+        stands for points without a cluster. It must be the last number, and is listed even if the
+        list is cut off because there are too many trees or clusters.
         """
         if not numbers:
             return

@@ -74,7 +74,9 @@ def html_of_clusters(
 ) -> str:
     """Return an estimator of clusters as HTML, with a picture if there are few points.
 
-    `points` are coordinates in the plane, or None. Noise is grey.
+    `rows` has the values of the table below `title`, by name. `points` are coordinates in the
+    plane, and `labels` the number of each point's cluster. Noise is grey. If one of the two is
+    None, there is no picture.
     """
     picture = ""
     if points is not None and labels is not None and 0 < len(points) <= _DRAWN:
@@ -108,7 +110,12 @@ def _stroke(colour: str, width: float) -> str:
 def _svg(
     points: Points, edges: Array, strokes: Sequence[str], colours: Sequence[str], labels: Any
 ) -> str:
-    """Return an SVG picture with lines, and with dots that have names if there are few vertices."""
+    """Return an SVG picture of a graph: lines and, if there are few vertices, dots with names.
+
+    `points` has the place of each vertex, and `edges` the two vertices of each line. `strokes` has
+    the attributes of each line, and `colours` the colour of each dot. `labels` are the vertex
+    labels, or None for numbers.
+    """
     at = _on_page(points)
     parts = [
         f"<line x1='{at[u, 0]:.1f}' y1='{at[u, 1]:.1f}' x2='{at[v, 0]:.1f}' y2='{at[v, 1]:.1f}' "
