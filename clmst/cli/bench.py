@@ -54,8 +54,8 @@ clmst includes two peers: --peer scipy and --peer networkx.
 def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Peer, ...]:
     """Parse the values of an option that names outside programs (peers) to compare with.
 
-    A value is NAME=COMMAND, or the name of a peer that clmst includes. Raises a usage error for any
-    other value.
+    `texts` are the values. Each is NAME=COMMAND, or the name of a peer that clmst includes. Raises
+    a usage error if a value is neither. The other two arguments are click's, and are not used.
     """
     from clmst.bench.peers import Peer
 
@@ -294,7 +294,11 @@ def _measure(
 def _report(
     results: Results, folder: Path | None, *, markdown: bool, as_json: bool, quiet: bool
 ) -> None:
-    """Print tables, or JSON with all results, and draw figures."""
+    """Print tables, or JSON with all results, and draw figures.
+
+    With `as_json` JSON is printed, with `markdown` tables in Markdown, and otherwise tables for a
+    terminal, unless `quiet`. `folder` is where the figures go. None means that none are drawn.
+    """
     from clmst.bench import report
 
     if as_json:
@@ -314,7 +318,10 @@ def _report(
 
 
 def _raise_for_failures(results: Results, machine: str) -> None:
-    """Raise if clmst was wrong or failed on this machine. Failures of peers do not raise."""
+    """Raise if clmst was wrong or failed on this machine. Failures of peers do not raise.
+
+    `results` are all results, and `machine` is the identity of this machine.
+    """
     own = [one for one in results.measurements.values() if one.ours and one.machine == machine]
     failed = [one for one in own if not one.is_ok]
     if failed:

@@ -47,7 +47,8 @@ def _hdbscan_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
 def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> dict[str, Any] | None:
     """Parse arguments of a metric, given as texts such as ``p=3`` or ``w=[1, 2]``.
 
-    Returns None if there are none, and raises a usage error if a text is malformed.
+    Returns None if there are no texts, and raises a usage error if a text is malformed. The other
+    two arguments are click's, and are not used.
     """
     found = {}
     for text in texts:
@@ -266,7 +267,10 @@ def _centers(model: Any) -> dict[str, Any]:
 
 
 def _write(labels: Array, output: Path) -> None:
-    """Write labels to a file or to stdout. A file is written as a whole or not at all."""
+    """Write one label a line to `output`, or an array if `output` ends in ``.npy``.
+
+    `output` is a file or stdout. A file is written as a whole or not at all.
+    """
     import numpy as np
 
     from clmst.core.atomic_file import replacing
@@ -283,7 +287,11 @@ def _write(labels: Array, output: Path) -> None:
 
 
 def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
-    """Check the picture before the work begins, so that an error comes early."""
+    """Check the file and the kind of a picture before the work begins, so that errors come early.
+
+    `plot` is the file, and `picture` the kind. `by_linkage` says that single linkage finds the
+    clusters, and not HDBSCAN.
+    """
     from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
     from clmst.drawing.interactive import SUFFIX
@@ -340,7 +348,12 @@ def _draw(picture: str, path: Path, found: _Clustering, device: str | None) -> N
 def _tell(
     labels: Array, stages: Stages, centers: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
-    """Print the number and sizes of the clusters, and their centres if they were computed."""
+    """Print the number and sizes of the clusters, and the clusters' centres.
+
+    `labels` has the number of each point's cluster, and `centers` the centres by kind, which may be
+    empty. With `as_json` JSON is printed instead of a table. With `quiet` there is no table.
+    `stages` has the durations.
+    """
     import numpy as np
 
     sizes = np.bincount(labels[labels >= 0])

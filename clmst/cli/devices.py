@@ -64,7 +64,11 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
 
 
 def _test(device_name: str | None, *, as_json: bool) -> None:
-    """Run the self-tests of every family on the selected devices, and print the outcomes."""
+    """Run the self-tests of every family on the selected devices, and print the outcomes.
+
+    `device_name` selects the devices that match it. None selects all. With `as_json` JSON is
+    printed instead of tables.
+    """
     from clmst.runtime import discovery, listing
 
     listing.test_again()
@@ -161,7 +165,10 @@ def _table(listings: list[Listing]) -> Table:
 
 
 def _details(listing: Listing) -> Padding:
-    """Return the details of a device that do not fit into its row of the table, as full lines."""
+    """Return what does not fit into the row of a device in the table, as full lines.
+
+    `listing` is the device with the outcome of its trial.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
@@ -204,7 +211,10 @@ class FamilyReport:
 
 
 def test_reports(device: Device) -> list[FamilyReport]:
-    """Run the self-tests of all families on a device, even if its trial fails, and report them."""
+    """Run the self-tests of all families on a device, and return one report for each family.
+
+    A device that failed its trial is tested too.
+    """
     from clmst.core.errors import ClmstError
     from clmst.families import FAMILIES, tested
 
@@ -230,7 +240,7 @@ def known_reports(device: Device) -> list[FamilyReport]:
 
 
 def _report(device: Device, family: KernelFamily, verdicts: Sequence[Verdict]) -> FamilyReport:
-    """Make the report of a family from the verdicts of its tested cases."""
+    """Make the report of a family from the verdicts of its cases that were tested on `device`."""
     if not family.suits(device):
         return FamilyReport(family=family.name, state="not used")
     if not verdicts:

@@ -126,7 +126,12 @@ def _read(
     stages: Stages, path: Path, format_name: str | None, *, points: bool, metric: Any,
     columns: tuple[str, ...] | None,
 ) -> Any:  # fmt: skip
-    """Read a graph, or points if the format or the caller says that the file has points."""
+    """Read the graph in the file `path`, or points if the format or the caller says so.
+
+    `format_name` is None if the format follows from the file's name. With `points` the file has
+    points, whose distance is `metric`. `columns` names the columns to read, or is None for the
+    usual ones. Reading is timed as one of `stages`.
+    """
     from clmst.io import read_graph, read_points, registry
 
     formats = registry.POINT_FORMATS if points else registry.able("reader")

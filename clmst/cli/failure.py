@@ -19,7 +19,7 @@ class CommandFailure(click.ClickException):
     """An error that ends a command with ``clmst: error: ...`` on stderr and the exit status 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the message on stderr. `file` replaces stderr, as in click."""
+        """Print the message on stderr. `file` replaces stderr, as in click, unless it is None."""
         click.echo(f"clmst: error: {self.message}", file=file, err=True)
 
 
@@ -31,9 +31,9 @@ class Interruption(CommandFailure):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn any error in the body into a :class:`CommandFailure`.
+    """Turn any error in the body of a ``with`` into a :class:`CommandFailure`.
 
-    With ``CLMST_TRACEBACK=1`` errors pass unchanged and show their traceback.
+    Yields None. With ``CLMST_TRACEBACK=1`` errors pass unchanged and show their traceback.
     """
     try:
         yield
@@ -49,11 +49,11 @@ def reported() -> Iterator[None]:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Turn an :class:`InvalidArgumentError` in the body into a usage error, with the exit status 2.
+    """Turn an :class:`InvalidArgumentError` in the body of a ``with`` into a usage error.
 
-    Use this only around code that checks names and numbers given on the command line. A missing
-    file passes unchanged, because it is not a usage error. With ``CLMST_TRACEBACK=1`` all errors
-    pass unchanged.
+    Yields None. The exit status of a usage error is 2. Use this function only around code that
+    checks names and numbers given on the command line. A missing file passes unchanged, because it
+    is not a usage error. With ``CLMST_TRACEBACK=1`` all errors pass unchanged.
     """
     try:
         yield
@@ -65,9 +65,10 @@ def understood() -> Iterator[None]:
 
 @contextmanager
 def warnings_in_one_line() -> Iterator[None]:
-    """Show clmst's own warnings in the body on stderr, each in one line.
+    """Show clmst's own warnings in the body of a ``with`` on stderr, each in one line.
 
-    The line is ``clmst: warning: ...``. Other warnings are shown as usual.
+    Yields None. The line is ``clmst: warning: ...``. Warnings of other packages are shown as Python
+    shows them.
     """
     plainly = warnings.showwarning
 
@@ -83,7 +84,7 @@ def warnings_in_one_line() -> Iterator[None]:
 
 
 def describe(error: Exception) -> str:
-    """Return the message for an error. Its first line says what is wrong."""
+    """Return the message for an error. The first line of the message says what is wrong."""
     if isinstance(error, ClmstError):
         return str(error)
     if isinstance(error, OSError) and error.strerror is not None:

@@ -30,16 +30,22 @@ if TYPE_CHECKING:
 
 
 class _Families(click.Group):
-    """A group with one command for each graph family. Families are imported only when needed."""
+    """A group with one command for each graph family.
+
+    The module with the families is imported when a command is listed or called.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all families."""
+        """Return the names of all families. `ctx` is click's, and is not used."""
         from clmst.generators import FAMILIES
 
         return list(FAMILIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command that generates graphs of a family, or None if the name is unknown."""
+        """Return the command that generates graphs of a family, or None if the name is unknown.
+
+        `cmd_name` is the name of the family. `ctx` is click's, and is not used.
+        """
         from clmst.generators import FAMILIES
 
         return _command(FAMILIES[cmd_name]) if cmd_name in FAMILIES else None
@@ -163,7 +169,11 @@ def convert(
 def _write(
     graph: Graph, output: Path, format_name: str | None, stages: Stages, *, quiet: bool
 ) -> None:
-    """Write a graph, and print its sizes."""
+    """Write a graph to the file `output`, or to stdout, and print its sizes unless `quiet`.
+
+    `format_name` is None if the format follows from the file's name. Writing is timed as one of
+    `stages`.
+    """
     from clmst.io import write_graph
 
     with stages.stage("write", f"writing {name_of(output)}"):

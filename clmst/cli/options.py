@@ -45,8 +45,9 @@ def _graphs() -> Iterable[str]:
 def _devices(_context: object, _parameter: object, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a device: "gpu", "cpu", or one word for each device.
 
-    Shells split a name at its spaces, and part of a device's name is enough. So each device is
-    offered by the first word of its name that selects it.
+    `incomplete` is what the user has typed so far. Shells split a name at its spaces, and any part
+    of a device's name selects the device. So each device is offered by the first word of its name
+    that selects it. The other two arguments are click's, and are not used.
     """
     from clmst.runtime import discovery
 
@@ -61,7 +62,10 @@ def _devices(_context: object, _parameter: object, incomplete: str) -> list[Comp
 
 
 def graphs(context: object, parameter: object, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a benchmark graph, of a group of graphs, or of a file."""
+    """Complete the name of a benchmark graph, of a group of graphs, or of a file.
+
+    `incomplete` is what the user has typed so far. `context` and `parameter` are click's.
+    """
     named = _completed(_graphs)(context, parameter, incomplete)
     return [*named, CompletionItem(incomplete, type="file")]
 
@@ -129,8 +133,8 @@ def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
 def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
     """Return a click callback that parses words separated by commas.
 
-    The callback returns each word once, in the order of `choices`, and raises a usage error for any
-    other word.
+    The callback returns each word once, in the order of `choices`, and raises a usage error for a
+    word that is not one of them.
     """
 
     def parse(_context: object, _option: object, text: str) -> tuple[str, ...]:
@@ -143,7 +147,10 @@ def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
 
 
 def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
-    """Parse positive integers separated by commas, and return each once, in order."""
+    """Parse positive integers separated by commas in `text`, and return each once, in order.
+
+    An empty or missing text has no numbers. The other two arguments are click's, and are not used.
+    """
     words = [word.strip() for word in text.split(",")] if text else []
     for word in words:
         if not word.isdecimal() or int(word) == 0:
@@ -159,7 +166,8 @@ def _are_points(context: click.Context) -> bool:
 def _names(text: str | None) -> tuple[str, ...] | None:
     """Parse names separated by commas, like a row of CSV: a name with a comma is quoted.
 
-    Returns None if the option is not given, and raises a usage error if a name is empty.
+    `text` is the value of the option. Returns None if `text` is None, because the option was not
+    given. Raises a usage error if a name is empty.
     """
     if text is None:
         return None
@@ -172,7 +180,10 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 
 
 def _ends(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the names unchanged. Raises a usage error unless there are two or three names."""
+    """Return the names unchanged. Raises a usage error unless there are two or three names.
+
+    None, for an option that was not given, is returned as None.
+    """
     if names is not None and len(names) not in (2, 3):
         raise click.BadParameter(
             f"{','.join(names)!r} has {len(names)} names; it must be SOURCE,TARGET or "

@@ -30,7 +30,10 @@ class _Reporting(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the sub-commands in the order in which they were added."""
+        """Return the names of the sub-commands, in the order in which the commands were added.
+
+        `ctx` is click's, and is not used.
+        """
         return list(self.commands)
 
 

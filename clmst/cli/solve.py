@@ -182,7 +182,10 @@ def solve(
 
 
 def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) -> tuple[str, object]:
-    """Return the algorithm and its options, after checking them and the metric."""
+    """Return the algorithm and the algorithm's options, after checking both and the metric.
+
+    `option_texts` has the options as NAME=VALUE. `metric` is None if --metric is not given.
+    """
     from clmst.algorithms import solving
     from clmst.algorithms.option_texts import options_of
     from clmst.core.arguments import check_choice
@@ -200,7 +203,8 @@ def _refuse_early(
 ) -> list[Format]:
     """Check the outputs and the picture before the work begins, so that an error comes early.
 
-    Returns the formats of the outputs.
+    `output_format` is None if the formats follow from the files' names. `plot` is the file for the
+    picture, or None for no picture. Returns the formats of the outputs.
     """
     from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
@@ -219,7 +223,10 @@ def _refuse_early(
 
 
 def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
-    """Return the files that are read: FILE, or the files of a streamed folder or pattern."""
+    """Return the files that are read: FILE, or the files of a streamed folder or pattern.
+
+    `parts` is the request to solve in parts, or None to read FILE as a whole.
+    """
     from clmst.io import pieces
 
     is_streamed = parts is not None and parts.takes(file)
@@ -227,13 +234,20 @@ def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
 
 
 def _others(plot: Path | None, parts: StreamRequest | None) -> list[Path]:
-    """Return the files that are written in addition to the outputs: picture and checkpoint."""
+    """Return the files that are written in addition to the outputs: picture and checkpoint.
+
+    `plot` is the file for the picture. `parts` is the request to solve in parts, which may name a
+    checkpoint. Either is None if it is not wanted.
+    """
     checkpoint = None if parts is None else parts.checkpoint
     return [one for one in (plot, checkpoint) if one is not None]
 
 
 def _refuse_several(names: tuple[str, ...], **others: object) -> None:
-    """Raise a usage error if several devices are given with an option that takes only one."""
+    """Raise a usage error if several devices are given with an option that takes only one.
+
+    `names` are the devices, and `others` the values of these options.
+    """
     for name, value in others.items():
         if value and len(names) > 1:
             raise click.UsageError(
@@ -258,9 +272,11 @@ def _solver(maximum: bool) -> Any:
 def _opened(
     stages: Stages, names: tuple[str, ...], without: tuple[str, ...], *, or_host: bool
 ) -> list[Any]:
-    """Open the devices and return them.
+    """Open the devices that match `names` and return them.
 
-    Returns [None] if none is named, `or_host` allows the host to solve, and no device is found.
+    Each device is forced to do without the families and capabilities in `without`. If `names` is
+    empty, the result has the default device. It is [None] if there is no device and `or_host`
+    allows the host to solve. Opening is timed as one of `stages`.
     """
     from clmst.runtime.discovery import default_device, get_device
 
@@ -277,7 +293,12 @@ def _read(
     stages: Stages, path: Path, format_name: str | None, columns: tuple[str, ...] | None,
     metric: Any, *, algorithm: str,
 ) -> AnyGraph:  # fmt: skip
-    """Read a graph. Points stay points if the algorithm takes them, else they become all pairs."""
+    """Read a graph. Points stay points if `algorithm` takes them, else they become all pairs.
+
+    `format_name` is None if the format follows from the name of the file `path`. A `metric` that is
+    not None says that the file has points. `columns` names the columns to read, or is None for the
+    usual ones. Reading is timed as one of `stages`.
+    """
     from clmst.io import read_graph, read_points, registry
 
     takes_points = takes_complete_graphs(algorithm)
@@ -336,9 +357,11 @@ def _solve_on(
 def _solve(
     stages: Stages, graph: Any, where: str, *, maximum: bool, verified: bool, **how: Any
 ) -> Forest:
-    """Solve, and time solve and proof as two stages.
+    """Solve, and record solving and proving as two of `stages`.
 
-    For several devices the time of a solve includes the upload.
+    `where` names the devices in the progress. `how` are further arguments of
+    :func:`clmst.minimum_spanning_forest`, or of the function for maximum forests if `maximum`. With
+    `verified` the forest is proved. For several devices the time of a solve includes the upload.
     """
     with stages.stage("solve", f"solving on {where}"):
         forest: Forest = _solver(maximum)(graph, verify=verified, **how)
@@ -354,7 +377,9 @@ def _repeated(
 ) -> tuple[float, ...]:
     """Solve `times` more times, and return the seconds of each solve.
 
-    Neither the graph nor the forest is copied between host and device.
+    Neither the graph nor the forest is copied between host and device. All solves together are
+    timed as one of `stages`. `maximum` asks for the maximum forest, and `chosen` are further
+    arguments of the solve.
     """
     seconds = []
     if times:

@@ -39,18 +39,19 @@ class StreamRequest:
     vertices: int | None  # a streamed file itself does not say it; None: count first
 
     def takes(self, file: Path) -> bool:
-        """Return whether a file is read in parts.
+        """Return whether a file is read in parts: a folder, an .npy file or a Parquet file.
 
-        Other files are read whole, then solved in parts.
+        Any other file is read as a whole, then solved in parts.
         """
         from clmst.io.pieces import SUFFIXES
 
         return file != STREAM and (file.is_dir() or file.suffix in SUFFIXES)
 
     def refuse(self, **others: object) -> None:
-        """Raise a usage error if an option among `others` is given.
+        """Raise a usage error if an option among `others`, values by name, is given.
 
-        These options need the whole graph on a device, so they do not go with a solve in parts.
+        The options that callers pass need the whole graph on a device, so they cannot be combined
+        with a solve in parts.
         """
         for name, value in others.items():
             if value:
@@ -62,7 +63,11 @@ class StreamRequest:
     def solve_file(
         self, file: Path, device: Device, stages: Stages, *, maximum: bool, columns: Any
     ) -> tuple[StreamedFile, Forest]:
-        """Solve a file that is read in parts. Returns its sizes and the forest."""
+        """Solve a file that is read in parts. Returns the sizes of its graph and the forest.
+
+        `columns` names the columns to read, or is None for the usual ones. `maximum` asks for the
+        maximum forest. The work is timed as some of `stages`.
+        """
         forest = self._streamed(
             file, device, stages, maximum=maximum, columns=columns, n_vertices=self.vertices
         )
@@ -72,7 +77,10 @@ class StreamRequest:
     def solve_graph(
         self, graph: Graph, device: Device, stages: Stages, *, maximum: bool, verified: bool
     ) -> Forest:
-        """Solve a graph in host memory in parts, and prove the forest if `verified`."""
+        """Solve a graph in host memory in parts, and prove the forest if `verified`.
+
+        `maximum` asks for the maximum forest. The work is timed as some of `stages`.
+        """
         from clmst.scale.fallback import proved
 
         if self.vertices not in (None, graph.n_vertices):
@@ -154,7 +162,10 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def n_bytes(text: str | None) -> int | None:
-    """Parse a size in bytes: a number, optionally with kB, MB, GB or TB. None stays None."""
+    """Parse a size in bytes: a number, optionally with kB, MB, GB or TB. None stays None.
+
+    Raises a usage error if `text` is not a size.
+    """
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *([kmgt]?)b?", text.strip().lower())

@@ -30,7 +30,7 @@ _PIPED_WIDTH = 1 << 15  # columns; so wide that output to a pipe is usually not 
 
 
 def console(*, stderr: bool = False, piped_width: int = _PIPED_WIDTH) -> Console:
-    """Return a rich console on stdout or stderr. It uses colours only on a terminal.
+    """Return a rich console on stdout or stderr. Colours are used only on a terminal.
 
     If the stream is not a terminal, lines are folded at `piped_width` columns.
     """
@@ -99,12 +99,12 @@ def duration(seconds: float) -> str:
 
 
 def percentage(fraction: float | None) -> str:
-    """Return a fraction from 0 to 1 as a percentage, such as ``42%``, or "" if it is None."""
+    """Return a fraction from 0 to 1 as a percentage, such as ``42%``. For None return ""."""
     return "" if fraction is None else f"{min(fraction, 1.0):.0%}"
 
 
 class Stages:
-    """The stages of a command, each of which is timed, and shown if it takes long.
+    """The stages of a command. Each stage is timed, and shown if it takes long.
 
     A long stage shows a spinner if stderr is a terminal. With `quiet` nothing is shown. See
     :mod:`clmst.core.long_work`.
@@ -118,10 +118,11 @@ class Stages:
     def stage(
         self, name: str, text: str, *, done: Callable[[], str] | None = None
     ) -> Iterator[None]:
-        """Time the body as the stage `name`.
+        """Time the body of a ``with`` as the stage `name`.
 
-        `text` says what is being done, as in "reading roads.gr". `done` returns the progress as
-        text, as in "42%", and is called from another thread.
+        Yields None. `text` says what is being done, as in "reading roads.gr". `done` returns the
+        progress as text, as in "42%", and is called from another thread. With None no progress is
+        shown.
         """
         with LongWork(text, done=done, display=display(quiet=self._is_quiet)):
             start = time.perf_counter()
@@ -143,7 +144,10 @@ class Spinner:
         self._status: Status | None = None
 
     def show(self, words: str, seconds: float) -> None:
-        """Show the spinner with the text `words`, or replace its text."""
+        """Show the spinner with the text `words`, or replace the text of a spinner that is shown.
+
+        `seconds` is not used.
+        """
         from rich.text import Text
 
         text = Text(words)
@@ -165,11 +169,11 @@ STREAM = Path("-")  # stands for stdin or stdout
 
 
 def find_format(path: Path, format_name: str | None, formats: Sequence[Format]) -> Format:
-    """Return the format of a file or of stdin.
+    """Return the format named `format_name`, or the one that follows from the name of `path`.
 
-    Raises a usage error that lists `formats` otherwise.
-
-    A folder in place of a file raises the error of an unreadable file, not a usage error.
+    `format_name` None means that the name of the file decides. A `path` of ``-`` is stdin. Raises a
+    usage error that lists `formats` if none of them fits. A folder in place of a file raises the
+    error of an unreadable file, not a usage error.
     """
     from clmst.io import registry
 
@@ -210,9 +214,10 @@ def reading(
 
 
 def _share_read(file: BinaryIO) -> Callable[[], str]:
-    """Return a function that returns how much of a file has been read so far, as a percentage.
+    """Return a function that returns the percentage of `file` that has been read so far.
 
-    It asks the system, so it does not matter who reads the file.
+    The function asks the system for the position in the file, so any code may do the reading. It
+    returns "" for a pipe or a closed file.
     """
     descriptor = file.fileno()
     size = os.fstat(descriptor).st_size
@@ -234,8 +239,9 @@ def target(path: Path) -> Path | BinaryIO:
 def will_write(path: Path, format_name: str | None, ability: str, action: str) -> Format:
     """Check an output before the work begins, and return its format.
 
-    Raises an error that would otherwise be raised only at the end, when the output is written.
-    `ability` and `action` are the arguments of :func:`clmst.io.registry.ability`.
+    Raises an error that would otherwise be raised only at the end, when `path` is written. With
+    None for `format_name` the format follows from the name of the file. `ability` and `action` are
+    the arguments of :func:`clmst.io.registry.ability`.
     """
     from clmst.core.atomic_file import replaceable
     from clmst.io import registry
@@ -280,7 +286,10 @@ def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force:
 
 
 def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
-    """Warn on stderr if the format of an output does not keep the vertex labels of the input."""
+    """Warn on stderr if the format of an output does not keep the vertex labels of the input.
+
+    `chosen` is that format. `labels` is None if the input's vertices are numbers.
+    """
     if not chosen.keeps(labels):
         kind = "no such" if chosen.takes_text is not None else "no"
         click.echo(
@@ -291,5 +300,5 @@ def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
 
 
 def name_of(path: Path, stream: str = "stdout") -> str:
-    """Return the name of a file for messages. `stream` is the name for ``-``."""
+    """Return the name of the file `path` for messages. `stream` is the name for ``-``."""
     return stream if path == STREAM else str(path)

@@ -88,7 +88,10 @@ def verify(
 
 
 def _find_forest_format(path: Path, format_name: str | None) -> None:
-    """Check the format of the forest before the graph is read, so that an error comes early."""
+    """Check the format of the forest before the graph is read, so that an error comes early.
+
+    `path` is the file of the forest. With None for `format_name` its name decides the format.
+    """
     from clmst.io import registry
 
     chosen = find_format(path, format_name, registry.able("reader"))
@@ -97,7 +100,10 @@ def _find_forest_format(path: Path, format_name: str | None) -> None:
 
 
 def wrong_forest(verdict: str, outcome: Verification) -> CommandFailure:
-    """Make the error that lists the problems that `outcome` has found, one on each line."""
+    """Make the error that lists the problems that `outcome` has found, one on each line.
+
+    `verdict` begins the first line.
+    """
     lines = [f"{verdict}: {outcome.problems[0]}", *outcome.problems[1:]]
     if rest := outcome.n_problems - len(outcome.problems):
         lines.append(f"... and {rest:,} more of this kind")
