@@ -24,7 +24,10 @@ REGISTERS = 64
 
 
 def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
-    """Return the size of work-groups in a single pass, or 1 if the device does not do them."""
+    """Return the size of work-groups in a single pass, or 1 if the device works item by item.
+
+    `capabilities` are the device's, and `tuning` is its policy of work-group sizes.
+    """
     if tuning.work_group_size == 1:
         return 1
     return min(WORK_ITEMS.under(tuning), capabilities.max_work_group_size)
@@ -43,13 +46,14 @@ def is_taken(
 ) -> bool:
     """Return whether a primitive works in a single pass, as the router decides for this device.
 
-    The caller must have checked that a single pass gives correct results.
+    `n_tiles` returns the number of tiles of the array. It is called only if a single pass is
+    possible. The caller must have checked that a single pass gives correct results.
     """
     return chains_by_itself(device) and route.in_one_pass(primitive, n_tiles())
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
-    """Allocate the states of `n_tiles` tiles, of `words` words each, and clear them."""
+    """Allocate the states of `n_tiles` tiles, of `words` words each, and fill them with zeros."""
     count = LOOK_WORDS * (1 + -(-n_tiles * words // LOOK_WORDS))
     states = launch.device.allocate(4 * count)
     launch.fill(states, 0, count)

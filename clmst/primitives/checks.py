@@ -20,8 +20,8 @@ def check_array(
 ) -> None:
     """Raise InvalidArgumentError unless `array` is a DeviceArray.
 
-    If `dtype` is given, the array must have it. If `like` is given, both arrays must be in the same
-    context.
+    `name` is the name of the argument in messages. If `dtype` is not None, the array must have it.
+    If `like` is not None, both arrays must be in the same context.
     """
     if not isinstance(array, DeviceArray):
         raise InvalidArgumentError(
@@ -40,9 +40,9 @@ def check_array(
 
 
 def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
-    """Return `launch`, or a launcher for the device's own queue if it is None.
+    """Return `launch`. If it is None, return a launcher for the queue of the array's device.
 
-    Raises InvalidArgumentError if `launch` is for another context than the array's.
+    Raises InvalidArgumentError if `launch` and `array` are in different contexts.
     """
     if launch is None:
         return Launcher(array.device, array.device.queue)
@@ -56,13 +56,19 @@ def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
 
 
 def check_length(name: str, array: DeviceArray, length: int) -> None:
-    """Raise InvalidArgumentError unless `array` has exactly `length` elements."""
+    """Raise InvalidArgumentError unless `array` has exactly `length` elements.
+
+    `name` is the name of the argument in messages.
+    """
     if array.size != length:
         raise InvalidArgumentError(f"{name} has {array.size} elements; it must have {length}")
 
 
 def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
-    """Raise InvalidArgumentError unless `flags` are uint8 or bool, one for each element of `of`."""
+    """Raise InvalidArgumentError unless `flags` are uint8 or bool, one for each element of `of`.
+
+    With None for `of` any number of flags is accepted.
+    """
     check_array("flags", flags, like=of)
     if flags.dtype not in (np.uint8, np.bool_):
         raise InvalidArgumentError(f"flags is of {flags.dtype}; it must be of uint8 or bool")
@@ -71,7 +77,10 @@ def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
 
 
 def check_fits(name: str, array: DeviceArray, length: int) -> None:
-    """Raise InvalidArgumentError unless `array` has at least `length` elements."""
+    """Raise InvalidArgumentError unless `array` has at least `length` elements.
+
+    `name` is the name of the argument in messages.
+    """
     if array.size < length:
         raise InvalidArgumentError(
             f"{name} has {array.size} elements; it must have at least {length}"
@@ -81,7 +90,11 @@ def check_fits(name: str, array: DeviceArray, length: int) -> None:
 def output_for(
     name: str, array: DeviceArray | None, dtype: npt.DTypeLike, length: int, *, like: DeviceArray
 ) -> DeviceArray:
-    """Return `array` after checking its dtype and length, or a new array if it is None."""
+    """Return `array` after checking its dtype and length, or a new array if `array` is None.
+
+    `length` is the least length of `array`, and the length of a new array. Both are in the context
+    of `like`. `name` is the name of the argument in messages.
+    """
     if array is None:
         return DeviceArray.empty(length, dtype, like.device)
     check_array(name, array, dtype, like=like)
@@ -90,7 +103,10 @@ def output_for(
 
 
 def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> None:
-    """Raise InvalidArgumentError if the output `array` overlaps one of the other arrays."""
+    """Raise InvalidArgumentError if the output `array` overlaps one of the arrays `others`.
+
+    `name` is the name of the output in messages. An array that is None is skipped.
+    """
     for other_name, other in others.items():
         if other is not None and array.overlaps(other):
             raise InvalidArgumentError(
@@ -99,7 +115,10 @@ def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> 
 
 
 def check_in_place(name: str, array: DeviceArray, other_name: str, other: DeviceArray) -> None:
-    """Raise InvalidArgumentError if two arrays overlap, unless they begin at the same byte."""
+    """Raise InvalidArgumentError if two arrays overlap, unless they begin at the same byte.
+
+    `name` and `other_name` are the names of the two arguments in messages.
+    """
     if not array.is_at(other) and array.overlaps(other):
         raise InvalidArgumentError(
             f"{name} and {other_name} overlap without being equal; work in place or apart"

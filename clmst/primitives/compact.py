@@ -275,7 +275,10 @@ def unique_by_key(
 
 
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
-    """Return the rule of a selection, after checking that it has either flags or a predicate."""
+    """Return the rule of a selection, after checking that it has either flags or a predicate.
+
+    The one that is not given is None. Raises InvalidArgumentError if both or none are given.
+    """
     if flags is None and predicate is None:
         raise InvalidArgumentError(
             "neither flags nor a predicate is given; one of them must select"

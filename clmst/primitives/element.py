@@ -84,7 +84,7 @@ def pair_of(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A number within an element, or the element itself if it is a number."""
+    """A number within an element, or the element itself if the element is a number."""
 
     name: str  # NumPy's name of the field; "" if the element is a number itself
     dtype: np.dtype[Any]
@@ -110,7 +110,7 @@ class Element:
 
     @property
     def is_struct(self) -> bool:
-        """Whether the element is a struct, because a scalar or a vector cannot have its fields."""
+        """Whether kernels need a struct, because a scalar or a vector cannot have the fields."""
         size = self.fields[0].dtype.itemsize
         return (
             len({field.dtype for field in self.fields}) > 1
@@ -134,8 +134,8 @@ class Element:
     def held_type(self) -> str:
         """The OpenCL C type in which kernels keep an element in registers and in local memory.
 
-        It is the type of the scalar or vector. A struct is kept as a vector of 32-bit words,
-        because some compilers lose structs in local memory (quirk: llvm-local-structs).
+        For a scalar or a vector, this is its own type. A struct is kept as a vector of 32-bit
+        words, because some compilers lose structs in local memory (quirk: llvm-local-structs).
         """
         if not self.is_struct:
             return self.type
@@ -151,8 +151,8 @@ class Element:
     def member(self, field: Field) -> str:
         """Return the name of the struct's member for a field.
 
-        It is NumPy's name of the field, followed by "_", because names of macros never end in "_".
-        If NumPy's name is not an identifier, it is "Field" and a number.
+        The member has NumPy's name of the field, followed by "_", because names of macros never end
+        in "_". If NumPy's name is not an identifier, the member's name is "Field" and a number.
         """
         is_name = field.name.isascii() and field.name.isidentifier()
         return f"{field.name}_" if is_name else f"Field{self.fields.index(field)}"
@@ -161,8 +161,8 @@ class Element:
     def members(self) -> list[tuple[str, str, int, int]]:
         """The name, OpenCL C type, offset and size in bytes of each member of the struct.
 
-        They are in the order of their offsets. Each byte of a gap between two fields is a member of
-        its own, so that a copy of a record has the bytes of its gaps, too.
+        The members are in the order of their offsets. Each byte of a gap between two fields is a
+        member of its own, so that a copy of a record has the bytes of its gaps, too.
         """
         placed = {byte: (f"Gap{byte}", "uchar", byte, 1) for byte in range(self.dtype.itemsize)}
         for one in self.fields:
@@ -172,9 +172,9 @@ class Element:
         return [placed[offset] for offset in sorted(placed)]
 
     def definition(self, name: str) -> str:
-        """Return the OpenCL C text that defines the struct and its macros.
+        """Return the OpenCL C text that defines the struct `name` and the macros for the struct.
 
-        ``cl/device/fields.cl`` describes the macros. They all begin with `name`.
+        The name of each macro begins with `name`. ``cl/device/fields.cl`` describes the macros.
         """
         size, held = self.dtype.itemsize, self.held_type
         words, unit = -(-size // WORD_BYTES), words_of(size).unit
@@ -255,9 +255,10 @@ def _word_from(offset: int, length: int, held: str) -> str:
 
 
 def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
-    """Return an expression for the 32-bit word `k` of a struct, composed of its members.
+    """Return an OpenCL C expression for the 32-bit word `k` of a struct.
 
-    The struct is named "record" in the text. Only members with bytes in that word are used.
+    The expression is composed of the members that have bytes in that word. `members` has the name,
+    type, offset and size of each. The struct is named "record" in the expression.
     """
     parts = []
     for name, _, offset, length in members:
@@ -308,7 +309,11 @@ def element_of(dtype: np.dtype[Any]) -> Element:
 
 
 def _flaw(dtype: np.dtype[Any], fields: tuple[Field, ...]) -> str | None:
-    """Return a text that says why kernels cannot compute with a dtype, or None if they can."""
+    """Return the reason why kernels cannot compute with a dtype, or None if they can.
+
+    `fields` are the numbers within the dtype. The reason is the end of a message that begins with
+    the dtype.
+    """
     for field in fields:
         if field.dtype.str[1:] not in _SCALARS or not field.dtype.isnative or field.dtype.subdtype:
             return f", whose field {field.name!r} is of {field.dtype}" if field.name else ""
@@ -347,7 +352,7 @@ class ElementTypes:
 
     @property
     def definitions(self) -> str:
-        """The OpenCL C text that defines all structures. It is empty if there are none."""
+        """The OpenCL C text that defines all structures, or "" if there are none."""
         named = self._structs.items()
         return "\n".join(element_of(dtype).definition(name) for dtype, name in named)
 

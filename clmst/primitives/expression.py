@@ -160,7 +160,7 @@ class _Reader:
         self.question: _Token | None = None  # the first "?" outside all brackets
 
     def code(self, until: _Token | None = None) -> str:
-        """Translate the text to OpenCL C, up to the token `until` or, by default, all of it."""
+        """Return the text in OpenCL C, up to the token `until`, or all of the text for None."""
         code, end, stop = "", 0, len(self.text) if until is None else until.at
         for begin, behind, new in sorted(self.edits):
             if begin < stop:
@@ -257,7 +257,10 @@ class _Reader:
         return value
 
     def check_is_number(self, value: Value, token: _Token) -> None:
-        """Raise if a value is a record but not a vector, because operators take only its fields."""
+        """Raise if a value is a record but not a vector, because operators take only single fields.
+
+        The error points at `token`, where the value begins.
+        """
         if value is not None and _is_struct(value):
             raise self.error(
                 token,
@@ -319,7 +322,10 @@ class _Reader:
         return None
 
     def called(self, token: _Token) -> Value:
-        """Parse the arguments of a function, or the values in a constructor of a record."""
+        """Parse what follows the name of a function, or of a record's constructor: its arguments.
+
+        `token` is the name. Returns the dtype of the value if the value is a record, else None.
+        """
         name, first = token.text, self.next
         if name in self.functions:
             self.expressions()
@@ -334,7 +340,10 @@ class _Reader:
         return None if name.startswith(("as_", "convert_")) else _common(*values)
 
     def made(self, token: _Token) -> Value:
-        """Parse the values of a record's fields, and translate the constructor to OpenCL C."""
+        """Parse the values of a record's fields, and translate the constructor to OpenCL C.
+
+        `token` is the name of the constructor. Returns the dtype of the record.
+        """
         record = self.types[token.text]
         element, first = element_of(record.dtype), self.next
         values = self.expressions()
@@ -375,7 +384,11 @@ class _Reader:
         return value
 
     def field(self, record: np.dtype[Any], point: _Token, token: _Token) -> Value:
-        """Translate a field to OpenCL C: a struct member, a vector component or the scalar."""
+        """Translate a field to OpenCL C: a struct member, a vector component or the scalar.
+
+        `record` is the dtype, `point` is the token ``.``, and `token` the name of the field.
+        Returns None, because a field is a number.
+        """
         element, k = element_of(record), (record.names or ()).index(token.text)
         if element.is_struct:
             self.write(token, element.member(element.fields[k]))
@@ -463,7 +476,7 @@ class _Reader:
 
 
 def _record_or_none(value: Value) -> Value:
-    """Return a dtype if it is a record's, else None."""
+    """Return the dtype of a value if the value is a record, else None."""
     return value if value is not None and value.names else None
 
 
@@ -478,13 +491,16 @@ def _described(value: Value) -> str:
 
 
 def _common(*values: Value) -> Value:
-    """Return the dtype of the records among some values, or None if they do not have just one."""
+    """Return the dtype of the records among `values`, or None if there is no or no single dtype."""
     records = {value for value in values if value is not None}
     return records.pop() if len(records) == 1 else None
 
 
 def _components(member: str, length: int) -> list[int] | None:
-    """Return the components that a member of a vector stands for, or None if it is invalid."""
+    """Return the indices of the components that a member of a vector stands for, such as ``xy``.
+
+    `length` is the number of components of the vector. Returns None if there is no such member.
+    """
     if not _MEMBER.fullmatch(member):
         return None
     parts = {
@@ -570,7 +586,10 @@ def check_expression(
 
 
 def check_name(what: str, text: object) -> str:
-    """Check that `text` can be the name of an argument in OpenCL C, and return it."""
+    """Check that `text` can be the name of an argument in OpenCL C, and return `text`.
+
+    `what` is the name of `text` in messages.
+    """
     name = check_text(what, text)
     if not _is_own_name(name):
         raise InvalidArgumentError(
@@ -581,7 +600,10 @@ def check_name(what: str, text: object) -> str:
 
 
 def check_title(what: str, text: object) -> str:
-    """Check that `text` can be the name of an operator, which stands in a #line directive."""
+    """Check that `text` can be the name of an operator, which stands in a #line directive.
+
+    `what` is the name of `text` in messages. Returns `text`.
+    """
     text = check_text(what, text)
     if not text.strip() or not text.isprintable() or set(text) & {'"', "\\"}:
         raise InvalidArgumentError(

@@ -46,10 +46,10 @@ FAMILY_OF = {
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a primitive so that it raises unless the device has passed the family's self-test.
 
-    The device is that of the first array among the arguments. The results inherit the pending
-    checks of the arguments. For example, if the device finds a fault in the offsets from which
-    flags are computed, every result that was computed with these flags raises that error when it is
-    read.
+    `function` is the primitive. The device is the device of the first array among the arguments.
+    The results inherit the pending checks of the arguments. For example, if the device finds a
+    fault in the offsets from which flags are computed, every result that was computed with these
+    flags raises that error when it is read.
     """
     family = FAMILY_OF[function.__name__]
 

@@ -99,7 +99,7 @@ class Parametric:
             )
 
     def check_given(self) -> None:
-        """Raise InvalidArgumentError if it has arguments whose values have not been given."""
+        """Raise InvalidArgumentError if the function has arguments whose values were not given."""
         if not self.given:
             self._check_names({})
 
@@ -156,7 +156,11 @@ class Function(Parametric):
         )
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return the dtype of the expression's value, or None for a truth value, and its C type."""
+        """Return the dtype and the OpenCL C type of the expression's value.
+
+        The dtype is None for a truth value. `types` has the C types of records, and gets further
+        ones.
+        """
         raise NotImplementedError
 
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
@@ -181,7 +185,11 @@ class Function(Parametric):
 
 
 def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.dtype[Any]]:
-    """Check a mapping of names to dtypes, return it as a dict, and add the names to `taken`."""
+    """Check a mapping of names to dtypes, return a dict of it, and add its names to `taken`.
+
+    `named` is the mapping, and `what` the mapping's name in messages. A name that is in `taken`
+    already raises InvalidArgumentError.
+    """
     check_mapping(what, named)
     try:
         items = list(named.items())
@@ -201,7 +209,10 @@ def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.d
 
 
 def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
-    """Convert a number to `dtype`. Raise InvalidArgumentError if it does not fit."""
+    """Convert the number `value` to `dtype`. Raise InvalidArgumentError if it does not fit.
+
+    `name` is the name of the argument in messages.
+    """
     try:
         array = np.asarray(value)
         is_number = array.ndim == 0 and array.dtype.kind in "biuf"
@@ -215,7 +226,10 @@ def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
 
 
 def _fits(array: Any, number: Any) -> bool:
-    """Return whether a conversion kept an integer equal, or a finite float finite."""
+    """Return whether a conversion kept an integer equal, or a finite float finite.
+
+    `array` has the value before the conversion, and `number` is the value after it.
+    """
     if number.dtype.kind == "f":
         return bool(np.isfinite(number) or not np.isfinite(array))
     return bool(np.isfinite(array)) and array.item() == number.item()
@@ -277,5 +291,8 @@ class Predicate(Function):
     name: str = "predicate"
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return None and ``bool``, because the value of a predicate is a truth value."""
+        """Return None and ``bool``, because the value of a predicate is a truth value.
+
+        `types` is not used.
+        """
         return None, "bool"

@@ -99,8 +99,9 @@ def histogram(
 
 
 def _identity(values: DeviceArray) -> Map:
-    """Return the map from an element to itself.
+    """Return the map from an element of `values` to itself, as uint32.
 
+    A 64-bit element that does not fit into uint32 becomes the greatest uint32, which is no bin.
     Raises InvalidArgumentError unless the elements are unsigned integers.
     """
     element_of(values.dtype)

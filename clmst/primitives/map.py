@@ -62,7 +62,11 @@ class Map(Function):
         Function.__post_init__(self)
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return the dtype of results and the name of its OpenCL C type."""
+        """Return the dtype of results and the name of the OpenCL C type of results.
+
+        The dtype is never None. `types` has the C types of records, and gets the type of the
+        results.
+        """
         return self.result_dtype, types.of(self.result_dtype, "Result")
 
     @property

@@ -169,37 +169,43 @@ class Monoid:
 
     @classmethod
     def sum(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the sum. Integer sums wrap modulo two to the power of their width."""
+        """Create the sum of elements of `dtype`.
+
+        Integers wrap around modulo 2**b, where b is the number of bits of the integer type.
+        """
         return _commutative(dtype, "sum", "(a) + (b)", "0")
 
     @classmethod
     def product(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the product. Integer products wrap modulo two to the power of their width."""
+        """Create the product of elements of `dtype`.
+
+        Integers wrap around modulo 2**b, where b is the number of bits of the integer type.
+        """
         return _commutative(dtype, "product", "(a) * (b)", "1")
 
     @classmethod
     def minimum(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the minimum, which ignores NaNs."""
+        """Create the minimum of elements of `dtype`. NaNs are ignored."""
         return _extreme(dtype, "minimum", 1)
 
     @classmethod
     def maximum(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the maximum, which ignores NaNs."""
+        """Create the maximum of elements of `dtype`. NaNs are ignored."""
         return _extreme(dtype, "maximum", 0)
 
     @classmethod
     def bitwise_and(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the bitwise AND of integers."""
+        """Create the bitwise AND of integers of `dtype`."""
         return _commutative(_integer(dtype), "and", "(a) & (b)", "-1")
 
     @classmethod
     def bitwise_or(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the bitwise OR of integers."""
+        """Create the bitwise OR of integers of `dtype`."""
         return _commutative(_integer(dtype), "or", "(a) | (b)", "0")
 
     @classmethod
     def bitwise_xor(cls, dtype: npt.DTypeLike) -> Monoid:
-        """Create the bitwise exclusive OR of integers."""
+        """Create the bitwise exclusive OR of integers of `dtype`."""
         return _commutative(_integer(dtype), "xor", "(a) ^ (b)", "0")
 
     @classmethod
@@ -262,7 +268,10 @@ def _kept(
 
 
 def _named(dtype: np.dtype[Any]) -> str:
-    """Describe a record type in an operator's name: the vector type, or the number of fields."""
+    """Describe a record type in an operator's name: the vector type, or the number of fields.
+
+    `dtype` is the record type.
+    """
     element = element_of(dtype)
     first = element.fields[0].type
     return f"{len(element.fields)} {first}" if element.is_struct else element.type

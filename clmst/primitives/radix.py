@@ -110,7 +110,7 @@ class Move:
 class Shape:
     """The parameters of radix passes: sizes of work-groups, digits, tiles and launches.
 
-    They depend on the device and on the size of the elements.
+    The best values depend on the device and on the size of the elements.
     """
 
     # Macros of the kernels, which have the same names in capitals. The first is WG_SIZE.
@@ -125,7 +125,11 @@ class Shape:
     def choose(
         cls, capabilities: Capabilities, tuning: Policy, words: int, strategy: str = "parallel"
     ) -> Shape:
-        """Choose how kernels divide a sort of elements of at most `words` words."""
+        """Choose how kernels divide a sort of elements of at most `words` words.
+
+        `capabilities` are the device's, and `tuning` is its policy. With the `strategy`
+        "sequential" one work-item does all the work.
+        """
         max_groups = capabilities.compute_units * tuning.split_shares_per_compute_unit
         if strategy == "sequential" or 1 in (tuning.work_group_size, WORK_ITEMS.under(tuning)):
             return cls(
@@ -218,7 +222,8 @@ def plan_moves(
 ) -> tuple[Move, Move | None]:
     """Check all arrays, and return the moves of records and of values.
 
-    Outputs are new arrays by default. `names` are the names of `records` and `out` in messages.
+    An output that is None is a new array. `values` is None if there are only records. Their move is
+    then None, too. `names` are the names of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)
@@ -253,7 +258,11 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 
 
 def order(key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher) -> None:
-    """Enqueue the launches that sort records, and their values, by a key."""
+    """Enqueue the launches that sort records, and the records' values, by a key.
+
+    `records` and `values` are moves. `values` is None if there are no values. `strategy` is
+    "parallel" or "sequential".
+    """
     length, device = records.source.size, records.source.device
     if length == 0:
         return
@@ -279,9 +288,10 @@ def sort_over(
 ) -> tuple[DeviceArray, DeviceArray | None]:
     """Sort records and values by a key, without checks, overwriting the arrays.
 
-    The elements of both must consist of whole words. Passes alternate between each array and one
-    new array. The results are returned. After an even number of passes, they are in `records` and
-    `values`.
+    The elements of both must consist of whole words. `values` is None if there are no values.
+    Passes alternate between each array and one new array. The sorted records and values are
+    returned, where None stands for no values. After an even number of passes, they are in the
+    arrays that were given.
     """
     arrays = [one for one in (records, values) if one is not None]
     words = max(one.dtype.itemsize // WORD_BYTES for one in arrays)
@@ -307,7 +317,10 @@ def _enqueue_passes(
     *,
     program: Program,
 ) -> None:
-    """Enqueue passes by reduce-then-scan. `moves` holds the kernel arguments of each pass."""
+    """Enqueue passes by reduce-then-scan. `moves` holds the kernel arguments of each pass.
+
+    `length` is the number of records. `shape` says how `program` divides them.
+    """
     groups, share = shape.divide(length)
     radix = 1 << shape.radix_bits
     needs_no_counts = groups == 1 and (shape.is_serial or length <= shape.tile)
@@ -326,8 +339,9 @@ def _steps(
 ) -> list[tuple[Any, Any]]:
     """Return the memory that each pass reads and writes, which alternates between two arrays.
 
-    A pass cannot work in place. So if the sort is in place, an odd number of passes begins with a
-    copy.
+    `move` says where the elements are and where they go. With None there are no elements, and each
+    pass gets (None, None). A pass cannot work in place. So if the sort is in place, an odd number
+    of passes begins with a copy, by a program with the macros `defines`.
     """
     if move is None:
         return [(None, None)] * n_passes

@@ -29,7 +29,11 @@ _COUNTING_GROUPS = 4
 
 
 def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
-    """Return whether a single sweep per digit is correct and, as the router decides, fastest."""
+    """Return whether a single sweep per digit is correct and, as the router decides, fastest.
+
+    `shape` says how the sort is divided, `length` is the number of records, and `record_words` the
+    number of words in a record.
+    """
     is_right = not shape.is_serial and record_words <= MOST_WORDS and length <= _MOST_RECORDS
     return is_right and chain.is_taken(device, "sort", lambda: -(-length // shape.tile))
 
@@ -37,7 +41,11 @@ def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> b
 def chain_defines(
     shape: Shape, key: Key, words: tuple[int, int], tuning: Policy
 ) -> dict[str, int | bool]:
-    """Return the macros of ``split_chain.cl``."""
+    """Return the macros of ``split_chain.cl``.
+
+    The program sorts by `key` as `shape` says. `words` are the words of a record and of a value.
+    `tuning` is the policy of the device.
+    """
     defines = shape.defines(key, *words)
     del defines["STAGED"]  # this macro is for work-groups of one work-item
     return {**defines, "MAX_REGISTERS": chain.REGISTERS}
@@ -55,8 +63,8 @@ def enqueue(
     """Enqueue a count of all digits, and a sweep for each digit.
 
     For each pass, `moves` holds the records read and written, and the values read and written.
-    `words` are the words of a record and of a value. `length` is the number of records, from 1 to
-    2**30 - 1.
+    `shape` says how the sort is divided, and `key` which bits are sorted by. `words` are the words
+    of a record and of a value. `length` is the number of records, from 1 to 2**30 - 1.
     """
     device = launch.device
     program = device.program(SOURCE, **chain_defines(shape, key, words, device.policy))

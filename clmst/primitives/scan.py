@@ -279,7 +279,11 @@ def _scan(
 def _scan_then_propagate(
     launch: Launcher, values: DeviceArray, out: DeviceArray, monoid: Monoid, *, exclusive: bool
 ) -> None:
-    """Enqueue one level of scan-then-propagate: scan blocks, scan their totals, and add these."""
+    """Enqueue one level of scan-then-propagate: scan blocks, scan block totals, and add these.
+
+    The scan of `values` by `monoid` is written to `out`. With `exclusive` the result of an element
+    leaves the element itself out.
+    """
     device = values.device
     program = device.program(
         PROPAGATE_SOURCE,

@@ -274,7 +274,8 @@ def _reduce_rows(
 def _offsets_error(offsets: DeviceArray, length: int, segment: int) -> InvalidArgumentError:
     """Create the error about a segment that ends before it begins, or beyond the elements.
 
-    The call reads two offsets from the device, and waits for them.
+    `segment` is the number of the segment, and `length` the number of elements. Two of the offsets
+    are read from the device, which waits for the device.
     """
     begin, end = (int(one) for one in offsets.to_host()[segment : segment + 2])
     fact = f"offsets[{segment}] is {begin} and offsets[{segment + 1}] is {end}"

@@ -78,8 +78,9 @@ def divide(
 ) -> Shares:
     """Divide `length` records among the lane groups (``compact_masks.cl``) of the work-groups.
 
-    The number of work-groups is at most the number that the device runs at the same time.
-    `work_group` is the size of a work-group, by default the policy's.
+    With the `strategy` "sequential" there is one work-group of one work-item. Otherwise the number
+    of work-groups is at most the number that the device runs at the same time. `work_group` is the
+    size of a work-group. None stands for the policy's size.
     """
     tuning = device.policy
     work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
@@ -94,14 +95,21 @@ def divide(
 
 
 def bytes_per_item(tuning: Policy) -> int:
-    """Return the bytes of records and values that a work-item loads at once."""
+    """Return the bytes of records and values that a work-item loads at once.
+
+    `tuning` is the policy of the device.
+    """
     return _BYTES_ALONE if tuning.work_group_size == 1 else BYTES_PER_ITEM.under(tuning)
 
 
 def selection_defines(
     keep: Keep, write: Write, *, record: RecordWords, value: RecordWords, bytes_per_item: int
 ) -> dict[str, int]:
-    """Return the macros that specialise ``compact.cl`` for a kind of selection."""
+    """Return the macros that specialise ``compact.cl`` for a kind of selection.
+
+    `keep` and `write` are the rules of the selection. `record` and `value` describe the words of a
+    record and of a value. `bytes_per_item` is how much a work-item loads at once.
+    """
     return {
         "KEEP": keep,
         "WRITE": write,
@@ -112,14 +120,20 @@ def selection_defines(
 
 
 def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of ``compact_chain.cl`` that other selections do not have."""
+    """Return the macros of ``compact_chain.cl`` that :func:`selection_defines` does not return.
+
+    `capabilities` are the device's, and `tuning` is its policy.
+    """
     work_group = chain_work_group(capabilities, tuning)
     return {"WG_SIZE": work_group, "SECTION_PARTS": _SECTION_PARTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A selection with all its arrays. :meth:`of` checks them, and allocates missing outputs."""
+    """A selection with all its arrays.
+
+    :meth:`of` checks the arrays, and allocates outputs that are not given.
+    """
 
     keep: Keep
     write: Write
@@ -150,9 +164,10 @@ class Selection:
         count: DeviceArray | None = None,
         name: str = "records",
     ) -> Selection:
-        """Check all arguments, allocate the outputs that are not given, and return the selection.
+        """Check all arguments, allocate the outputs that are None, and return the selection.
 
-        `name` is the name of `records` in messages.
+        The arguments are explained in :func:`clmst.primitives.compact.compact`. `name` is the name
+        of `records` in messages.
         """
         source = _checked_source(name, records, flags, predicate, write)
         if values is not None:
@@ -183,9 +198,10 @@ class Selection:
         )  # fmt: skip
 
     def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
-        """Enqueue the selection.
+        """Enqueue the selection, on the queue of the device if `launch` is None.
 
-        Return the outputs: records, values if there are any, the count.
+        Returns the outputs: records, values if there are any, the count. `strategy` is "parallel"
+        or "sequential".
         """
         check_strategy(strategy)
         self.launch(launcher_for(self.source, launch), strategy)
@@ -295,7 +311,11 @@ def _checked_source(
     predicate: Predicate | None,
     write: Write,
 ) -> DeviceArray:
-    """Check the input, and return the array with one entry per record."""
+    """Check the input, and return the array with one entry per record.
+
+    That array is `records` or, for a selection of positions by flags, `flags`. `name` is the name
+    of `records` in messages.
+    """
     if records is None and predicate is None and write == Write.POSITIONS:
         check_flags(flags)
         assert flags is not None

@@ -48,9 +48,10 @@ def tile_and_lane_groups(
 ) -> tuple[int, int]:
     """Return the number of elements in a lane group's tile, and of lane groups in a work-group.
 
-    A tile is what a lane group loads at a time. `bytes_per_item` is the number of bytes that a
-    work-item loads from a tile, and `work_group` is the size of a work-group. The defaults are in
-    the policy of the device.
+    A tile is what a lane group loads at a time. `element_bytes` is the size of an element. With the
+    `strategy` "sequential" a work-group is one work-item. `bytes_per_item` is the number of bytes
+    that a work-item loads from a tile, and `work_group` is the size of a work-group. For None the
+    values of the device's policy are used.
     """
     tuning, capabilities = device.policy, device.capabilities
     bytes_per_item = bytes_per_item or BYTES_PER_ITEM.under(tuning)
@@ -85,9 +86,11 @@ class Shares:
     ) -> Shares:
         """Divide `length` elements evenly among the lane groups of some number of work-groups.
 
-        There are at most as many work-groups as the device runs at the same time. Lane groups are
-        explained in ``cl/device/lane_group.cl``, and tiles in ``cl/primitives/scan_range.cl``. The
-        defaults of `bytes_per_item` and `work_group` are in the policy of the device.
+        `element_bytes` is the size of an element. With the `strategy` "sequential" there is one
+        work-group of one work-item. Otherwise there are at most as many work-groups as the device
+        runs at the same time. Lane groups are explained in ``cl/device/lane_group.cl``, and tiles
+        in ``cl/primitives/scan_range.cl``. If `bytes_per_item` or `work_group` is None, the value
+        of the device's policy is used.
         """
         tile, lane_groups = tile_and_lane_groups(
             device, element_bytes, strategy, bytes_per_item=bytes_per_item, work_group=work_group

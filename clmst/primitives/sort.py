@@ -224,7 +224,8 @@ def bits_of(n: int) -> int:
 def _number_key(keys: DeviceArray, key: str | None, *, descending: bool) -> Key:
     """Check that `keys` are numbers, or records whose field `key` is one, and return the sort key.
 
-    The key has all bits of the number.
+    `key` is None for numbers. The sort key has all bits of the number. With `descending` the
+    greatest number comes first.
     """
     check_array("keys", keys)
     check_bool("descending", descending)

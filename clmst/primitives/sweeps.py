@@ -42,7 +42,7 @@ class Segments(IntEnum):
 
 
 def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
-    """Check the values and the monoid, and return the monoid, which is the sum by default."""
+    """Check the values and the monoid, and return the monoid, or the sum for None."""
     check_array("values", values)
     check_supported(values.dtype, values.device)
     monoid = Monoid.sum(values.dtype) if monoid is None else check_kind("monoid", monoid, Monoid)
@@ -54,14 +54,17 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
 
 
 def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
-    """Check the output and return it, or return a new array if it is None."""
+    """Check the output `out` of a scan of `values` and return it. For None return a new array."""
     out = output_for("out", out, values.dtype, values.size, like=values)
     check_in_place("out", out, "values", values)
     return out
 
 
 def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
-    """Raise InvalidArgumentError unless there are valid flags, or values that contain flags."""
+    """Raise InvalidArgumentError unless there are valid flags, or values that contain flags.
+
+    `flags` is None if the highest bit of each value is its flag.
+    """
     if flags is not None:
         check_flags(flags, values)
     elif values.dtype.kind != "u":
@@ -84,7 +87,12 @@ def _bytes_per_item(most: int, segments: Segments) -> int:
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl``, except those of the operator."""
+    """Return the macros of ``scan.cl``, except those of the operator.
+
+    `tuning` is the policy of the device. `segments` says how the array is divided into segments,
+    and `exclusive` whether an element's result leaves the element itself out. `strategy` is
+    "parallel" or "sequential".
+    """
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
@@ -103,8 +111,10 @@ def chain_defines(
 ) -> dict[str, int | bool]:
     """Return the macros of ``scan_chain.cl``, except those of the operator.
 
-    Elements of several words are scanned by half as many work-items, without a limit on registers
-    (benchmarks/log.md).
+    `capabilities` are the device's, and `tuning` is its policy. `item_bytes` is the size of an
+    element in a kernel. `segments` says how the array is divided into segments, and `exclusive`
+    whether an element's result leaves the element itself out. Elements of several words are scanned
+    by half as many work-items, without a limit on registers (benchmarks/log.md).
     """
     work_group = chain_work_group(capabilities, tuning)
     is_wide = item_bytes > WORD_BYTES and work_group > 1
@@ -134,8 +144,8 @@ class Scan:
     ) -> DeviceArray:
         """Enqueue the scan. Return the part of `out` that is written.
 
-        "auto" takes a single pass if that is correct and fastest. All other strategies take the
-        sweeps.
+        `total` receives the combination of all elements, unless it is None. The strategy "auto"
+        takes a single pass if :meth:`suits_chain` says so. Every other strategy takes the sweeps.
         """
         if self.strategy == "auto" and self.suits_chain(out):
             self._enqueue_chain(launch, out, total)
@@ -144,13 +154,16 @@ class Scan:
         return out[: self.values.size]
 
     def enqueue_reduction(self, launch: Launcher, out: DeviceArray) -> None:
-        """Enqueue the combination of all elements, by upsweep and spine."""
+        """Enqueue the combination of all elements into `out`, by upsweep and spine."""
         self._enqueue_upsweep(launch, *self._sweeps, total=out)
 
     # ------------------------------------------------------------------ in one pass
 
     def suits_chain(self, out: DeviceArray) -> bool:
-        """Return whether a single pass gives correct, reproducible results, and is fastest."""
+        """Return whether a single pass gives correct, reproducible results, and is fastest.
+
+        `out` is the output. A single pass cannot work in place.
+        """
         device, item_bytes = self.values.device, self.monoid.held_bytes
 
         def n_tiles() -> int:
@@ -191,7 +204,10 @@ class Scan:
     def _enqueue_sweeps(
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None
     ) -> None:
-        """Enqueue the downsweep, after the upsweep and the spine if it needs them."""
+        """Enqueue the downsweep into `out`, after upsweep and spine unless a single range is all.
+
+        `total` receives the combination of all elements, unless it is None.
+        """
         program, shares = self._sweeps
         carries = None
         if total is not None or not shares.alone:
@@ -206,7 +222,9 @@ class Scan:
     ) -> Memory:
         """Enqueue upsweep and spine, and return the memory of the carries.
 
-        A carry is the combination of everything before a range.
+        A carry is the combination of everything before a range. `shares` says how the elements are
+        divided into ranges. `total` receives the combination of all elements, unless it is None.
+        `program` is the program with the kernels.
         """
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.monoid.held_bytes + 4) + 4)

@@ -22,7 +22,12 @@ SOURCE = "primitives/widen.cl"
 def order(
     key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher | None
 ) -> None:
-    """Enqueue the launches that sort records, and their values, by a key."""
+    """Enqueue the launches that sort records, and the records' values, by a key.
+
+    `records` and `values` are moves of elements of any size. `values` is None if there are no
+    values. `strategy` is "parallel" or "sequential". With None for `launch` the queue of the device
+    is used.
+    """
     launch = launcher_for(records.source, launch)
     wide = _widened(launch, records)
     wide_values = None if values is None else _widened(launch, values)
