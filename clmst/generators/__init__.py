@@ -137,7 +137,7 @@ class Family:
 
     @classmethod
     def of(cls, function: Callable[..., Graph]) -> Family:
-        """Make a family from its function: from the signature, annotations and docstring."""
+        """Make a family from a function, with the signature, annotations and docstring of it."""
         text = inspect.getdoc(function) or ""
         hints = get_type_hints(function)
         helps = _COMMON_HELP | _parameter_help(text)
@@ -186,7 +186,7 @@ def _parameter(entry: inspect.Parameter, hint: Any, help_text: str) -> Parameter
 
 
 def _parameter_help(text: str) -> dict[str, str]:
-    """Return the description of each parameter in a NumPy-style docstring, by name."""
+    """Return the description of each parameter in the NumPy-style docstring `text`, by name."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
     if section is None:
         return {}

@@ -260,7 +260,7 @@ def circulant(
 def _clique_edges(count: int, size: int) -> tuple[Array, Array]:
     """Return the edges (u, v), u < v, of `count` disjoint cliques with `size` vertices each.
 
-    The first clique has the vertices 0 .. size - 1, and so on.
+    Clique k has the vertices k size .. (k + 1) size - 1. u and v are int64.
     """
     low, high = np.triu_indices(size, k=1)
     first = size * np.arange(count, dtype=np.int64)[:, None]

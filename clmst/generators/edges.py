@@ -20,15 +20,16 @@ from clmst.generators.hashing import Stream, Words
 def check_integer(name: str, value: int, *, low: int, high: int = MAX_VERTICES) -> int:
     """Return `value` as an int.
 
-    Raises :class:`InvalidArgumentError` unless it is an integer from `low` to `high`.
+    Raises :class:`InvalidArgumentError` unless it is an integer from `low` to `high`. `name` is the
+    name of the argument in messages.
     """
     return arguments.check_integer(name, value, low=low, high=high)
 
 
 def check_sizes(*, vertices: int, edges: int) -> None:
-    """Raise :class:`InvalidArgumentError` if a graph would be too large for 32-bit numbers.
+    """Raise :class:`InvalidArgumentError` if a graph has too many vertices or edges for clmst.
 
-    Call this before anything is allocated.
+    Numbers of vertices and of stored edges have 32 bits. Call this before anything is allocated.
     """
     for what, count, limit in (("vertices", vertices, MAX_VERTICES), ("edges", edges, MAX_SLOTS)):
         if count > limit:
@@ -53,7 +54,7 @@ def packed(rows: Array, columns: Array) -> Words:
 
 
 def pairs_of(u: Array, v: Array) -> Words:
-    """Pack each pair into one 64-bit word, with the lesser vertex in the upper half.
+    """Pack the pairs (u, v) into 64-bit words, with the lesser vertex in the upper half.
 
     The words sort like canonical order.
     """
@@ -61,7 +62,7 @@ def pairs_of(u: Array, v: Array) -> Words:
 
 
 def endpoints(pairs: Words) -> tuple[Words, Words]:
-    """Unpack words into arrays (lesser vertex, greater vertex)."""
+    """Unpack the words `pairs` into two arrays: the lesser and the greater vertex of each pair."""
     return pairs >> HALF, pairs & _LOW_WORD
 
 
@@ -69,9 +70,9 @@ def resolve(entries: Entries) -> None:
     """Replace, in place, each entry that is a copy by the value that it copies.
 
     A negative entry ~k is a copy of entry k, which may itself be a copy. Chains of copies must not
-    form a cycle. They are followed by pointer jumping: in every round each copy takes the entry of
-    its source, which halves the length of chains. O(m) if the copied entries are random, because
-    chains are then short, and O(m log m) at worst.
+    form a cycle. The chains are followed by pointer jumping: in every round each copy takes the
+    entry of its source, which halves the length of chains. O(m) if the copied entries are random,
+    because chains are then short, and O(m log m) at worst.
     """
     copies = np.flatnonzero(entries < 0)
     while copies.size:
@@ -80,7 +81,7 @@ def resolve(entries: Entries) -> None:
 
 
 def simple_pairs(u: Array, v: Array) -> Words:
-    """Pack the pairs (u, v), drop self-loops and duplicates, and sort the rest canonically."""
+    """Pack the pairs (u, v) without self-loops and duplicates, and sort them canonically."""
     proper = u != v
     pairs = pairs_of(u, v)
     if not proper.all():
@@ -94,9 +95,10 @@ def simple_pairs(u: Array, v: Array) -> Words:
 def graph_of_pairs(
     n: int, pairs: Words, weights: Array, *, coordinates: Array | None = None
 ) -> Graph:
-    """Make a graph of packed pairs, which must be distinct and in canonical order.
+    """Make a graph of `n` vertices from packed pairs, distinct and in canonical order.
 
-    `weights` has a weight for each pair. Edge ids are 0, 1, 2, ... in this order.
+    `weights` has a weight for each pair. Edge ids are 0, 1, 2, ... in this order. `coordinates` has
+    a row for each vertex, or is None.
     """
     low, high = endpoints(pairs)
     return Graph.unchecked(
@@ -108,7 +110,11 @@ def graph_of_pairs(
 def weighted_graph(
     n: int, u: Array, v: Array, *, weights: str, seed: int, coordinates: Array | None = None
 ) -> Graph:
-    """Make a simple graph of any pairs: drop self-loops, merge duplicates, and choose weights."""
+    """Make a simple graph of any pairs: drop self-loops, merge duplicates, and choose weights.
+
+    The graph has `n` vertices, and an edge for each pair (u, v). `seed` determines the weights.
+    `coordinates` has a row for each vertex, or is None.
+    """
     pairs = simple_pairs(u, v)
     chosen = choose_weights(pairs, n, choice=weights, seed=seed)
     return graph_of_pairs(n, pairs, chosen, coordinates=coordinates)
@@ -117,8 +123,9 @@ def weighted_graph(
 def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
     """Choose a weight for each of some distinct packed pairs in canonical order.
 
-    :func:`clmst.generate` lists the choices. On a path, ``ruler`` makes every round of Borůvka's
-    algorithm only halve the number of trees, which is its worst case.
+    `n` is the number of vertices, and `seed` determines random weights. :func:`clmst.generate`
+    lists the choices. On a path, ``ruler`` makes every round of Borůvka's algorithm only halve the
+    number of trees, which is the algorithm's worst case.
     """
     check_choice("weights", choice, get_args(WeightChoice))
     stream = Stream.named(seed, "weights")

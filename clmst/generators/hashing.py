@@ -91,7 +91,7 @@ class Stream:
         return _blockwise(self._words, counters.astype(np.uint64, copy=False))
 
     def uniform(self, counters: Array | int) -> npt.NDArray[np.float64]:
-        """Return a random float64 in [0, 1) at each counter. It is a multiple of 2**-53."""
+        """Return a random float64 in [0, 1), a multiple of 2**-53, at each counter."""
         return (self.words(counters) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, counters: Array | int, bound: Array | int) -> Words:

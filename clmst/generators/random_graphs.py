@@ -47,9 +47,9 @@ def draw(
 def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
     """Draw `count` edges from the first n rows and columns of a recursive matrix.
 
-    The matrix is the smallest with at least n rows. Edges outside the first n rows and columns are
-    drawn too, but discarded. At least a fraction ``chances[0]`` of all edges is kept, so this must
-    not be 0.
+    `stream` gives the random numbers. The matrix is the smallest with at least n rows. Edges
+    outside the first n rows and columns are drawn too, but discarded. At least a fraction
+    ``chances[0]`` of all edges is kept, so this must not be 0.
     """
     scale = max(n - 1, 0).bit_length()
     parts: list[tuple[Array, Array]] = []
@@ -68,7 +68,9 @@ def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Ar
 def _descend(edges: Words, scale: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
     """Place each edge in the recursive matrix by choosing a quarter at every level.
 
-    Returns (u, v) as uint32.
+    `edges` are the numbers of the edges, at which `stream` is read. The matrix has 2**scale rows.
+    `chances` are the probabilities of the upper left, upper right and lower left quarter. Returns
+    (u, v) as uint32.
     """
     a, b, c = chances
     to_b, to_c, to_d = (np.uint32(min(int(p * 2.0**32), 2**32 - 1)) for p in (a, a + b, a + b + c))
@@ -265,9 +267,11 @@ def preferential(
 def _drawn(
     scale: int, edge_factor: int, chances: Chances, seed: int, name: str
 ) -> tuple[int, Array, Array]:
-    """Check the parameters of a recursive matrix, and draw its edges.
+    """Check the parameters of a recursive matrix, and draw the edges.
 
-    Returns (number of vertices, u, v).
+    The matrix has 2**scale rows, for each of which `edge_factor` edges are drawn. `chances` are the
+    probabilities of the upper left, upper right and lower left quarter. `seed` and `name` determine
+    the random numbers. Returns (number of vertices, u, v).
     """
     scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
     n, edge_factor = 1 << scale, check_integer("edge_factor", edge_factor, low=0)

@@ -97,7 +97,7 @@ class Lattice:
 
     @classmethod
     def of(cls, n: int, seed: int) -> Lattice:
-        """Lay out a lattice with `n` vertices."""
+        """Lay out a lattice with `n` vertices. `seed` determines land, towns and streets."""
         n_land = math.ceil(n / _CROSSING_SHARE)
         n_cells = math.ceil(n_land / _LAND_SHARE)
         rows = max(math.isqrt(n_cells * 4 // 5), 1)
@@ -123,11 +123,12 @@ class Lattice:
 
 
 def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
-    """Return, for each cell, the rank of the street along its row.
+    """Return, for each cell of a lattice of the given shape, the rank of the street along its row.
 
-    Half of the streets have rank 0, a quarter rank 1, and so on. A new street begins after a fixed
-    number of cells. A minor and a major street, of different lengths, run along each row, and the
-    higher rank counts.
+    Half of the streets have rank 0, a quarter rank 1, an eighth rank 2, up to the highest rank. A
+    new street begins after a fixed number of cells. A minor and a major street, of different
+    lengths, run along each row, and the higher rank counts. `stream` gives the random numbers,
+    which differ for each `axis`.
     """
     lines, cells = shape
     ranks = np.zeros(shape, np.int64)
@@ -145,7 +146,7 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
 def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
     """Return the suitability of each cell as a vertex.
 
-    Towns, villages, streets of high rank, and chance add to it.
+    Towns (`urban`), villages, streets of high rank, and chance (`seed`) add to it.
     """
     shape = urban.shape
     appeal = 1.5 * np.minimum(urban, 0.6) + 0.35 * np.minimum(np.maximum(*ranks), 3)
@@ -166,7 +167,10 @@ def _highest(values: Field, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
-    """Return the edges that may be built as arrays (u, v, score). A low score is good."""
+    """Return the edges that may be built as arrays (u, v, score). A low score is preferred.
+
+    `seed` determines the random part of the scores.
+    """
     rows = _along_rows(lattice, 0, Stream.named(seed, "road rows"))
     turned = Lattice(
         vertex=lattice.vertex.T, ranks=(lattice.ranks[1].T, lattice.ranks[0].T),
@@ -181,8 +185,9 @@ def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
 def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Array, Field]:
     """Join each vertex to the next vertex of its row, across any cells between them.
 
-    Returns arrays (u, v, score). Edges across water or another street, except bridges, get scores
-    that only the spanning tree uses.
+    `axis` is 0 for the rows of `lattice`, and 1 if `lattice` is transposed. `stream` gives the
+    random part of the scores. Returns arrays (u, v, score). Edges across water or another street,
+    except bridges, get scores that only the spanning tree uses.
     """
     is_vertex = lattice.vertex >= 0
     line, cell = np.nonzero(is_vertex)
@@ -201,8 +206,8 @@ def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Arr
 def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
     """Join the first vertex of each row to the first vertex of the next row.
 
-    Pairs in the same column are left out. These edges make the candidates connected on every
-    lattice. Returns arrays (u, v, score).
+    Pairs in the same column are left out. With the edges that are returned, the candidates connect
+    all vertices of any lattice. Returns arrays (u, v, score).
     """
     line, cell = np.nonzero(lattice.vertex >= 0)
     first = np.flatnonzero(np.diff(line, prepend=-1))
@@ -212,9 +217,10 @@ def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
 
 
 def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Array:
-    """Choose edges: the spanning tree with the lowest scores, and the best other edges.
+    """Choose edges: the spanning tree with the lowest scores, and the best of the remaining edges.
 
-    Returns the indices of at most `n_edges` edges, best first.
+    The candidates (u, v) join `n` vertices. Returns the indices of at most `n_edges` edges, best
+    first.
     """
     order = np.argsort(scores, kind="stable")
     rank = np.empty(order.size)
@@ -255,13 +261,13 @@ class Town:
     turn: float  # tangent of half the angle by which its centre is turned
 
     def nearness(self, y: Array, x: Array) -> Field:
-        """Return, for each point, a number that falls from 1 in the centre to 0 far away."""
+        """Return a number for each of the points (y, x): 1 in the centre, falling to 0 far away."""
         dy, dx = y - self.row, x - self.column
         near = 1.0 / (1.0 + (dy * dy + dx * dx) / (self.radius * self.radius))
         return np.asarray(near * near)
 
     def attract(self, y: Field, x: Field) -> tuple[Field, Field]:
-        """Move points towards the centre and around it, and return their new (y, x).
+        """Move points (y, x) towards the town's centre and around it, and return their new (y, x).
 
         A point that was nearer to the centre than another one stays nearer.
         """
@@ -275,7 +281,10 @@ class Town:
 
 
 def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
-    """Choose the towns. Each is smaller than the previous one, and the first is near the middle."""
+    """Choose the towns of a lattice of the given shape, in descending order of size.
+
+    The first town is near the middle. `seed` determines the places.
+    """
     chances = Stream.named(seed, "road towns").uniform(3 * _TOWNS).reshape(_TOWNS, 3)
     chances[0, :2] = 0.3 + 0.4 * chances[0, :2]
     size = max(shape)
@@ -291,7 +300,10 @@ def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
 
 
 def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
-    """Return the density of towns at each cell: 0 far away, 1 or more in their centres."""
+    """Return the density of towns at each cell: 0 far away, 1 or more in the centre of a town.
+
+    `shape` is the number of rows and columns.
+    """
     y, x = np.ogrid[: shape[0], : shape[1]]
     field = np.zeros(shape)
     for town in towns:
@@ -300,7 +312,11 @@ def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
 
 
 def elevation(shape: Shape, urban: Field, seed: int) -> Field:
-    """Return the height of each cell, which is low near the border and lower along the river."""
+    """Return the height of each cell, which is low near the border and lower along the river.
+
+    `shape` is the number of rows and columns. `urban` is the density of towns, which raises the
+    land. `seed` determines hills and river.
+    """
     field = 0.35 * urban
     for bumps, height in _HILLS:
         field += height * smooth_field(Stream.named(seed, f"road hills {bumps}"), shape, bumps)
@@ -313,9 +329,10 @@ def elevation(shape: Shape, urban: Field, seed: int) -> Field:
 
 
 def bend(rows: Array, columns: Array, shape: Shape, seed: int) -> tuple[Field, Field]:
-    """Move lattice points along a smooth bending without folds, and return their new (y, x).
+    """Move lattice points along a smooth bending without folds, and return the new (y, x).
 
-    The attraction of towns is not part of this.
+    `rows` and `columns` are the places of the points on a lattice of the given `shape`. `seed`
+    determines the bending. The attraction of towns is not part of this.
     """
     axes = []
     for name, lattice in (("y", rows), ("x", columns)):
@@ -329,9 +346,10 @@ def bend(rows: Array, columns: Array, shape: Shape, seed: int) -> tuple[Field, F
 
 
 def smooth_field(stream: Stream, shape: Shape, bumps: int) -> Field:
-    """Return value noise in [0, 1), which is random at knots and smooth between them.
+    """Return value noise in [0, 1), which is random at knots and smooth between knots.
 
-    There are `bumps` knots along the longer side.
+    `stream` gives the random numbers, and `shape` is the shape of the result. There are `bumps`
+    knots along the longer side.
     """
     spacing = max(max(shape) / bumps, 1.0)
     knots = tuple(int(size / spacing) + 2 for size in shape)

@@ -129,7 +129,8 @@ def ssca2(
 def _clique_starts(n: int, largest: int, stream: Stream) -> Array:
     """Cut 0 .. n - 1 into cliques of uniformly random sizes, and return the first vertex of each.
 
-    The last clique may be cut short.
+    `largest` is the largest size, and `stream` gives the random numbers. The last clique may be cut
+    short.
     """
     starts, stop, drawn = [np.zeros(0, np.int64)], 0, 0
     while stop < n:

@@ -284,7 +284,10 @@ def find(name: str) -> SurrogateGraph:
 
 
 def _drawn(n: int, degree: int) -> int:
-    """Return the number of edges to draw for n vertices of a degree. Raises if it is too large."""
+    """Return the number of edges to draw for n vertices of a degree.
+
+    Raises InvalidArgumentError if the graph would have more than 2**31 - 1 stored edges.
+    """
     if n * degree > _MOST_SLOTS:
         raise InvalidArgumentError(
             f"{n} vertices of degree {degree} have {n * degree} stored edges; "

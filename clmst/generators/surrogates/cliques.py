@@ -38,10 +38,10 @@ _NEARBY = np.uint64(256)  # three of four members lie this near to the base
 
 
 def co_authors(*, n: int, drawn: int) -> Graph:
-    """Join all vertices to a path, then draw cliques until there are `drawn` edges.
+    """Join all `n` vertices to a path, then draw cliques until there are `drawn` edges.
 
-    The hash of a clique determines its size, its base vertex and its members. It is also the state
-    from which the hash of the next clique follows.
+    The hash of a clique determines the size, the base vertex and the members of the clique. It is
+    also the state from which the hash of the next clique follows.
     """
     return graph_of_edges(n, _draws(n, drawn))
 
@@ -55,7 +55,7 @@ def _draws(n: int, drawn: int) -> Iterator[Draw]:
 
 
 def _cliques_by_size(drawn: int, target: int) -> dict[int, list[int]]:
-    """Draw cliques until there are `target` edges, and return their hashes by size.
+    """Draw cliques until there are `target` edges, and return the cliques' hashes by size.
 
     `drawn` is the number of edges that are there already.
     """
@@ -76,7 +76,10 @@ def _path(chunk: slice) -> tuple[Array, Array]:
 
 
 def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
-    """Return all pairs of members in cliques of one size, as arrays (u, v)."""
+    """Return all pairs of members in cliques of one size, as arrays (u, v).
+
+    `hashes` has the hash of each clique, and `n` is the number of vertices.
+    """
     bases = next_words(hashes + np.uint64(1)) % np.uint64(n)
     words = next_words(hashes[:, None] + np.arange(2, 2 + size, dtype=np.uint64))
     is_near = words & np.uint64(3) != np.uint64(0)
@@ -85,7 +88,7 @@ def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
 
 
 def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
-    """Cut the vertices into sites, link the pages within sites, and link most sites to one another.
+    """Cut `n` vertices into sites, link the pages within sites, and link most sites to one another.
 
     `n_alone` sites are separate components. `listed` is the fraction of blocks that are cliques.
     """
@@ -99,8 +102,8 @@ def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
 def _runs(n: int, name: str, least: int, most: int, *, exponent: float) -> Integers:
     """Cut 0 .. n - 1 into ranges of random size and return their starts.
 
-    The sizes follow a power law, P(size > s) = (least / s)**exponent, but are at most `most`.
-    `exponent` is 1 or 2.
+    `name` names the stream of random numbers. The sizes follow a power law, P(size > s) = (least /
+    s)**exponent, but are at most `most`. `exponent` is 1 or 2.
     """
     uniform = 1.0 - Stream.named(_SEED, name).uniform(n // least + 1)
     sizes = least / (uniform if exponent == 1.0 else np.sqrt(uniform))
@@ -123,10 +126,11 @@ def _site_links(pages: Integers, front: Integers) -> list[Draw]:
 
 
 def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
-    """Link sites: each front page to an earlier site's front page, and many pages to other pages.
+    """Link sites: each front page to an earlier site's front page, and many pages to random ones.
 
-    Another page is a random page, or the front page of the site of a random page, so that large
-    sites get the most links. Isolated sites get none.
+    `fronts` has the front page of each site. A random link leads to a random page, or to the front
+    page of the site of a random page, so that large sites get the most links. `n_alone` isolated
+    sites get none.
     """
     site = np.repeat(np.arange(fronts.size), np.diff(fronts, append=n))
     alone = _sites_alone(fronts, n, n_alone)
@@ -148,7 +152,8 @@ def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
 def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
     """Choose `count` isolated sites of moderate size by the lowest hashes.
 
-    Returns a mask of sites.
+    `fronts` has the front page of each site, and `n` is the number of pages. Returns a mask of
+    sites.
     """
     sizes = np.diff(fronts, append=n)
     moderate = np.flatnonzero((sizes >= _LEAST_ALONE) & (sizes <= _MOST_ALONE))
@@ -164,7 +169,11 @@ def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
-    """Make cliques of some blocks, which are ranges of pages within a site."""
+    """Make cliques of some blocks, which are ranges of pages within a site.
+
+    `n` is the number of pages, `front` has the front page of the site of each page, and `listed` is
+    the fraction of blocks that become cliques.
+    """
     starts = np.unique(
         np.concatenate([_runs(n, "blocks", _SMALLEST_BLOCK, _LARGEST_BLOCK, exponent=2.0), front])
     )

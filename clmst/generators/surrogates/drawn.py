@@ -18,10 +18,10 @@ from clmst.generators.surrogates.rows import BLOCK, CHUNK, Draw, graph_of_edges
 
 
 def uniform(*, n: int, drawn: int) -> Graph:
-    """Draw `drawn` edges, each from the next vertex in turn to a random vertex.
+    """Draw `drawn` edges, each from the next of `n` vertices in turn to a random vertex.
 
-    Self-loops and duplicates are dropped. They are few as long as a vertex draws few of all
-    vertices.
+    Self-loops and duplicates are dropped. There are few of them if the average degree is small
+    against n.
     """
     return graph_of_edges(n, (partial(_uniform_chunk, chunk, n) for chunk in slices(drawn, CHUNK)))
 
@@ -51,9 +51,10 @@ def recursive_matrix(
 ) -> Graph:
     """Draw `drawn` edges of a recursive matrix with 2**scale vertices.
 
-    `chances` are the probabilities of the upper left, upper right and lower left quarter.
-    Self-loops and duplicates are dropped. With `renamed` the vertices are numbered at random, so
-    that hubs are anywhere and not only among the low numbers. Takes O(drawn scale) hashes.
+    `chances` are the probabilities of the upper left, upper right and lower left quarter. `seed`
+    determines the edges. Self-loops and duplicates are dropped. With `renamed` the vertices are
+    numbered at random, so that hubs are anywhere and not only among the low numbers. Takes O(drawn
+    scale) hashes.
     """
     n = 1 << scale
     names = shuffled(n) if renamed else None
@@ -111,7 +112,12 @@ def _draws(
 def _chunk(
     chunk: slice, scale: int, limits: tuple[np.uint64, ...], base: int, names: Array | None
 ) -> tuple[Array, Array]:
-    """Draw the edges of one chunk, and return arrays (u, v)."""
+    """Draw the edges of one chunk, and return arrays (u, v).
+
+    The matrix has 2**scale rows. `limits` are the hashes at which the upper right, lower left and
+    lower right quarter begin. The hash of edge k is made from base + k. `names` has the new numbers
+    of vertices, or is None to keep the numbers.
+    """
     u, v = (np.zeros(chunk.stop - chunk.start, np.uint32) for _ in range(2))
     for block in slices(u.size, BLOCK):
         start, stop = chunk.start + block.start, chunk.start + block.stop
@@ -124,8 +130,9 @@ def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, 
     """Place each edge by choosing a quarter on every level, and write its ends to `u` and `v`.
 
     `words` has one hash for each edge, and is overwritten. The word of each level is the hash of
-    the previous one. The chosen bits are collected in bytes, eight levels at a time, which moves an
-    eighth of the memory.
+    the previous one. There are `scale` levels. `limits` are the hashes at which the upper right,
+    lower left and lower right quarter begin. The chosen bits are collected in bytes, eight levels
+    at a time, which moves an eighth of the memory.
     """
     to_b, to_c, to_d = limits
     for first in range(0, scale, _BYTE):

@@ -28,12 +28,12 @@ _QUARTER = 4  # of 16, the number of values of four bits
 def preferential(
     *, n: int, edges_per_vertex: int, second_may_fail: bool = False, anyone: int = _QUARTER
 ) -> Graph:
-    """Grow a graph in which vertices 1, 2, ... each draw edges to earlier vertices.
+    """Grow a graph in which vertices 1, 2, ... n - 1 each draw edges to earlier vertices.
 
-    Most edges end where a random end of an earlier edge does. `anyone` sixteenths of the edges, and
-    the very first edge, end at any earlier vertex. A larger `anyone` makes smaller hubs. Self-loops
-    and duplicates are dropped. With `second_may_fail` a vertex makes its second draw only with
-    probability 1/2.
+    Most edges lead to a random end of a random earlier edge. `anyone` sixteenths of the edges, and
+    the very first edge, lead to any earlier vertex. A larger `anyone` makes smaller hubs.
+    Self-loops and duplicates are dropped. With `second_may_fail` a vertex makes its second draw
+    only with probability 1/2.
     """
     # Vertex 0 does not draw, so draws are numbered from the first draw of vertex 1.
     hashes = _hashes(edges_per_vertex, n * edges_per_vertex)
@@ -57,7 +57,11 @@ def _hashes(start: int, stop: int) -> Words:
 def _attached_vertices(
     hashes: Words, owners: Array, sixteenths: np.uint64
 ) -> npt.NDArray[np.uint32]:
-    """Return, for each edge, the vertex to which it joins its owner."""
+    """Return, for each edge, the vertex to which the edge joins its owner.
+
+    `hashes` has one hash for each edge, and `owners` the vertex that draws the edge. The
+    probability that the edge ends at any earlier vertex is `sixteenths` / 16.
+    """
     ends = np.empty(hashes.size, np.int64)
 
     def fill(block: slice) -> None:
@@ -80,13 +84,13 @@ def _attached_vertices(
 def topology(
     *, n: int, n_paths: int, in_paths: int, few: float, anyone: float, near: float
 ) -> Graph:
-    """Grow a network by copying, close triangles, and add small paths that are separate components.
+    """Grow a network of `n` vertices by copying, close triangles, and add small separate paths.
 
     Vertex i makes about ``few / sqrt(random)`` draws, so some vertices make hundreds. Each draw
-    joins the vertex to another one, and also to a vertex that this other one has drawn. The
-    probability that a draw ends at any earlier vertex is `anyone`, and that it ends at one of the
-    previous 64 vertices is `near`. All other draws copy an earlier draw. The last `in_paths`
-    vertices form `n_paths` separate paths.
+    joins the vertex to a partner, and also to a vertex that the partner has drawn. The probability
+    that a draw ends at any earlier vertex is `anyone`, and that it ends at one of the previous 64
+    vertices is `near`. Every further draw copies an earlier draw. The last `in_paths` vertices form
+    `n_paths` separate paths.
     """
     n_large = n - in_paths
     counts = _draw_counts(n_large, few)
@@ -107,7 +111,10 @@ def topology(
 
 
 def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
-    """Return the number of draws of each vertex. Vertex 0 makes one draw, which is itself."""
+    """Return the number of draws of each of `n` vertices, about ``few / sqrt(random)``.
+
+    Vertex 0 makes one draw, which is itself.
+    """
     uniform = Stream.named(_SEED, "draws").uniform(n)
     counts = np.minimum(few / np.sqrt(np.maximum(uniform, 2.0**-53)), _MOST_DRAWS)
     counts[0] = 1
@@ -117,9 +124,10 @@ def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
 def _joined_vertices(
     owners: Array, firsts: Array, anyone: float, near: float
 ) -> npt.NDArray[np.uint32]:
-    """Return, for each draw, the vertex that it joins, which is earlier than its owner.
+    """Return, for each draw, the vertex that it joins, which is earlier than the draw's owner.
 
-    The single draw of vertex 0 joins vertex 0 itself.
+    `owners` has the vertex of each draw, and `firsts` the first draw of each vertex. `anyone` and
+    `near` are explained in :func:`topology`. The single draw of vertex 0 joins vertex 0 itself.
     """
     kinds, choices = Stream.named(_SEED, "kinds"), Stream.named(_SEED, "places")
     ends = np.empty(owners.size, np.int64)
@@ -145,7 +153,11 @@ def _joined_vertices(
 
 
 def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArray[np.uint32]:
-    """Return, for each draw, a random vertex that the joined vertex itself has drawn."""
+    """Return, for each draw, a random vertex that the joined vertex itself has drawn.
+
+    `joined` has the vertex that each draw joins. `counts` has the number of draws of each vertex,
+    and `firsts` the first one.
+    """
     stream = Stream.named(_SEED, "closing")
     closing = np.empty(joined.size, np.uint32)
 

@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """Consecutive vertices of a lattice, and which of three neighbours each of them has.
+    """Consecutive vertices of a lattice, and which of three neighbours each vertex has.
 
     The neighbours are to the left, above and to the right. The first row is the top row.
     """
@@ -59,7 +59,10 @@ Backward = Callable[[_Span], tuple[Flags, ...]]
 
 
 def grid(*, rows: int, columns: int) -> Graph:
-    """Make a grid, in which every vertex is joined to its right and lower neighbour."""
+    """Make a grid, in which every vertex is joined to the vertices on the right and below.
+
+    Vertex x is in row x // columns.
+    """
     return _lattice(
         rows * columns, columns, (columns, 1), lambda span: (span.has_above, span.has_left)
     )
@@ -68,7 +71,8 @@ def grid(*, rows: int, columns: int) -> Graph:
 def triangulated(*, rows: int, columns: int) -> Graph:
     """Make a grid in which each square has one diagonal, chosen by a bit of a vertex's hash.
 
-    There must be at least three columns, so that no two neighbours are the same vertex.
+    The grid has `rows` rows, and at least three columns, so that no two neighbours are the same
+    vertex.
     """
 
     def backward(span: _Span) -> tuple[Flags, ...]:
@@ -87,8 +91,9 @@ def triangulated(*, rows: int, columns: int) -> Graph:
 def road_map(*, rows: int, columns: int, extra: float) -> Graph:
     """Make a random spanning tree of the grid, and add some edges that close cycles.
 
-    A bit of each vertex's hash decides whether it is joined to the left or above, if it has both
-    neighbours. 24 other bits decide whether the other edge exists too, with probability `extra`.
+    The grid has `rows` rows and `columns` columns. If a vertex has a left and an upper neighbour,
+    one bit of the vertex's hash decides which of the two it is joined to. 24 further bits decide
+    whether the edge to the second neighbour exists too, with probability `extra`.
     """
     limit = np.uint64(math.ceil(extra * 2.0**24))
 
@@ -107,11 +112,11 @@ def _bit(words: Words, bit: int) -> Flags:
 
 
 def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward) -> Graph:
-    """Make a graph from the edges that `backward` reports, in O(n).
+    """Make a graph of `n` vertices from the edges that `backward` reports, in O(n).
 
-    For each of the `offsets`, `backward` says which vertices x have an edge to x - offset. The
-    offsets must be in descending order, so that neighbours are in ascending order. One byte per
-    vertex is allocated in addition to the graph.
+    The lattice has `columns` columns. For each of the `offsets`, `backward` says which vertices x
+    have an edge to x - offset. The offsets must be in descending order, so that neighbours are in
+    ascending order. One byte per vertex is allocated in addition to the graph.
     """
     padded = np.zeros(n + offsets[0], np.uint8)  # zeros: no edge leads back from below the last row
 
@@ -150,8 +155,9 @@ def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward)
 def _neighbours(padded: Array, block: slice, offsets: tuple[int, ...]) -> list[Array]:
     """Return which edges the vertices of a block have, as arrays of 1 (the edge exists) and 0.
 
-    There is an array for the edges to x - offset for each offset, and then one for the edges to x +
-    offset. The arrays are in ascending order of the neighbours.
+    Bit k of ``padded[x]`` says whether vertex x has the edge to x - offset for the k-th offset. The
+    result has an array for the edges to x - offset for each offset, and then one for the edges to x
+    + offset. The arrays are in ascending order of the neighbours.
     """
     back = [padded[block] >> bit & 1 for bit in range(len(offsets))]
     following = [

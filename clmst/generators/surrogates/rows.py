@@ -34,7 +34,7 @@ BLOCK = 1 << 16
 
 
 def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
-    """Write the weight 1 + hash(u, v) mod n of each packed edge into `out`.
+    """Write the weight 1 + hash(u, v) mod n of each packed edge in `words` into `out`.
 
     The hash does not depend on the direction of the edge. If n is below 2, the modulus is 2.
     """
@@ -70,7 +70,7 @@ def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
 
 
 def draws_of(u: Array, v: Array) -> list[Draw]:
-    """Cut arrays of edges into chunks, each as a function that returns its edges."""
+    """Cut the edges (u, v) into chunks. Return functions, each of which returns one chunk."""
     return [partial(_cut, u, v, chunk) for chunk in slices(u.size, CHUNK)]
 
 
@@ -83,7 +83,11 @@ def symmetric_graph(
     columns: npt.NDArray[np.uint32],
     weights: npt.NDArray[np.int32],
 ) -> Graph:
-    """Make a graph from a symmetric CSR, which is not checked. It must be canonical."""
+    """Make a graph from the arrays of a symmetric CSR without checking them.
+
+    `indptr` has the offsets of rows, `columns` the neighbours, and `weights` their weights. The CSR
+    must be canonical: rows sorted, no self-loops and no duplicates.
+    """
     return Graph.unchecked(
         indptr=indptr, indices=columns, weights=weights, is_symmetric=True, edge_ids=None,
         n_input=columns.size,
@@ -93,7 +97,7 @@ def symmetric_graph(
 def _split(u: Array, v: Array, shift: int) -> _Split:
     """Split edges into buckets by row >> shift, and return the packed words of each bucket.
 
-    Both directions of each edge are taken, and self-loops are dropped.
+    An edge (u, v) becomes a word in row u and a word in row v. Self-loops are dropped.
     """
     proper = u != v
     if not proper.all():
@@ -108,7 +112,8 @@ def _split(u: Array, v: Array, shift: int) -> _Split:
 def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
     """Sort the edges of each bucket, and return the finished rows of all buckets in order.
 
-    At the end `splits` is emptied, because its arrays take half of all memory in use.
+    A bucket has 2**shift of the `n` rows. At the end `splits` is emptied, because its arrays take
+    half of all memory in use.
     """
 
     def finish(first: int) -> _Rows:
@@ -120,7 +125,12 @@ def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
 
 
 def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int) -> _Rows:
-    """Sort one bucket, which has the rows first .. stop - 1, drop duplicates, and add weights."""
+    """Sort one bucket, which has the rows first .. stop - 1, drop duplicates, and add weights.
+
+    `splits` has the parts of all buckets, and this is bucket first >> shift. `n` is the number of
+    vertices, on which the weights depend. Returns the end of each row within the bucket, the
+    columns, and the weights.
+    """
     words = np.concatenate([split[first >> shift] for split in splits])
     words.sort()
     keep = np.ones(words.size, bool)
@@ -133,7 +143,7 @@ def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int
 
 
 def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
-    """Join consecutive rows to a graph."""
+    """Join consecutive rows to a graph of `n` vertices."""
     ends, columns, weights = zip(*rows, strict=True)
     first_slots = np.cumsum([0, *(part.size for part in columns)])
     indptr = np.zeros(n + 1, np.uint32)
@@ -144,7 +154,10 @@ def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
 
 
 def _joined(parts: Sequence[Array]) -> Array:
-    """Concatenate arrays in several threads, since most of the time is first touches of pages."""
+    """Concatenate the arrays `parts` in several threads.
+
+    Most of the time goes into the first touches of memory pages, which threads do at the same time.
+    """
     starts = np.cumsum([0, *(part.size for part in parts)])
     joined = np.empty(starts[-1], parts[0].dtype)
 

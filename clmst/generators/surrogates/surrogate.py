@@ -114,7 +114,7 @@ class SurrogateGraph:
         return path
 
     def load(self, folder: Path | None = None) -> Graph:
-        """Return the graph from its file in the cache, which is made first if it is not there.
+        """Return the graph from a file in the cache, which is made first if it is not there.
 
         The graph equals the result of :meth:`build`. Loading is faster than :meth:`Graph.read`,
         because the file is trusted and its slots are not checked. See :meth:`cached` for `folder`.
