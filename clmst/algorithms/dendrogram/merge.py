@@ -195,7 +195,7 @@ class ParallelMerge:
         return later
 
     def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
-        """Number the flags that are set, and return the numbers and how many flags are set.
+        """Give numbers to the flags that are set, and return the numbers and their count.
 
         The number of a set flag is the number of set flags before it. The call waits for the
         device.

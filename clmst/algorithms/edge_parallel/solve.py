@@ -38,11 +38,11 @@ def solve(
 ) -> Solution:
     """Solve by rounds over all edges; see :class:`EdgeParallelOptions`.
 
-    `maximum` asks for the maximum spanning forest. The solve takes O((n + m) log n) work, plus the steps of the finds, in O(log n) rounds. A round has
-    three launches, one more without 64-bit atomics, and one more for 64-bit weights. It has one
-    read-back. In addition to the graph it takes device memory: 12 bytes for each vertex (16 for
-    64-bit weights) and five for each slot. Four of these five are kept with the graph for the next
-    solve.
+    `maximum` asks for the maximum spanning forest. The solve takes O((n + m) log n) work, plus the
+    steps of the finds, in O(log n) rounds. A round has three launches, one more without 64-bit
+    atomics, and one more for 64-bit weights. It has one read-back. In addition to the graph it
+    takes device memory: 12 bytes for each vertex (16 for 64-bit weights) and five for each slot.
+    Four of these five are kept with the graph for the next solve.
 
     Raises
     ------

@@ -34,8 +34,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     The solve takes O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, a solve needs
     memory in addition to the graph, which is kept with the graph for the next solve. For 32-bit
     weights it is at most 24 bytes for each edge and 35 for each vertex; ``stats`` contains the sum.
-    Worklists as large as the graph are used in two cases: if a smaller worklist has overflowed, and for
-    graphs of many edges in which light edges do not go first.
+    Worklists as large as the graph are used in two cases: if a smaller worklist has overflowed, and
+    for graphs of many edges in which light edges do not go first.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     if graph.n_vertices > filter_boruvka.MAX_VERTICES:
