@@ -180,7 +180,10 @@ _DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
 
 
 def _like(model: F) -> Callable[[Callable[..., Any]], F]:
-    """Give a function the signature of another function, for ``help`` and for type checkers."""
+    """Return a decorator that gives a function the signature of `model`.
+
+    ``help`` and type checkers then see this signature.
+    """
 
     def with_signature(function: Any) -> F:
         function.__signature__ = signature(model)
@@ -283,7 +286,11 @@ def _spanning_forest(
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
     columns: Any = None, block_points: Any = None,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve a graph on the chosen device, or in parts if the device does not have enough memory."""
+    """Solve a graph on the chosen device, or in parts if the device does not have enough memory.
+
+    The arguments are explained in :func:`minimum_spanning_forest`, except `maximum`, which asks for
+    the maximum forest.
+    """
     if weight is not WEIGHT or columns is not None:
         graph = with_weight(graph, weight, columns)
     check_named(algorithm, options)  # before the upload, so that a wrong name fails at once
@@ -337,7 +344,10 @@ def _solve_or_stream(
 ) -> Forest | DeviceForest:
     """Solve a graph on a device, or in parts if it does not fit and the call is `automatic`.
 
-    `options` are further arguments of :func:`_solve_whole`.
+    `device` is as in :func:`minimum_spanning_forest`. A call is automatic if it leaves the choice
+    of the algorithm to clmst and takes the forest to the host. `maximum` asks for the maximum
+    forest. With `verify` the forest is proved. `options` are further arguments of
+    :func:`_solve_whole`.
     """
     try:
         return _solve_whole(

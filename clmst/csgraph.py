@@ -98,9 +98,9 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
 
 def _as_csr(csgraph: Any) -> Any:
-    """Convert the caller's input to CSR form.
+    """Convert the caller's input `csgraph` to a CSR matrix of SciPy.
 
-    A matrix that already is in CSR form is returned as it is, and its contents are not checked.
+    A matrix that already is in CSR form is returned unchanged, and its contents are not checked.
     """
     if is_plain(csgraph):
         return csgraph
@@ -123,9 +123,9 @@ def _as_csr(csgraph: Any) -> Any:
 
 
 def _square(csgraph: Any) -> Array:
-    """Return the input as a square array of a supported dtype.
+    """Return the caller's input `csgraph` as a square array of a supported dtype.
 
-    Raise InvalidGraphError if it is not square or its dtype is not supported.
+    Raises InvalidGraphError if `csgraph` is not square or its dtype is not supported.
     """
     cells = check_square(csgraph, "csgraph")
     if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
@@ -134,7 +134,10 @@ def _square(csgraph: Any) -> Array:
 
 
 def _check_rounding(given: Any, cells: Array) -> None:
-    """Raise if NumPy rounded an integer of a nested list because the list also contains floats."""
+    """Raise if NumPy rounded an integer of a nested list because the list also contains floats.
+
+    `given` is the list, and `cells` is the array that NumPy made of it.
+    """
     numbers = np.array(given, dtype=object)
     rounded = np.argwhere((numbers != cells) & ~np.isnan(cells))
     if rounded.size:
@@ -159,7 +162,7 @@ def _of_cells(cells: Array, is_edge: Array) -> Any:
 
 
 def _solve(matrix: Any) -> Parts:
-    """Compute the minimum spanning forest of a CSR matrix and return it as the arrays of a CSR.
+    """Compute the minimum spanning forest of a CSR matrix and return the forest as arrays of a CSR.
 
     The default device solves. If its kernels fail their self-test, the next device is tried.
     """
@@ -209,7 +212,7 @@ def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
 
 
 def _has_ties(matrix: Any) -> bool:
-    """Return whether a sample of the weights contains two equal weights."""
+    """Return whether a sample of the weights of a CSR matrix contains two equal weights."""
     if not is_plain(matrix):
         return False
     some = matrix.data[:: max(matrix.data.size // _SAMPLED_WEIGHTS, 1)]
@@ -236,7 +239,7 @@ def _summed(matrix: Any) -> Any:
 
 @cache
 def _scipy_sums_duplicates() -> bool:
-    """Return whether SciPy's function sums duplicates when it converts a CSR to float64."""
+    """Return whether SciPy's function sums duplicates while converting a CSR to float64."""
     twice = np.array([0, 2, 2], np.int32)
     pair = sparse.csr_array((np.ones(2, np.int32), np.ones(2, np.int32), twice), shape=(2, 2))
     return bool(scipys.minimum_spanning_tree(pair).data[0] == 2)
@@ -245,9 +248,9 @@ def _scipy_sums_duplicates() -> bool:
 def _in_order_of_entries(graph: Graph) -> Graph:
     """Return a graph in which ties go to the first entry of the caller's matrix.
 
-    The edges of a canonical matrix already are in the order of its entries, so its graph is
-    returned unchanged. For any other matrix the weights are replaced by their ranks in the order
-    (weight, entry). O(m log m) at most.
+    If the edges of `graph` already are in the order of the matrix's entries, `graph` is returned
+    unchanged. Otherwise the weights are replaced by their ranks in the order (weight, entry). O(m
+    log m) at most.
     """
     ids = graph.edge_ids
     assert ids is not None, "a canonical matrix needs no other order"
@@ -289,7 +292,7 @@ def _as_double(data: Array) -> Array:
     """Convert weights to float64, or return them unchanged if float64 cannot hold each one exactly.
 
     The result may be `data` itself, and becomes part of the tree that is returned to the caller. So
-    `data` must not be an array of the caller or of a graph.
+    `data` must not be an array that a graph or the caller holds.
     """
     doubles = data.astype(np.float64, copy=False)
     if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
@@ -302,8 +305,9 @@ def _as_double(data: Array) -> Array:
 def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
     """Build a SciPy CSR from valid arrays without SciPy's checks.
 
-    The checks would take as long as a small solve. The new object gets every other attribute that a
-    CSR of the installed SciPy has.
+    `kind` is the class of the result, `parts` are data, indices and indptr, and `shape` is (n, n).
+    The checks would take as long as a small solve. The new object gets every further attribute that
+    a CSR of the installed SciPy has.
     """
     tree = object.__new__(kind)
     vars(tree).update(_of_no_vertices(kind))
@@ -314,7 +318,7 @@ def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
 
 @cache
 def _of_no_vertices(kind: Any) -> dict[str, Any]:
-    """Return the attributes of a 1 x 1 matrix without entries, as a pattern for :func:`_tree`."""
+    """Return the attributes of a 1 x 1 matrix of class `kind` with no entry, for :func:`_tree`."""
     return dict(vars(kind((1, 1))))
 
 

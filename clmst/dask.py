@@ -122,7 +122,10 @@ def minimum_spanning_forest(
     parts, job = _parts(edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
-        """Reduce all partitions, and return the result of the last merge."""
+        """Reduce all partitions, and return the result of the last merge.
+
+        `names` has the vertex numbers of each partition, or is None if the parts contain numbers.
+        """
         lane_of = lanes_of(parts, names)
         lanes = _lanes(job, by_device=lane_of is not None)
 
@@ -160,9 +163,10 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     """Divide the workers of the cluster into lanes.
 
     A lane is a sequence of partitions that are reduced one after another into one forest, and the
-    list of workers that may do so. Normally each worker has a lane. With `by_device`, which is used
-    for files, all workers that share a device have one lane together, because the device does most
-    of the work. Without a cluster there is one lane without workers: ``[[]]``.
+    list of workers that may do so. `job` says on which device a worker reduces. Without `by_device`
+    each worker has a lane. With `by_device`, which is used for files, all workers that share a
+    device have one lane together, because the device does most of the work. Without a cluster there
+    is one lane without workers: ``[[]]``.
     """
     try:
         client = optional_import("distributed", extra="dask").default_client()
@@ -180,10 +184,10 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
 
 
 def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:
-    """Ask Dask to run the rounds of a lane on its workers in turn, if it can choose workers.
+    """Ask Dask to run the rounds of a lane on its workers in turn, if the lane has several.
 
-    Each round's forest is then on two workers: the one that computed it, and the one that
-    continues.
+    `number_of_round` counts the rounds of the lane. Each round's forest is then on two workers: the
+    one that computed it, and the one that continues.
     """
     if len(lane) < 2:
         return nullcontext()
@@ -197,7 +201,7 @@ def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextMan
 def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
     """Return the delayed parts of a collection, or the paths of files, and the updated job.
 
-    The job that is returned knows the columns to read.
+    `edges` is what the caller gave. The job that is returned knows the columns to read.
     """
     parts = parts_of(edges, job)
     if parts is not None:
@@ -222,7 +226,10 @@ def _take(
 ) -> PartitionForest:
     """Reduce one partition into the forest `before`, on the worker that runs this task.
 
-    `kept` is not used. It is an argument so that the workers keep the forest in memory.
+    `data` is the partition, and `step` says where the step is in its lane. `before` is None for the
+    first step of a lane. `names` has the vertex numbers of the partition's names, or is None if its
+    ends are numbers. `kept` is not used. It is an argument so that the workers keep the forest in
+    memory.
     """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
@@ -230,7 +237,8 @@ def _take(
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
     """Read the ends of the edges of one partition, on the worker that runs this task.
 
-    The result says which names the ends have, or how many vertices their numbers imply.
+    `data` is the partition, and `number` its position. `job` says which columns to read. The result
+    says which names the ends have, or how many vertices their numbers imply.
     """
     return partitions.ends_of_partition(data, number, job, _worker())
 
@@ -244,7 +252,10 @@ def _place(job: PartitionJob) -> str:
 
 
 def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:
-    """Merge several forests into the forest of all their edges, in a task on a worker."""
+    """Merge several forests into the forest of all their edges, in a task on a worker.
+
+    `job` has the settings of the whole computation.
+    """
     return partitions.merge(forests, job, _worker())
 
 

@@ -92,7 +92,7 @@ def put(graph: Any, device: Device) -> DeviceGraph | DeviceMatrix:
 def put_by_host(
     graph: Any, device: Device, *, algorithm: str = "auto", wait: bool
 ) -> DeviceGraph | DeviceMatrix:
-    """Prepare a graph on the host and upload it, because the device did not take it as it is.
+    """Prepare a graph on the host and upload it, because the device cannot take it unprepared.
 
     `graph` is one that :func:`taken` returned. A complete graph is refused, before any upload, if
     `algorithm` needs edges. `wait` says whether to block until the upload has finished.

@@ -95,7 +95,10 @@ def minimum_spanning_forest(
     parts, job = _parts(ray, edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
-        """Reduce all blocks, and return the result of the last merge."""
+        """Reduce all blocks, and return the result of the last merge.
+
+        `names` has the vertex numbers of each block, or is None if the blocks contain numbers.
+        """
         lane_of = lanes_of(parts, names)
 
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
@@ -128,7 +131,10 @@ def minimum_spanning_forest(
 
 
 def _got(ray: Any, references: Any) -> Any:
-    """Wait for tasks and return their results, or raise the clmst error of a failed task."""
+    """Wait for tasks and return the tasks' results, or raise the clmst error of a failed task.
+
+    `ray` is the module, and `references` are Ray's references to the results.
+    """
     try:
         return ray.get(references)
     except ray.exceptions.RayTaskError as error:  # its text is a traceback of several lines
@@ -140,7 +146,8 @@ def _got(ray: Any, references: Any) -> Any:
 def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
     """Return references to the blocks, or the paths of files, and the updated job.
 
-    The job that is returned knows the columns to read.
+    `ray` is the module, and `edges` what the caller gave. The job that is returned knows the
+    columns to read.
     """
     parts = parts_of(edges, job)
     if parts is not None:
@@ -180,8 +187,9 @@ def _select(block: Any, columns: list[Any]) -> Any:
 def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:
     """Return the number of tasks that the cluster can run at the same time, at least 1.
 
-    With `by_device`, tasks read files and a device does most of the work, so there is one task for
-    each node, unless the options ask for GPUs.
+    `ray` is the module, and `options` are Ray's options of a task. With `by_device`, tasks read
+    files and a device does most of the work, so there is one task for each node, unless the options
+    ask for GPUs.
     """
     needed = {"CPU": options.get("num_cpus", 1), "GPU": options.get("num_gpus", 0)}
     there = ray.cluster_resources()
@@ -202,7 +210,9 @@ def _take(
 ) -> PartitionForest:
     """Reduce one partition into the forest `before`, on the worker that runs this task.
 
-    `kept` is not used. It holds a reference so that Ray keeps the object.
+    `data` is the partition, and `step` says where the step is in its lane. `before` is None for the
+    first step of a lane. `names` has the vertex numbers of the partition's names, or is None if its
+    ends are numbers. `kept` is not used. It holds a reference so that Ray keeps the object.
     """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
@@ -210,13 +220,17 @@ def _take(
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
     """Read the ends of the edges of one partition, on the worker that runs this task.
 
-    The result says which names the ends have, or how many vertices their numbers imply.
+    `data` is the partition, and `number` its position. `job` says which columns to read. The result
+    says which names the ends have, or how many vertices their numbers imply.
     """
     return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:
-    """Merge several forests into the forest of all their edges, in a task on a worker."""
+    """Merge several forests into the forest of all their edges, in a task on a worker.
+
+    `job` has the settings of the whole computation.
+    """
     return partitions.merge(forests, job, _worker())
 
 

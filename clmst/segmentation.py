@@ -108,7 +108,7 @@ def _check_no_image(graph: Any, seeds: Any) -> None:
 def _checked_seeds(seeds: Any, n_vertices: int) -> Array:
     """Return the seed labels as a flat array.
 
-    Raise InvalidArgumentError unless there is one non-negative integer per vertex.
+    Raises InvalidArgumentError unless there is one non-negative integer for each of `n_vertices`.
     """
     labels = as_array("seeds", seeds)
     if labels.dtype.kind not in "iu" or labels.size != n_vertices:

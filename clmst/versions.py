@@ -97,7 +97,7 @@ def _devices() -> list[dict[str, Any]] | str:
 
 
 def _of_device(listing: Listing) -> dict[str, Any]:
-    """Describe one device: its driver, its status, and its self-tests so far."""
+    """Describe the device of a listing: its driver, its status, and its self-tests so far."""
     device = listing.device
     usable = "usable, and chosen" if listing.chosen else "usable"
     return {
@@ -115,7 +115,7 @@ def _of_device(listing: Listing) -> dict[str, Any]:
 
 
 def _caches() -> dict[str, str]:
-    """Describe the cache folder and the size of its parts."""
+    """Describe the cache folder and the sizes of the folder's parts."""
     folder = cache_folder()
     return {
         "folder": str(folder),
@@ -127,7 +127,7 @@ def _caches() -> dict[str, str]:
 def _content_of(folder: Path) -> str:
     """Return the size and the number of files of a folder, in words.
 
-    Files that other processes remove while they are counted are skipped.
+    A file that another process removes meanwhile is skipped.
     """
     n_files = n_bytes = 0
     for place, _, names in os.walk(folder):
@@ -141,7 +141,7 @@ def _content_of(folder: Path) -> str:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of the report as text, each part below its title."""
+    """Yield the lines of the report `found` as text, each part below its title."""
     for title, part in found.items():
         yield title
         devices = part if isinstance(part, list) else [part]

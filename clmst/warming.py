@@ -116,9 +116,10 @@ def warm(what: What = "all", device: Any = None) -> Warmed:
 
 
 def warmed(what: str, device: Any, *, display: Display | None = None) -> Warmed:
-    """Do the work of :func:`warm`.
+    """Do the work of :func:`warm`, after checking that the cache folder can be written.
 
-    `display` shows the progress. By default it is a line on stderr.
+    `what` is "graphs", "points" or "all". `display` shows the progress. None means a line on
+    stderr.
     """
     if not may_write(folder := cache_folder()):
         raise FileWriteError(
@@ -163,7 +164,10 @@ def _warmed(what: str, device: Device, display: Display | None) -> Warmed:
 
 
 def _build_listed(device: Device, what: str) -> None:
-    """Build the programs that the table of first calls lists, and wait for helpers that do so."""
+    """Build the programs that the table of first calls lists, and wait for helpers that do so.
+
+    `what` says which first calls: "graphs", "points" or "all".
+    """
     names = BY_NAME.keys()
     families = {"points": _OF_POINTS, "graphs": names - _OF_POINTS, "all": names}[what]
     for one in ahead.specialisations(device, families):
@@ -188,7 +192,11 @@ def _record(device: Device, path: Path, n_calls: int) -> None:
 
 
 def _recorded(device: Device, path: Path, n_calls: int) -> list[Call]:
-    """Return the builds of the recorded programs. The list is empty if there is no sound record."""
+    """Return calls that build the programs of the record at `path`, one for each program.
+
+    The list is empty if the record cannot be read, or was made for another number of calls than
+    `n_calls`.
+    """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         programs = [
@@ -259,7 +267,10 @@ def _solve_list(device: Device, n: int, degree: int, weights: str) -> None:
 
 
 def _solve_rounds(device: Device, n: int, degree: int, weights: str) -> None:
-    """Solve a graph under two sets of weights that differ little, so that a warm start may pay."""
+    """Solve a graph under two sets of weights that differ little, so that a warm start may pay.
+
+    The graph is the ring of :func:`_edges` with `n` vertices. `weights` is the kind of the weights.
+    """
     from clmst.repeated.solver import RepeatedSolver
 
     solver = RepeatedSolver(_symmetric(n, degree, weights), device=device)
@@ -299,7 +310,10 @@ def _validate(device: Device, n: int, d: int) -> None:
 
 
 def _weights(m: int, kind: str) -> np.ndarray:
-    """Return `m` weights of a kind in random order. They differ, unless the kind is "equal"."""
+    """Return `m` weights in random order, which all differ unless the `kind` is "equal".
+
+    The other kinds are names of dtypes.
+    """
     if kind == _EQUAL:
         return np.ones(m)
     rng = np.random.default_rng(m)
@@ -312,7 +326,8 @@ def _weights(m: int, kind: str) -> np.ndarray:
 def _edges(n: int, degree: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ends and weights of a ring whose vertices are joined to the nearest `degree`.
 
-    If the degree is 2, every eighth vertex is joined to a further one, as in a map of roads.
+    The ring has `n` vertices, and its weights are of the `kind` that :func:`_weights` takes. If the
+    degree is 2, every eighth vertex is joined to a further one, as in a map of roads.
     """
     u = np.repeat(np.arange(n), degree // 2)
     v = (u + np.tile(np.arange(1, degree // 2 + 1), n)) % n
@@ -323,7 +338,10 @@ def _edges(n: int, degree: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _symmetric(n: int, degree: int, kind: str) -> Any:
-    """Return the ring of :func:`_edges` as a symmetric SciPy matrix with sorted rows."""
+    """Return the ring of :func:`_edges` as a symmetric SciPy matrix with sorted rows.
+
+    The arguments are the same as in :func:`_edges`.
+    """
     from scipy import sparse
 
     u, v, weights = _edges(n, degree, kind)
@@ -332,7 +350,10 @@ def _symmetric(n: int, degree: int, kind: str) -> Any:
 
 
 def _neighbours(n: int, degree: int, kind: str) -> Any:
-    """Return a SciPy matrix like one of near points: `degree` entries in each row, not sorted."""
+    """Return a SciPy matrix like one of near points: `degree` entries in each row, not sorted.
+
+    The matrix has `n` rows, and its weights are of the `kind` that :func:`_weights` takes.
+    """
     from scipy import sparse
 
     columns = np.random.default_rng(n).integers(0, n, n * degree)
