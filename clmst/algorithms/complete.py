@@ -42,8 +42,8 @@ def decide_tree(
 ) -> tuple[Way, PointFacts]:
     """Choose the way of computing a spanning tree, and return the way and the facts.
 
-    The result is the router's first choice for which the device is trusted. `options` are those of
-    the algorithm "dense", or None.
+    The result is the router's first choice for which the device is trusted. `options` are the
+    options of the algorithm "dense", or None.
 
     A way is skipped if the device has failed the self-test of the way. The ways that were skipped
     are added to the facts. The way by rows of cells is never skipped here. A caller that uses it

@@ -84,9 +84,9 @@ def decided(
 ) -> tuple[Way, SparseFacts] | None:
     """Return how :func:`forest_of` would solve a graph, and the facts by which that was decided.
 
-    The arguments are those of :func:`forest_of`, where None as the device means the host alone.
-    Nothing is solved. Returns None if graphs of this kind are always uploaded to a device and
-    solved there by an algorithm.
+    The arguments are explained in :func:`forest_of`, except that None as the device means the host
+    alone. Nothing is solved. Returns None if graphs of this kind are always uploaded to a device
+    and solved there by an algorithm.
     """
     if device is not None:
         graph = _in_csr_form(graph, device)
@@ -147,8 +147,8 @@ def _facts_of(
 ) -> SparseFacts | None:
     """Collect the facts about a graph that the router needs first.
 
-    The arguments are those of :func:`decided`. Returns None for kinds of graphs that are always
-    uploaded to a device and solved there by an algorithm.
+    The arguments are the same as in :func:`decided`. Returns None for kinds of graphs that are
+    always uploaded to a device and solved there by an algorithm.
     """
     place = None if device is None else device.facts
     form: Form

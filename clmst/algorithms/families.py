@@ -176,7 +176,7 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
     """Return the self-test case that covers the kernels for solving or proving a graph.
 
     `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm.
-    `maximum` is the direction, and `options` are those of the algorithm, or None.
+    `maximum` is the direction, and `options` are the options of the algorithm, or None.
     """
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]

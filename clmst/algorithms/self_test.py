@@ -100,7 +100,7 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
 def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:
     """Find the merge at which each vertex leaves the last cluster that contains it. O(n) time.
 
-    `children` and `sizes` are those of the merges of n vertices. `least` is the minimum size of a
+    `children` and `sizes` describe the merges of n vertices. `least` is the minimum size of a
     cluster. Merges are visited from the root down, on the host.
     """
     leaves = np.empty(n + len(children), np.int64)

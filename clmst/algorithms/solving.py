@@ -304,8 +304,8 @@ def with_needs(
 ) -> OutOfDeviceMemoryError:
     """Return an error that also says how much memory a whole solve needs, and what would fit.
 
-    The solve is that of the graph by the algorithm. The error is returned unchanged if the
-    algorithm's record does not give figures.
+    The algorithm was to solve the graph. The error is returned unchanged if the algorithm's record
+    does not give figures.
     """
     n, m = graph.n_vertices, graph.edge_bound
     policy = graph.device.policy

@@ -56,7 +56,7 @@ class BoxArray:
         return BoxArray(self.low[:, at], self.high[:, at])
 
     def gaps_to(self, other: BoxArray) -> Doubles:
-        """Return how far these boxes lie from the boxes `other` in each dimension.
+        """Return the distances between these boxes and the boxes `other` in each dimension.
 
         The gap is 0 where ranges overlap. The numbers of boxes must be equal, or 1 on one of both
         sides. Points are boxes whose `low` and `high` are the same.

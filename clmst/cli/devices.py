@@ -165,7 +165,7 @@ def _table(listings: list[Listing]) -> Table:
 
 
 def _details(listing: Listing) -> Padding:
-    """Return what does not fit into the row of a device in the table, as full lines.
+    """Return details of a device for which its row of the table is too short, as full lines.
 
     `listing` is the device with the outcome of its trial.
     """

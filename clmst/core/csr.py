@@ -179,7 +179,7 @@ def rows_are_sorted(indptr: Array, indices: Array) -> bool:
 
 
 def is_upper(indptr: Array, indices: Array) -> bool:
-    """Return whether a CSR has no entry below the diagonal. The rows must be sorted."""
+    """Return whether all entries of a CSR are above or on the diagonal. The rows must be sorted."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     return bool((indices[indptr[occupied]] >= occupied).all())
 

@@ -150,7 +150,7 @@ def check_divided_core(
 ) -> None:
     """Raise InvalidGraphError if dividing a core distance by ``2**exponent`` loses bits.
 
-    `coordinates` are those of the points, for the message.
+    `coordinates` are the points, for the message.
     """
     with np.errstate(over="ignore", under="ignore"):
         is_exact = np.ldexp(np.ldexp(core, -exponent), exponent) == core

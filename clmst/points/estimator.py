@@ -207,8 +207,8 @@ def _names(X: Any) -> list[str] | None:
 def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
     """Raise if the columns of new points `X` have other names, or another order, than in the fit.
 
-    A UserWarning is given if only one of the two has names. The rules are those of scikit-learn's
-    estimators.
+    A UserWarning is given if only one of the two has names. The rules are the same as in
+    scikit-learn's estimators.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def forest_of(
 ) -> Forest:
     """Compute the minimum spanning forest of an input `X`. A Forest is returned unchanged.
 
-    The other arguments are those of :func:`clmst.cluster.single_linkage`.
+    All further arguments are explained in :func:`clmst.cluster.single_linkage`.
     """
     if isinstance(X, Forest):
         return X

@@ -226,12 +226,13 @@ class TreeMeasures:
 
         The grade is DBCV (:func:`clmst.cluster.validity_index`), approximated by the spanning tree
         of the fit. The sparseness of a cluster is the weight of the heaviest tree edge in it. The
-        separation of a cluster is the weight of the lightest tree edge to another cluster. If there
-        is no such edge, the separation is twice the greatest weight of the tree, or, if there is
-        only one cluster, twice the weight of the lightest edge between the cluster and noise. The
-        grade of the cluster is the difference of separation and sparseness, divided by the greater
-        of both. The result is the sum of the grades, each multiplied by the share of all rows that
-        are in the cluster. The number is computed when it is first read, in O(n).
+        separation of a cluster is the weight of the lightest tree edge to another cluster. If no
+        tree edge leads to another cluster, the separation is twice the greatest weight of the tree.
+        If there is only one cluster, the separation is twice the weight of the lightest edge
+        between the cluster and noise. The grade of the cluster is the difference of separation and
+        sparseness, divided by the greater of both. The result is the sum of the grades, each
+        multiplied by the share of all rows that are in the cluster. The number is computed when it
+        is first read, in O(n).
         """
         self._check_fitted()
         given = self._given

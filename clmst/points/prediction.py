@@ -347,9 +347,9 @@ def _memberships(
     """Compute the memberships of the finite rows of `given`, and expand the result to all rows.
 
     `cluster` and `density` say in which cluster of the tree each finite row is, and up to which
-    density. `are_of_fit` says whether the rows are those of the fit of `clusterer`. The result is
-    an array with a column for each label, or, with `top_k`, two arrays of labels and of the `top_k`
-    greatest memberships. None as `top_k` means all.
+    density. `are_of_fit` says whether `clusterer` was fitted to these rows. The result is an array
+    with a column for each label, or, with `top_k`, two arrays of labels and of the `top_k` greatest
+    memberships. None as `top_k` means all.
     """
     rows, used = given.rows, clusterer._fitted_by
     of_fit = clusterer._given.rows

@@ -190,8 +190,8 @@ def _condensed(
     """Condense a dendrogram to clusters of at least `least` points.
 
     A *group* is the merges of one height that meet. Unless `at_once`, each merge is a group of its
-    own. With `weights`, the first merges are those of the equal points for which each point stands,
-    at their `own_heights`. None for both means that each point is one point.
+    own. With `weights`, the first merges join the equal points for which each point stands, at
+    their `own_heights`. None for both means that each point is one point.
     """
     n = dendrogram.n_points
     m = n - 1

@@ -491,7 +491,7 @@ def _described(value: Value) -> str:
 
 
 def _common(*values: Value) -> Value:
-    """Return the dtype of the records among `values`, or None if there is no or no single dtype."""
+    """Return the dtype of the records among `values`, or None unless there is exactly one."""
     records = {value for value in values if value is not None}
     return records.pop() if len(records) == 1 else None
 
@@ -499,7 +499,8 @@ def _common(*values: Value) -> Value:
 def _components(member: str, length: int) -> list[int] | None:
     """Return the indices of the components that a member of a vector stands for, such as ``xy``.
 
-    `length` is the number of components of the vector. Returns None if there is no such member.
+    `length` is the number of components of the vector. Returns None if OpenCL C does not know the
+    member.
     """
     if not _MEMBER.fullmatch(member):
         return None

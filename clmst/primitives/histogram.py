@@ -101,8 +101,8 @@ def histogram(
 def _identity(values: DeviceArray) -> Map:
     """Return the map from an element of `values` to itself, as uint32.
 
-    A 64-bit element that does not fit into uint32 becomes the greatest uint32, which is no bin.
-    Raises InvalidArgumentError unless the elements are unsigned integers.
+    A 64-bit element that does not fit into uint32 becomes the greatest uint32, which does not
+    number a bin. Raises InvalidArgumentError unless the elements are unsigned integers.
     """
     element_of(values.dtype)
     if values.dtype.kind != "u":

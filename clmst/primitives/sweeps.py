@@ -87,7 +87,7 @@ def _bytes_per_item(most: int, segments: Segments) -> int:
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl``, except those of the operator.
+    """Return the macros of ``scan.cl``, except the macros of the operator.
 
     `tuning` is the policy of the device. `segments` says how the array is divided into segments,
     and `exclusive` whether an element's result leaves the element itself out. `strategy` is

@@ -116,8 +116,8 @@ class GraphOnHost(_HostRounds):
     ) -> DeviceForest | Forest:
         """Change the weights of the edges `edge_ids`, and solve.
 
-        Raise an error, without a change, if an id or a weight is wrong. `options` are those of the
-        round.
+        Raise an error, without a change, if an id or a weight is wrong. `options` are the options
+        of the round.
         """
         with self._lock:
             self.opened()

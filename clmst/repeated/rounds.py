@@ -200,8 +200,8 @@ class Rounds(ABC):
     ) -> DeviceForest | Forest:
         """Solve with staged weights, and free the memory of the staged form.
 
-        `options` are those of the round, and `began` is the host's time at its start. If the solve
-        fails, the current weights are dropped as well.
+        `options` are the options of the round, and `began` is the host's time at its start. If the
+        solve fails, the current weights are dropped as well.
         """
         try:
             forest = self.solve_staged(staged, options, began=began)
@@ -237,11 +237,11 @@ class Rounds(ABC):
     ) -> Generator[Any, None, None]:
         """Solve a round for each element of `source`, which are weights, and yield the forests.
 
-        `options` are those of each round. The solve runs in a thread of its own. Meanwhile the
-        thread that iterates gets the next weights from the source, checks them, and uploads them.
-        After weights that are on the device the next ones are requested only when the solve has
-        ended: they need not be uploaded, and the caller may reuse one buffer for all rounds. Before
-        each forest is yielded, `on_progress` is called with the number of forests so far.
+        `options` are the options of each round. The solve runs in a thread of its own. Meanwhile
+        the thread that iterates gets the next weights from the source, checks them, and uploads
+        them. After weights that are on the device the next ones are requested only when the solve
+        has ended: they need not be uploaded, and the caller may reuse one buffer for all rounds.
+        Before each forest is yielded, `on_progress` is called with the number of forests so far.
         """
         done, queues, worker = 0, list[Queue](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
@@ -454,7 +454,7 @@ class GraphRounds(Rounds):
     ) -> DeviceForest | Forest:
         """Change some of the current weights, as `changes` says, and solve.
 
-        `options` are those of the round, and `began` is the host's time at its start.
+        `options` are the options of the round, and `began` is the host's time at its start.
         """
 
     @lasting("solving a round")
@@ -463,9 +463,9 @@ class GraphRounds(Rounds):
     ) -> DeviceForest | Forest:
         """Change the weights of the edges `edge_ids`, solve, and return the forest.
 
-        `options` are those of the round. Raise InvalidArgumentError or InvalidGraphError, without
-        changing a weight, if a change is invalid. Block until the forest is on the host, or on the
-        device with `keep_on_device`.
+        `options` are the options of the round. Raise InvalidArgumentError or InvalidGraphError,
+        without changing a weight, if a change is invalid. Block until the forest is on the host, or
+        on the device with `keep_on_device`.
         """
         with self._lock:
             began = time.perf_counter()
@@ -664,8 +664,8 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> tuple[DeviceForest | Forest | None, tuple[int | None, int | None]]:
         """Set the new weights of the graph, and solve the graph.
 
-        `options` are those of the round. Return the forest, or None if one work-item has found a
-        fault in the weights; and the faults that the work-item has found. After a failure,
+        `options` are the options of the round. Return the forest, or None if one work-item has
+        found a fault in the weights; and the faults that the work-item has found. After a failure,
         everything that was kept for later rounds is dropped.
         """
         graph = self.graph

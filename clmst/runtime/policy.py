@@ -155,7 +155,7 @@ NVIDIA = replace(
 def choose(capabilities: Capabilities, vendor: str = "") -> Policy:
     """Choose the policy of a device by the kind of device and the vendor of the OpenCL platform.
 
-    `capabilities` are those of the device.
+    `capabilities` are the device's.
     """
     is_alone = capabilities.max_work_group_size < LEAST_WORK_GROUP
     if capabilities.kind == "cpu" or is_alone:

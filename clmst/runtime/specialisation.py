@@ -163,7 +163,7 @@ def specialise(
 ) -> Specialisation:
     """Combine a kernel source file with the macros that adapt it to a device.
 
-    `capabilities` and the policy `tuning` are those of the device. `prelude` is text that is placed
+    `capabilities` are the device's, and `tuning` is its policy. `prelude` is text that is placed
     before the file, or None. The macros are the size of work-groups, and one for each of three
     properties of the device: the width of its sub-groups (lanes), how sub-groups are programmed,
     and whether it has 64-bit atomics. Macros in `defines` override them. If a work-group has only

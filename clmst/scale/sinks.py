@@ -83,7 +83,7 @@ def most_rows(device: Device, *, is_generated: bool) -> int:
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return how many edges kernels take at a time, if the arrays may take 1/8 of `limit` bytes.
+    """Return the number of edges that kernels take at a time, so that arrays fit 1/8 of `limit`.
 
     `dtype` is the dtype of the weights, and `is_generated` says whether the device generates the
     edges. The result is 0 if not even one edge fits.

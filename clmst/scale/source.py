@@ -62,10 +62,10 @@ class EdgeSource:
     ) -> EdgeSource:
         """Check the arguments `chunks` and so on of a stream, and return the source.
 
-        The arguments are those of :func:`clmst.stream_minimum_spanning_forest`. If `n_vertices` is
-        None, read the whole source to count its vertices. Raise InvalidArgumentError if an argument
-        is invalid, or if the vertices of an iterator would have to be counted, since it can be read
-        only once.
+        The arguments are explained in :func:`clmst.stream_minimum_spanning_forest`. If `n_vertices`
+        is None, read the whole source to count its vertices. Raise InvalidArgumentError if an
+        argument is invalid, or if the vertices of an iterator would have to be counted, since it
+        can be read only once.
         """
         if isinstance(chunks, GeneratedEdges):
             return _of_generated(chunks, n_vertices=n_vertices, n_edges=n_edges, columns=columns)

@@ -73,9 +73,9 @@ class BoruvkaRun:
     def _find_minimum_edges(self, level: Level) -> DeviceArray:
         """Find ``rank << 32 | target`` of each vertex's lightest edge (lines 1 to 3 of the paper).
 
-        The vertices are those of the level. Ranks are distinct, so a cycle of choices consists of
-        two vertices that have chosen the same edge. Along a longer cycle the ranks would have to
-        fall all the way round.
+        The vertices are the vertices of the level. Ranks are distinct, so a cycle of choices
+        consists of two vertices that have chosen the same edge. Along a longer cycle the ranks
+        would have to fall all the way round.
         """
         launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)

@@ -303,7 +303,7 @@ def _case(encoding: Encoding, n: int, m: int) -> Case:
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return how many bits of a word hold the position of an edge, beside the edge's sort key.
+    """Return the number of bits of a word that hold an edge's position, beside its sort key.
 
     There are `n` vertices and `m` edges. The result is 0 if the position and the key do not fit
     into `word_bits` bits together.

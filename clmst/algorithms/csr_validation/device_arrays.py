@@ -26,7 +26,7 @@ _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
 def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGraph:
     """Check three arrays on a device and make a graph of them.
 
-    The arguments are those of :meth:`clmst.DeviceGraph.from_arrays`.
+    The arguments are explained in :meth:`clmst.DeviceGraph.from_arrays`.
 
     Raises
     ------

@@ -113,7 +113,8 @@ class EdgeReducer(EdgeKernels):
     def _append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
         """Append the first `count` marked edges of a chunk to the waiting edges.
 
-        `positions` are those of the marked edges in the chunk. The buffer must have space for them.
+        `positions` has the positions of the marked edges in the chunk. The buffer must have space
+        for them.
         """
         self._launch.for_each(
             self._program, "edge_stream_append", count, positions, chunk.u, chunk.v, chunk.weights,

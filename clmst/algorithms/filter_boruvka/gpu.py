@@ -110,7 +110,7 @@ def begin(
 ) -> Solution | None:
     """Enqueue a solve that consists of one launch, without waiting for the device.
 
-    `maximum` is the direction, and `options` are those of the solve. Returns None, without
+    `maximum` is the direction, and `options` are the options of the solve. Returns None, without
     enqueuing anything, if the solve needs more launches. `verdict` is the buffer to which the check
     of the graph on the device writes its result, or None. If the result says that the graph is
     faulty, the launch does nothing.
@@ -325,8 +325,8 @@ class GpuRun(FilterBoruvkaRun):
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Continue to follow parent pointers until every path has reached a root.
 
-        The paths are those of at most `bound` vertices at this depth of the phase. The call waits
-        for the device. One launch follows at most POINTER_STEPS pointers of a path. Raises
+        There is a path for each of at most `bound` vertices at this depth of the phase. The call
+        waits for the device. One launch follows at most POINTER_STEPS pointers of a path. Raises
         DeviceError if paths do not end.
         """
         before = 0
@@ -373,7 +373,7 @@ class GpuRun(FilterBoruvkaRun):
 
         The arguments begin with those that all kernels of a solve share, and `arguments` follow. If
         a solve has only a few launches, setting arguments takes a notable part of its time. From
-        the third such solve on, kernels are reused whose arguments are still set.
+        the third of these solves on, kernels are reused whose arguments are still set.
         """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None

@@ -139,7 +139,7 @@ class _PmaRun:
         }
 
     def first_level(self) -> Level | None:
-        """Make the first level, and return the level, or None if the graph has no edges.
+        """Make the first level, and return the level, or None if the graph is without edges.
 
         Parallel edges are removed first if any two vertices are joined by _MANY_PARALLEL edges or
         more. Otherwise a tree might contain both ends of many parallel edges, which a single worker

@@ -185,7 +185,7 @@ class Contraction:
         """Flag the entries of a level at which the upper bits of the pairs change (line 2).
 
         The lower `shift` bits of a pair are ignored. The flags are uint8, one for each entry. The
-        line is that of the algorithm of Vineet et al.
+        line follows the algorithm of Vineet et al.
         """
         heads = self.new(level.entries, np.uint8)
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
