@@ -91,7 +91,7 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return the reason against finding a spanning tree by a tree of boxes, or None.
+    """Return the reason why a tree of boxes cannot find a spanning tree, or None if it can.
 
     `facts` are the facts about the points and the call.
     """
