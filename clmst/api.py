@@ -326,8 +326,8 @@ def _spanning_forest(
     )  # fmt: skip
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return solve(device)
-    # This is the loop of `on_device_or_host`. It stands here, so that on the way of a solve no file
-    # calls back one that is above it.
+    # The following loop is the loop of `on_device_or_host`. It is repeated here so that, on the way
+    # of a solve, no module calls a function of a higher module.
     turns = DevicesInTurn(device, may_pass=automatic)
     while turns.found is not None:
         try:

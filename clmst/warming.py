@@ -56,7 +56,8 @@ class Warmed:
     device: Device  # the device whose programs were built
     n_built: int  # number of programs that were compiled
     n_ready: int  # number of programs that were in the caches before
-    # The families of kernels that a self-test refuses on the device. Calls do without them.
+    # The families of kernels that a self-test refuses on the device. Calls do without these
+    # kernels.
     refused: tuple[str, ...]
     seconds: float  # duration
 
@@ -180,7 +181,8 @@ def _build(device: Device, one: Specialisation) -> None:
 
 
 # The programs of an earlier call are recorded beside the verdicts, which belong to one device, one
-# driver and one version of the kernels. A later call loads them, or builds those that are lost.
+# driver and one version of the kernels. A later call loads these programs, and builds each program
+# that is lost.
 
 
 def _record(device: Device, path: Path, n_calls: int) -> None:
@@ -306,7 +308,7 @@ def _validate(device: Device, n: int, d: int) -> None:
     validity_index(_points(n, d), np.arange(n) % 4, device=device)
 
 
-# -------------------------------------------------------------------------- their arguments
+# ------------------------------------------------------------------- arguments of the calls
 
 
 def _weights(m: int, kind: str) -> np.ndarray:

@@ -24,7 +24,7 @@ from clmst.runtime.device_graph import DeviceGraph
 
 KRUSKAL_SLOTS = 1 << 25
 _RELATIVE = 1e-9
-# These two algorithms share no kernels.
+# Two algorithms that do not have a kernel in common.
 _WITNESSES = ("ecl", "boruvka")
 
 

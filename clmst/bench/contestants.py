@@ -46,8 +46,8 @@ Make: TypeAlias = Callable[..., Measurement]
 class SolveOutcome:
     """The result of one call of a contestant."""
 
-    # Compares the result with the right forest. Returns "" if they agree, else describes the first
-    # difference. Not part of the time.
+    # Compares the result of the call with the right forest. Returns "" if both agree, else a
+    # description of the first difference. The comparison is not part of the time.
     difference: Callable[[Reference], str]
     stats: Mapping[str, Any]
 

@@ -92,8 +92,8 @@ class Harness:
     clock: Callable[[], float] = perf_counter
     # Waits until the device is idle. Called before each timed call. Not timed.
     settle: Callable[[], object] | None = None
-    # If True, a contestant that is wrong or fails drops out, its status says why, and the others go
-    # on. If False, the error is raised.
+    # If True, a contestant that is wrong or fails drops out, its status says why, and all further
+    # contestants go on. If False, the error is raised.
     goes_on: bool = False
     recover: Callable[[], object] | None = None  # called after a contestant has failed
 
@@ -181,7 +181,7 @@ class Harness:
             step()
         except Exception as error:
             # A device may vanish, run out of memory, or miscompile a kernel. An error that stops
-            # one contestant must not stop the others. It is kept in the results.
+            # one contestant must not stop any other contestant. The error is kept in the results.
             if not self.goes_on:
                 raise
             times.drop_out("failed", first_line(error))

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 GROUPS = ("small", "large", "all")
-# Maximum number of slots of a graph in the group "small". A CPU solves it in less than a second.
+# Maximum number of slots of a graph in the group "small". A CPU solves a graph of this size in less
+# than a second.
 SMALL_SLOTS = 8_000_000
 
 # Maximum memory of a run, measured with `ecl` and `boruvka`: bytes per slot and vertex, on the

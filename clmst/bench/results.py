@@ -51,8 +51,8 @@ class Measurement:
     ours: bool = True  # whether the contestant is clmst's own
     # The statistics of the solve, and the parameters of the experiment.
     details: Mapping[str, Any] = field(default_factory=dict)
-    # The identity of the benchmark in which it was timed. Only times of one benchmark are
-    # comparable. It is empty in old files.
+    # The identity of the benchmark in which the contestant was timed. Only times of one benchmark
+    # are comparable. Measurements in old files have the identity "".
     benchmark: str = ""
 
     @property

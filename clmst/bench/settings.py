@@ -28,7 +28,7 @@ class Settings:
     """The choices of a run: what to measure, and how often."""
 
     # Algorithms with options, such as "pma gamma=64", which :mod:`clmst.algorithms.option_texts`
-    # reads. Ratios refer to the first.
+    # reads. Ratios of times refer to the first algorithm.
     algorithms: tuple[str, ...] = ALGORITHMS
     repetitions: int = LEAST_REPETITIONS  # timed calls of each contestant, after warm-up
     experiments: tuple[str, ...] = ("times",)  # names from EXPERIMENTS

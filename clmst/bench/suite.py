@@ -87,8 +87,8 @@ class Suite:
 
     device: Device
     settings: Settings
-    # Measurements are added to these results. A contestant that already has times here is not
-    # measured again.
+    # The results to which measurements are added. A contestant that already has times in the
+    # results is not measured again.
     results: Results
     tell: Tell  # called with a line on each step
 

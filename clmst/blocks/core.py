@@ -17,7 +17,8 @@ from clmst.core.points import Points
 # Returns the core distances of points, given `min_samples`.
 CoreOf = Callable[[Points, int], Doubles]
 
-# For each group of so few points, the nearest other points lower the bounds before it is divided.
+# If a group of points has at most this number of points, the nearest points outside lower its
+# bounds before the group is divided.
 _UNDIVIDED = 64
 
 
@@ -120,7 +121,8 @@ class _BlockCore:
                 self._compute(own, around, near)
                 continue
             if is_first or own.size <= _UNDIVIDED:
-                # The nearest of the other points lower the bounds, within which are then fewer.
+                # The nearest points outside the group lower the bounds. Fewer points are within the
+                # lower bounds.
                 sizes = around.size + np.cumsum([one.size for one in near])
                 n_taken = max(int(np.searchsorted(sizes, self.most, side="right")), 1)
                 self._compute(own, around, near[:n_taken])

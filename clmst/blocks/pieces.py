@@ -137,7 +137,8 @@ def _rooted(
     tree = (tree + tree.T).tocsr()
     _, parents = breadth_first_order(tree, n, directed=True)
     above = parents[:n].astype(np.int64)
-    # The edge to the parent: of the two ends of an edge, the parent is the other one.
+    # Find the edge from each point to its parent. The end of the edge that is not the parent is the
+    # point itself.
     climbs = np.zeros(n)
     is_child = above[own[:, 0]] == own[:, 1]
     children = np.where(is_child, own[:, 0], own[:, 1])

@@ -17,7 +17,8 @@ Numbers = npt.NDArray[np.int64]
 
 _FAN = 8  # children of a node of the k-d tree
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
-# So many boxes are put around points when the points near to them are looked for.
+# Maximum number of boxes around a set of points, in the search for the points that are near to the
+# set.
 _MOST_BOXES = 64
 _FEWEST_IN_A_BOX = 32
 

@@ -74,7 +74,8 @@ def tree_by_blocks(
         solver = Solver(points, trees_of, at_once, store.of_step(named), note)
         blocks = divide(points, options.n_points)
 
-        # A list, not an iterator: where memory is short, the stream reads its edges several times.
+        # The chunks are a list, not an iterator, because the stream reads its edges several times
+        # if memory does not suffice for one pass.
         chunks = [_chunk(n, edges) for edges in edges_by_blocks(blocks, solver)]
         forest = stream_minimum_spanning_forest(chunks, n, device=device)
     counted = {"blocks": len(blocks), "pairs": 0, "dropped": 0}

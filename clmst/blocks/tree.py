@@ -22,7 +22,8 @@ from clmst.core.kruskal import kruskal
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
 
-# The first edge between two pieces is looked for among so many points of each.
+# The number of points of each of two pieces among which the first edge between the pieces is looked
+# for.
 _PROBED = 128
 _PROBED_LEAVES = 8
 

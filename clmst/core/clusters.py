@@ -9,11 +9,11 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
-# A vertex belongs to the part of another vertex if it has this fraction of the other's neighbours.
-# If pairs are edges with probability p, two vertices of a part share about p of their neighbours,
-# and p is at least 1/2.
+# A vertex belongs to the part of another vertex if it has this fraction of that vertex's
+# neighbours. If pairs are edges with probability p, two vertices of a part share about p of their
+# neighbours, and p is at least 1/2.
 _SHARED = 1 / 4
-# The search ends after this many vertices in a row that do not yield a dense part.
+# Number of vertices in a row without a dense part after which the search ends.
 _TRIES = 3
 
 

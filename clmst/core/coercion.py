@@ -19,8 +19,9 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 
 _SAMPLED_ROWS = 16
-# Types of other libraries are recognised by their attributes. This table maps the attributes of a
-# type to the function that converts it, for types of graphs whose weights do not have a name.
+# Types of other libraries are recognised by their attributes. For types of graphs whose weights do
+# not have a name, this table maps the attributes of a type to the function that converts a graph of
+# that type.
 _NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
     ("tocsr",): Graph.from_scipy,
     ("node_indices", "weighted_edge_list"): Graph.from_rustworkx,

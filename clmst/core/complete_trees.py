@@ -32,8 +32,8 @@ from clmst.core.weight_keys import Array
 from clmst.route import grows_from_lists
 
 _CELLS_AT_ONCE = 1 << 21
-# If more numbers than this are subtracted, one dimension is done after the other, so that the
-# numbers stay in the cache of a core.
+# Number of points for which the sums over all dimensions are computed at a time, so that the sums
+# stay in the cache of a core.
 _AT_ONCE = 1 << 15
 # A root is rounded, so a sum may be greater than the square of its root by a few units in the last
 # place. A sum beyond the square times this factor has a greater root for certain.

@@ -84,7 +84,8 @@ def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, 
         w = known if weight is None else attribute_values(edges, weight)[1]
         if w is not None:
             return edges.labels, edges.u, edges.v, w
-    # The object only acts like a NetworkX graph, or it has weights of several types.
+    # The quick way cannot be used: the object only acts like a NetworkX graph, or has weights of
+    # several types.
     labels = list(G.nodes)
     number = {label: k for k, label in enumerate(labels)}
     entries = list(G.edges(data=weight, default=1) if weight else ((*e, 1) for e in G.edges()))

@@ -48,7 +48,7 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
     matrix = as_csr(A, square=square)
     indptr = csr.as_integers("indptr", matrix.indptr)
     used = int(indptr[-1]) if indptr.size else 0
-    # SciPy allows unused elements after the last entry. They do not belong to the matrix.
+    # SciPy allows unused elements after the last entry, which do not belong to the matrix.
     indices, data = np.asarray(matrix.indices), np.asarray(matrix.data)
     if indices.size > used >= 0 and indices.shape == data.shape:
         indices, data = indices[:used], data[:used]

@@ -279,7 +279,7 @@ def seems_canonical(matrix: Any) -> bool:
     row, or if entries below the diagonal lack an equal entry above it, or the other way round. The
     arrays may even be invalid.
     """
-    # Elements of these memory views are Python integers. NumPy's scalars would take 5 us per entry.
+    # The elements of a memory view are Python numbers. NumPy's scalars would take 5 us per entry.
     indptr, columns, data = matrix.indptr.data, matrix.indices.data, matrix.data
     n, m = len(indptr) - 1, data.size
     mirrored = set()

@@ -62,7 +62,7 @@ class LazyField(Generic[T]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
         if instance is None:
-            # This error tells the dataclass that the field does not have a default.
+            # The AttributeError tells the dataclass that the field does not have a default.
             raise AttributeError(self._name)
         value = instance.__dict__[self._name]
         if callable(value):

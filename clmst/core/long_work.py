@@ -42,7 +42,8 @@ _LOOK_SECONDS = 0.1  # time between two looks of the watcher at the list
 _IDLE_LOOKS = 50  # after this many looks in a row without work the watcher ends
 _NARROWEST = 20  # minimum number of columns to write on a terminal
 
-# Where a line is written. It can be updated on a terminal and in a notebook; elsewhere it stays.
+# Where a line is written. On a terminal and in a notebook a line can be updated; elsewhere it
+# stays.
 Place: TypeAlias = Literal["terminal", "notebook", "lines"]
 # The minimum number of seconds between two lines. In a notebook each line is a message to a
 # browser.

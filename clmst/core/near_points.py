@@ -24,8 +24,8 @@ from clmst.core.threads import in_threads, slices
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-# A search adds and subtracts the same numbers as the definition of a distance, in another order, so
-# both differ by a share of less than the number of dimensions times 2**-51.
+# A search adds and subtracts the same numbers as the definition of a distance, in another order. So
+# both results differ by a share of less than the number of dimensions times 2**-51.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
 _FEW_CELLS = 64  # in a row of so few cells the least ones are found without groups
@@ -256,8 +256,8 @@ class _ProductSearch(_PairSearch):
         left = np.empty((len(rows), d + 1))
         left[:, :d], left[:, d] = rows - self.middle, 1.0
         found = np.empty((len(rows), len(self.right)))
-        # The product is computed in pieces that BLAS does not share among threads of its own. These
-        # would wait for one another beside the threads that work on other rows.
+        # The product is computed in pieces that BLAS does not share among threads of its own.
+        # BLAS's threads would wait for one another beside the threads that work on further rows.
         width = max(_OF_ONE_THREAD // max(left.size, 1), 1)
         with np.errstate(over="ignore", invalid="ignore"):
             for some in slices(len(self.right), width):

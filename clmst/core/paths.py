@@ -100,7 +100,8 @@ class Hierarchy:
         while a.size:
             edge = np.full(n_nodes, -1, np.int64)  # -1 if the tree is a single node already
             backwards = np.arange(a.size)[::-1]
-            # If an index occurs twice, the last assignment wins, so the least rank stays.
+            # If an index occurs twice, NumPy's last assignment wins. The order is descending, so
+            # the least rank stays.
             edge[np.stack((a, b), axis=1)[::-1].ravel()] = np.repeat(backwards, 2)
             leaving = np.zeros(a.size, bool)
             leaving[edge[edge >= 0]] = True

@@ -12,7 +12,7 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 
-# With at least this many strings, importing a library is faster than using a Python dict.
+# Number of strings from which on it is faster to import a library than to use a Python dict.
 _MANY = 1 << 21
 
 

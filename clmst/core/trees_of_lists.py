@@ -25,8 +25,8 @@ from clmst.core.weight_keys import Array
 _LISTED = 8  # points of a list, if core distances do not need more
 _OUTSIDE = 4  # points outside of a component that a list is extended by at first
 _SAMPLE = 32  # points of a large component that are searched first, to bound the search of all
-# A list of equally far points may have to be very long. With more candidates a point than this,
-# all distances are computed row by row instead.
+# A list of equally far points may have to be very long. If a point has more candidates than this
+# number, all distances are computed row by row instead.
 _MOST_CANDIDATES = 256
 
 
@@ -223,7 +223,8 @@ class _ListedForest:
         is_small = route.searches_globally(sizes, n)[of_points]
         some = np.flatnonzero(is_open & is_small)
         if some.size:
-            # More points than the component has, in powers of two, so that few calls do it.
+            # Ask for more points than the component has, rounded up to powers of two, so that there
+            # are few calls.
             needed = np.maximum(2 * self.asked[some], sizes[of_points[some]] + _OUTSIDE)
             lengths = np.minimum(1 << np.ceil(np.log2(needed)).astype(np.int64), n)
             for length in np.unique(lengths).tolist():

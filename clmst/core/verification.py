@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
 _HANDFUL = 5  # the number of problems that are described; the others are only counted
-# The number of edges that a thread compares at a time. Their data fit into the caches.
+# The number of edges that a thread compares at a time, whose data fit into the caches.
 _RUN = 1 << 18
 
 
@@ -137,7 +137,7 @@ class _Edges:
         return f"edge id {self.ids[number]} ({self.u[number]}, {self.v[number]})"
 
 
-# ------------------------------------------------------- is it a set of edges of the graph?
+# ----------------------------------------------- is the forest a set of edges of the graph?
 
 
 def _whole(text: str) -> _Fault:
@@ -230,7 +230,7 @@ def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
     )
 
 
-# ------------------------------------------------------------- is it a spanning forest?
+# -------------------------------------------------------- is the set a spanning forest?
 
 
 def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
@@ -266,7 +266,7 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
     return outside
 
 
-# ------------------------------------------------------------------ is it the minimum?
+# ---------------------------------------------------------- is the forest the minimum?
 
 
 def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> Iterator[_Fault]:

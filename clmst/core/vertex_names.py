@@ -36,7 +36,7 @@ class Names:
 
 
 Ends: TypeAlias = Array | Names  # a column of integers or of names
-# A function of an integer array. It returns the index of each element's value among the distinct
+# A function of an integer array, which returns the index of each element's value among the distinct
 # values, and the distinct values in any order.
 Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 

@@ -163,7 +163,8 @@ def order_keys(weights: Array, *, descending: bool = False) -> Array:
     return ~keys if descending else keys
 
 
-# The unsigned integer dtype of each width. A table, because every solve looks it up several times.
+# The unsigned integer dtype of each width. It is a table because every solve needs it several
+# times.
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -227,8 +228,8 @@ class EncodedWeights:
     """Weights in the form in which a device stores them: one word per slot, and the encoding."""
 
     encoding: Encoding
-    # The words, as a view of the caller's array if possible; or a function that reads the words of
-    # the given slots, or of all slots if it gets None.
+    # The words, as a view of the caller's array if the weights are contiguous words in memory.
+    # Otherwise a function that reads the words of the given slots, or of all slots for None.
     source: Array | Callable[[Array | None], Array]
 
     @property

@@ -251,8 +251,8 @@ def _pivot_mds(rows: Array) -> Points:
     reach = np.sqrt(((points - points[np.argmin(rows[0])]) ** 2).sum(axis=1))
     scale = float(rows[0] @ reach) / max(float(reach @ reach), np.finfo(float).tiny)
     # Vertices with equal distances to all pivots would get one position and never be separated,
-    # because the following steps cannot tell in which direction to move them. So each vertex is
-    # moved a little in a direction of its own.
+    # because the later steps could not tell in which direction to move these vertices. So each
+    # vertex is moved a little in a direction of its own.
     turn = _GOLDEN_ANGLE * np.arange(len(points))
     blur = 0.01 * float(rows[0].max())
     return scale * points + blur * np.stack([np.cos(turn), np.sin(turn)], axis=1)

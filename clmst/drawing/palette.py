@@ -9,8 +9,9 @@ import numpy as np
 from clmst.core.weight_keys import Array
 
 # Any two colours are more than 0.075 apart in OKLab, where 0.02 is just noticeable, both for normal
-# eyes and for eyes without long, medium or short cones. A search found them that maximises the
-# minimum distance, given the first two. tests/drawing/test_palette.py simulates and measures this.
+# eyes and for eyes without long, medium or short cones. A search for the maximum of the minimum
+# distance found these colours, given the first two. tests/drawing/test_palette.py simulates and
+# measures this.
 PALETTE = (
     "#2b8fb8", "#e3762f", "#c31e78", "#a5e14b", "#a569ff", "#4b2db4", "#785a00", "#00d2ff",
     "#1e5ae1", "#780f3c", "#785aa5", "#c3a5c3", "#69a5ff", "#e1a500", "#a57869", "#0f695a",
@@ -22,7 +23,7 @@ PAPER = "#fbfaf6"
 INK = "#1f2d3a"
 FAINT_INK = "#6f7a84"
 STONE = "#a39c8c"  # grey, for what does not belong to a tree or cluster
-# Greys from twig to trunk, for edges that are only the background of others.
+# Greys from twig to trunk, for edges that are only the background of other edges.
 STONES = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 

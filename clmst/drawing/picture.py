@@ -333,7 +333,7 @@ def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
     rooted = RootedForest.of(forest.n_vertices, forest.edges, labels)
     parent = rooted.parents.tolist()
     below = [1] * (forest.n_vertices + 1)  # the last entry is for the parent -1 of the roots
-    # From the last vertices of the search to the first, so that children come before parents.
+    # Go from the last vertex of the search to the first, so that children come before parents.
     for vertex in np.argsort(-rooted.ranks[:-1]).tolist():
         below[parent[vertex]] += below[vertex]
     hanging = np.asarray(below)[np.where(rooted.parents[v] == u, v, u)]

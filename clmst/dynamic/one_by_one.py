@@ -30,7 +30,8 @@ class OneByOne:
         self._parents = list(range(n_vertices))
         self._edges: list[Order | None] = [None] * n_vertices  # the edge to the parent
         self._priorities = list(range(n_vertices))
-        # The order of vertices does not decide anything but the time. A fixed seed repeats it.
+        # The order of priorities changes only the time of later calls. The fixed seed makes the
+        # order the same in each run.
         random.Random(0).shuffle(self._priorities)
 
     @property

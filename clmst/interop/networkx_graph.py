@@ -33,7 +33,8 @@ class WeightedEdges:
 
     edges: ListedEdges
     values: list[Any]  # the weights as Python objects; empty if `array` has them
-    # The exact weights. It is None if no dtype can hold them. Then Python compares `values`.
+    # The exact weights, or None if no dtype can hold all of them. With None, Python compares
+    # `values`.
     array: Array | None
     _ranked: dict[bool, tuple[Array, Graph]] = field(default_factory=dict)
 

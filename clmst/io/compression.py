@@ -24,7 +24,8 @@ from clmst.core.errors import FileFormatError, optional_import
 
 _PIECE_BYTES = 1 << 18
 _GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent
-# Memory that decompressing an .xz file may take. The file declares it: 65 MiB after `xz -9`.
+# Memory that decompressing an .xz file may take. A file declares the memory that it needs: 65 MiB
+# after `xz -9`.
 XZ_MEMORY = 1 << 28
 
 

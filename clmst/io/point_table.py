@@ -66,7 +66,8 @@ def read_csv(
             return rows()
         except ValueError as error:
             try:
-                # Empty cells are NaN. This is slow: it makes one call for each cell.
+                # Empty cells are NaN. Reading them is slow, because there is one Python call for
+                # each cell.
                 return rows(lambda cell: float(cell or "nan"))
             except ValueError:
                 said = " ".join(str(error).split())[:200]

@@ -179,7 +179,8 @@ def _is_integer(text: str) -> bool:
 def _float(word: Word) -> float:
     _, text = word
     try:
-        # Python would accept underscores, other digits than ASCII's, and spaces in a number.
+        # Python's `float` would accept underscores, digits beyond ASCII, and spaces around a
+        # number.
         if "_" in text or not text.isascii() or text != text.strip():
             raise ValueError  # noqa: TRY301
         number = float(text)

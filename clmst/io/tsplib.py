@@ -28,7 +28,7 @@ _POINTS: dict[str, tuple[Metric, int]] = {
 }
 _KINDS = (*_POINTS, "EXPLICIT")
 
-# The names of sections of numbers, and whether they are read.
+# The names of sections that contain numbers, and whether the section is read.
 _SECTIONS = {
     "NODE_COORD_SECTION": True,
     "EDGE_WEIGHT_SECTION": True,
@@ -41,8 +41,8 @@ _SECTIONS = {
 }
 
 
-# The triangles that a section of weights lists row by row: whether it is the upper one, and has the
-# diagonal. A triangle by columns is the other triangle by rows.
+# The triangles that a section of weights lists row by row: whether the triangle is the upper one,
+# and whether it has the diagonal. A triangle by columns is the other triangle by rows.
 _TRIANGLES = {
     "UPPER_ROW": (True, False),
     "LOWER_ROW": (False, False),

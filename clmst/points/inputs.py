@@ -303,8 +303,8 @@ class Distances:
     missing: npt.NDArray[np.int64]  # indices of the rows with a NaN
     n_features: int | None  # the number of coordinates; None if distances were given
     rows: Array | None  # the finite rows; None if distances were given
-    # Shape (n,): the sample weight of each vertex, 1 or more; None if there are none. Rows of
-    # weight 0 are left out: they are not vertices.
+    # The sample weight of each vertex, 1 or more, with shape (n,), or None without sample weights.
+    # Rows of weight 0 are left out, so that they are not vertices.
     weights: npt.NDArray[np.int64] | None = None
     left_out: npt.NDArray[np.int64] | None = None  # indices of the finite rows of weight 0
     n_samples: int | None = None  # the sum of the weights of all rows

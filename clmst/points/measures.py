@@ -28,7 +28,8 @@ _COMPUTED = (
     "_linkage", "outlier_scores_", "cluster_persistence_", "exemplars_",
     "relative_validity_",
 )  # fmt: skip
-# The parameters that prediction needs. A fit stores them, because a caller may change them later.
+# The parameters that prediction needs. A fit stores their values, because a caller may change a
+# parameter later.
 _PARAMETERS = (
     "alpha", "cluster_selection_epsilon", "metric", "metric_params", "min_cluster_size",
     "min_samples", "ties",

@@ -27,7 +27,7 @@ _USUAL_NAME = {
     "l2": "euclidean",
     "p": "minkowski",
 }
-# Rounding may make a distance negative. It may be below 0 by this share of the greatest distance.
+# Rounding may make a distance negative, by at most this share of the greatest distance.
 _ROUNDED = 1e-12
 # The metrics of Points that are Minkowski distances, by their power.
 _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
@@ -147,8 +147,8 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     if not callable(metric):
         _check_range(rows, distances, metric, metric_params)
     wrong = np.isnan(distances)
-    # Some metrics of SciPy return negative values for rows for which they are not defined. These
-    # are accepted.
+    # Some metrics of SciPy return negative values for rows for which they are not defined. Such
+    # rows are accepted.
     if callable(metric):
         by_rounding = (distances < 0) & (distances >= -_ROUNDED * distances.max(initial=0.0))
         distances[by_rounding] = 0.0

@@ -12,14 +12,10 @@ from clmst.core.threads import slices
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a search in a tree of boxes compares few points. In many dimensions it compares
-# most of them, and inner products of all pairs are quicker. Measured: processor time on two cores,
-# in seconds, for 20,000 points of a fit and 2,000 new points.
-#
-#     dimensions                           16     32     64
-#     groups that overlap, by boxes      0.45   0.87   1.6
-#     groups that overlap, by products   0.23   0.25   0.30
-#     groups far apart, by boxes         0.03   0.05   0.13
-#     groups far apart, by products      0.29   0.29   0.29
+# most points, and inner products of all pairs are quicker. Measured: processor time on two cores,
+# in seconds, for 20,000 points of a fit and 2,000 new points. dimensions 16 32 64 groups that
+# overlap, by boxes 0.45 0.87 1.6 groups that overlap, by products 0.23 0.25 0.30 groups far apart,
+# by boxes 0.03 0.05 0.13 groups far apart, by products 0.29 0.29 0.29
 MOST_DIMENSIONS_OF_TREE = 32
 # By how much the distances of a search may differ from those of the metric. For most metrics, it is
 # a share of each distance. For "haversine", the search compares chords, which are rounded to

@@ -79,8 +79,8 @@ class OrderFreeTree(CondensedTree):
         at_end = ~is_finite & begins[within]
         until_end = _counted(within[at_end], count[at_end], k)
         exponent = _SHIFT if self.greatest_lambda > _GREAT else 0
-        # A point stays in a cluster from one lambda to another. The sum of these differences is the
-        # sum of the ends minus the sum of the beginnings.
+        # A point stays in a cluster from one lambda to another. The sum of the lengths of these
+        # stays is the sum of their ends minus the sum of their beginnings.
         ends, n_ends = until[is_finite], count[is_finite]
         of_ends, first = within[is_finite], np.flatnonzero(begins)
         rows = [
@@ -216,7 +216,8 @@ def _condensed(
     root, heights, sizes = tops.size - 1, heights[tops], sizes[tops]
     over = group[over[tops]]  # the group above each group; the root is its own
     of_point = group[of_point]
-    # The root counts as large. A large group begins a cluster if it meets another large one above.
+    # The root counts as large. A large group begins a cluster if it meets another large group
+    # above.
     is_large = sizes >= least
     is_large[root] = False
     meets = np.bincount(over[is_large], minlength=tops.size)
@@ -291,7 +292,8 @@ def lexicographic_ranks(rows: Array) -> Nodes:
         values, before, undecided = values[order], before[order], undecided[order]
         is_new = np.ones(order.size, bool)
         is_new[1:] = (before[1:] != before[:-1]) | (values[1:] != values[:-1])
-        # The first of each run of equal ranks keeps its rank; the others come after it.
+        # The first of each run of equal ranks keeps its rank. All further ones of the run come
+        # after it.
         starts = np.flatnonzero(np.append(True, before[1:] != before[:-1]))
         first = np.repeat(starts, np.diff(np.append(starts, order.size)))
         run = np.flatnonzero(is_new)

@@ -215,9 +215,9 @@ class Element:
         return ", ".join(f"{field.name} ({field.dtype})" for field in self.fields)
 
 
-# The following functions return OpenCL C expressions. They compose and split words of 32 bits by
-# shifts, which all compilers keep in registers. Some compilers keep unions of a struct and a vector
-# in memory.
+# The following functions return OpenCL C expressions. The expressions compose and split words of 32
+# bits by shifts, which all compilers keep in registers. Some compilers keep unions of a struct and
+# a vector in memory.
 
 
 def _word(k: int, held: str) -> str:

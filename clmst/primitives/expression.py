@@ -95,7 +95,7 @@ _RESERVED = re.compile(
 )
 
 
-# The dtype of a value that is a record. It is None for any other value, whose type is not tracked.
+# The dtype of a value that is a record, or None for any other value, whose type is not tracked.
 Value: TypeAlias = np.dtype[Any] | None
 
 
@@ -105,8 +105,8 @@ class Read(NamedTuple):
     text: str  # as the caller wrote it
     code: str  # translated to OpenCL C
     value: Value  # the dtype of its value, if that is a record
-    # If the expression only chooses between two names, such as "a.x < b.x ? a : b": the condition
-    # in OpenCL C, and the two names. Otherwise None.
+    # The condition in OpenCL C and the two names, if the expression only chooses between two names,
+    # such as "a.x < b.x ? a : b". Otherwise None.
     choice: tuple[str, str, str] | None
 
 

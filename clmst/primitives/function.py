@@ -43,7 +43,7 @@ class Parametric:
     # ``name[index]``. The caller must guarantee that each index is below the array's length. A
     # larger index reads other memory or crashes.
     arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    # The values of the arguments. Empty until a call gives them.
+    # The values of the arguments. The mapping is empty until a call gives the values.
     given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property

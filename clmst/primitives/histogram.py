@@ -16,7 +16,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/histogram.cl"
 
-# LOCAL_BINS of the kernels. This number of counters takes 8 KiB of local memory.
+# LOCAL_BINS of the kernels: the maximum number of bins whose counters are in local memory. All
+# these counters take 8 KiB.
 LOCAL_BINS = 2048
 _BIN = np.dtype(np.uint32)
 

@@ -215,7 +215,7 @@ class Selection:
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
         if strategy == "parallel" and suits_chain and chain.is_taken(device, "selection"):
-            # This is also done for few records, so that a solve needs only one program.
+            # A single pass is used for few records, too, so that a solve needs only one program.
             self.launch_chain(launch)
             return
         program = self._program(SOURCE, shape_defines(strategy))

@@ -493,7 +493,8 @@ class _NewWeights:
     encoding: Encoding
     solve_alone: Callable[..., Forest | None]  # by one work-item, which solves the round as well
     set: Callable[[], DeviceGraph]  # by all work-items
-    # Whether they stay in the caller's buffer. One work-item would copy them for the next round.
+    # Whether the weights stay in the caller's buffer. If they do, one work-item does not solve
+    # alone, because it would have to copy the weights for the next round.
     stay: bool = False
 
 

@@ -89,7 +89,7 @@ class Way(NamedTuple):
 # formatted only for `passed_over`, because every solve evaluates the rules.
 Passed: TypeAlias = tuple[Any, ...]
 Facts = TypeVar("Facts")
-# The way that a rule chooses if it applies, and the rule.
+# The name of the way that a rule chooses if the rule applies, and the rule.
 Rule: TypeAlias = tuple[str, Callable[[Facts], Way | Passed]]
 
 _REFUSED = ("the device failed the self-test of this way, or the way does not fit the data",)

@@ -45,7 +45,7 @@ _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVID
 # H200 a small program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
 _BUILT_SECONDS = 0.04
 
-# For each program that a helper is building or has built: its future, which ends with the build.
+# For each program that a helper is building or has built: a future, which ends with the build.
 Builds = dict[Specialisation, "Future[object]"]
 
 

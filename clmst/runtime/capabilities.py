@@ -39,7 +39,8 @@ class Capabilities:
     # Number of bytes of local memory that all work-groups on a compute unit share, or 0 if unknown.
     shared_local_memory: int = 0
     # Whether the compiler can build kernels in which all work-groups of a launch wait for one
-    # another. The wait ends only if all work-groups run at the same time, which this does not say.
+    # another. The wait ends only if all work-groups run at the same time. Whether they do is not
+    # part of this field.
     grid_barriers: bool = True
 
     @property

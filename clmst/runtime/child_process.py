@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 # An environment variable that is set in a child, so that the child does not start children itself.
-# Python may run code of the user when it starts, and this code may use clmst.
+# When Python starts, it may run code of the user, and that code may use clmst.
 VARIABLE = "CLMST_IN_SELF_TEST"
 _INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IGNORECASE)
 

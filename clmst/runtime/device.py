@@ -231,7 +231,8 @@ class Device(forking.OfOneProcess):
         is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
         if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
-                # If the address is in the set, the pool has lent this buffer out before.
+                # If the address is in the set, the pool has lent the buffer out before, and the
+                # advice has been given.
                 if buffer.int_ptr not in self._advised:
                     self._advised.add(buffer.int_ptr)
                     device_memory.advise_huge_pages(self.queue, buffer, n_bytes)
@@ -368,7 +369,7 @@ class Device(forking.OfOneProcess):
             defines = check_request(source_name, prelude, defines)
             asked = (source_name, prelude, *defines.items())
         key = specialise(source_name, self.capabilities, self.policy, prelude, **defines)
-        # Threads that want this program wait for the thread that builds it.
+        # Threads that want the same program wait for the thread that builds the program.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
                 self._programs[asked] = program.fitting(self._tried_and_built, key)

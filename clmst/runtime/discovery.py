@@ -37,9 +37,9 @@ _ALIASES = {"Portable Computing Language": "PoCL"}
 _MOST_DIGITS = 10  # a number after a device's name must have fewer digits
 
 # Kinds of hardware in the order of preference. Some software acts as a device on the CPU, whatever
-# kind it reports: rasterisers (zink reports the driver that it runs on), emulators, simulators.
-# Words in the name show that a device is software. It comes after all hardware, because the CPU's
-# own runtimes are faster.
+# kind the software reports: rasterisers (zink reports the driver that it runs on), emulators,
+# simulators. Words in the name show that a device is software. These devices come after all
+# hardware, because the CPU's own runtimes are faster.
 _HARDWARE = ("gpu", "accelerator", "cpu")
 _SOFTWARE = (
     ("llvmpipe", "lavapipe", "softpipe", "swrast", "swiftshader"),
@@ -265,7 +265,7 @@ class DevicesInTurn:
         return route.way_of_host(self._passed)
 
 
-# The errors that a device raises if it cannot compute something.
+# The errors that are raised if a device cannot do what it was asked for.
 INABILITIES = (UnsupportedDeviceError, OutOfDeviceMemoryError)
 
 
@@ -324,7 +324,8 @@ def _warn_of_passing(passed: tuple[str, str], following: Device | None) -> None:
     warn_of_fallback(f"{message}; the argument device names another one", DeviceWarning)
 
 
-# Devices that were refused for every algorithm, with the reason. Names no longer mean them.
+# Devices that were refused for every algorithm, with the reason. :func:`get_device` no longer
+# chooses one of them by name.
 _passed_over: list[tuple[Device, str]] = []
 
 

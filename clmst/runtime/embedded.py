@@ -41,11 +41,12 @@ class Layout(NamedTuple):
 
     folder: str  # below the root folder of the environment
     driver: str  # the file name of the driver's library
-    # The libraries that the driver links to. Each comes after those that it needs itself.
+    # The libraries that the driver links to. Each library comes after the libraries that it
+    # needs itself.
     needed: tuple[str, ...]
 
 
-# By the value of `sys.platform`. There is no such driver for other systems.
+# The layouts by the value of `sys.platform`. Further systems do not have an embedded driver.
 LAYOUTS = {
     "linux": Layout(
         folder="lib",

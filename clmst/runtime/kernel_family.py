@@ -109,12 +109,12 @@ class KernelFamily:
     name: str  # the name in a :class:`~clmst.runtime.verdicts.Verdict`
     what: str  # what these kernels compute; tables of devices show it
     # The self-test. It solves known problems on a device in a case. It either yields answers, or
-    # returns None if all were right and a line of text about the first fault otherwise. A string
-    # "module:function" is imported when the test runs, because most solves do not need it.
+    # returns None if all answers were right, and otherwise a line of text about the first fault. A
+    # string "module:function" is imported when the test runs, because most solves do not need it.
     test: str | Test
     cases: tuple[Hashable, ...] = (ONLY,)  # the common cases, which `clmst devices --test` runs
     # Whether a device could run these kernels, by its kind and by how it accesses host arrays. If
-    # it could not, the family is neither used nor tested there.
+    # the device could not, the family is neither used nor tested on the device.
     suits: Callable[[Device], bool] = lambda _: True
 
     def failure(self, device: Device, case: Any) -> str | None:

@@ -68,8 +68,8 @@ class Policy:
     filter_degree: float
     dense_degree: float
     dense_filter_target: float
-    # In a graph whose average degree is above `dense_degree`, light edges are solved first if it
-    # has at least this number of edges. Other graphs need 4 times as many edges.
+    # In a graph whose average degree is above `dense_degree`, light edges are solved first if the
+    # graph has at least this number of edges. Other graphs need 4 times as many edges.
     filter_edges: int
     # Number of work-groups per compute unit that certainly run at the same time, and so may wait
     # for one another. It is 0 if that was not tested.

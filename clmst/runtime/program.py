@@ -180,7 +180,8 @@ class Built(NamedTuple):
     """A built program of OpenCL, and whether the compiler has made it or a cache had it."""
 
     program: Any
-    # Whether the compiler made it. None if the driver has a cache of its own, which hides that.
+    # Whether the compiler made the program in this process. None if the driver has a cache of its
+    # own, so that clmst cannot know.
     is_new: bool | None
 
 

@@ -21,11 +21,12 @@ _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
 # The source that defines record types, needed if a prelude has records.
 RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
-# A macro of cl/device/work_group.cl. It says whether kernels declare the size of their work-groups.
+# A macro of cl/device/work_group.cl, which says whether kernels declare the size of their
+# work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
 # If work-groups have one work-item, this option declares that kernels are vectorised already.
 # Without it, Intel's compiler also builds versions that are vectorised over several work-items.
-# They never run, and take two thirds of the build's time.
+# These versions never run, and take two thirds of the build's time.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 
 
@@ -37,7 +38,8 @@ class Prelude:
     name: str
     text: str
 
-    # Macros that define the types of records. They come before the text. Empty if there are none.
+    # Macros that define the types of records, which come before the text. The string is empty if
+    # there are no records.
     records: str = ""
 
     @classmethod

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
-# The reason of a family that cannot run on a device at all. It is not stored.
+# The reason of a family that cannot run on a device at all. This reason is not stored.
 _UNSUITED = "its kernels are not for such a device"
 
 

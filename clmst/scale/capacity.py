@@ -17,9 +17,9 @@ LEAST_SHARE = 16
 """A reduction must have space for new edges: at least 1/16 of the number of forest edges."""
 
 # Maximum number of edges per vertex that are collected before they are reduced to their forest,
-# even if memory has space for more. Beyond this number, it is cheaper to reduce them first. The
-# forest then filters further edges, and most of these need not be solved. The benchmark `python -m
-# benchmarks streaming limits` times both.
+# even if memory has space for more. Beyond this number, it is cheaper to reduce the collected edges
+# first. Their forest filters further edges, most of which need not be solved. The benchmark `python
+# -m benchmarks streaming limits` times both.
 _EDGES_PER_VERTEX = 6
 _ENOUGH = 1 << 20  # so many edges may be reduced together, however few vertices there are
 

@@ -55,8 +55,9 @@ from clmst.scale.schedule import LaneStep
 from clmst.scale.sinks import ReductionSink
 from clmst.scale.source import pieces_of_file
 
-# Errors caused by an argument, or by what a worker lacks. Their messages say everything, so they
-# are raised without a traceback. After a failure of a device the traceback and the cause say more.
+# Errors caused by an argument, or by what a worker lacks. Their messages say everything, so these
+# errors are raised without a traceback. After a failure of a device the traceback and the cause say
+# more.
 CALLERS_ERRORS = (
     InvalidArgumentError,
     InvalidGraphError,

@@ -218,7 +218,8 @@ def _column_of(name: str, column: Any) -> Array:
         return as_weights(column)
     array = as_array(name, column, error=InvalidGraphError)
     if array.dtype.kind == "U" and isinstance(column, list | tuple):
-        # NumPy has converted numbers among the names to strings. This array keeps them as they are.
+        # NumPy has converted numbers among the names to strings. An array of objects keeps the
+        # numbers.
         array = np.array(column, object)
     return array if array.size else array.astype(np.int64) if name != "w" else array
 

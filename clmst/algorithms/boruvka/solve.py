@@ -26,7 +26,8 @@ SPLIT_SOURCE = "algorithms/boruvka/split.cl"
 
 _NO_CHOICE = 2**64 - 1
 # Parallel edges are removed if they are expected to be at least this share of all entries. To find
-# them, entries are sorted by both endpoints, which takes twice as many passes as by one endpoint.
+# parallel edges, entries are sorted by both endpoints, which takes twice as many passes as by one
+# endpoint.
 _WORTHWHILE_SHARE = 0.15
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)

@@ -31,10 +31,10 @@ _SEARCHES_OF_A_TILE = 128
 
 # Key of DeviceMatrix.forms under which the points are kept in the order of the hierarchy's leaves.
 ORDER = "order of leaves"
-# A segment is a range of points that becomes a subtree; with height h it has 2**h leaves. It is
-# halved again and again. A segment of height LOCAL_HEIGHT (as in halves.cl) or less is halved by
-# one work-group alone. If work-groups have one work-item, this height is _SMALL_HEIGHT, or more if
-# there are at least _SHARES segments per compute unit.
+# A segment is a range of points that becomes a subtree; with height h, the subtree has 2**h leaves.
+# Segments are halved until each has one leaf. A segment of height LOCAL_HEIGHT (as in halves.cl) or
+# less is halved by one work-group alone. If work-groups have one work-item, this height is
+# _SMALL_HEIGHT, or more if there are at least _SHARES segments per compute unit.
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
 # Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.

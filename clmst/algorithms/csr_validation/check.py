@@ -41,7 +41,8 @@ FORMATS = ("csr", "csc", "coo")  # SciPy converts "csc" and "coo" to "csr" in co
 # Maximum number of work-groups for each compute unit. All work-groups update the same few words.
 _MOST_GROUPS = 32
 
-# Maximum number of slots that a guess about symmetry reads. Usually it reads only one.
+# Maximum number of slots that a guess about symmetry reads. It reads from the last slot back to one
+# off the diagonal.
 _SLOTS_OF_GUESS = 64
 
 # The number of words of a verdict, and some of its fault bits (cl/device/verdict.cl).
@@ -56,8 +57,8 @@ _SLOTS_OF_ONE = 4096
 
 
 # A function that solves a graph while the device may still find faults in it. It is called with the
-# graph and with the buffer to which the check writes its verdict. It returns None if the graph is
-# faulty, or if the solve needs to know the verdict earlier.
+# graph and with the buffer to which the check writes its verdict. The function returns None if the
+# graph is faulty, or if the solve needs to know the verdict before the check has ended.
 SolveUnread: TypeAlias = Callable[[DeviceGraph, Memory], Forest | None]
 
 

@@ -47,7 +47,7 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     if starts.size == 0:
         raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
     check_size(starts.size - 1, columns.size)
-    # It is not known yet whether the matrix is symmetric. The check finds out.
+    # The matrix is declared symmetric, which is not known yet. The check on the device finds out.
     resident = graph_on_device(starts, columns, words, is_symmetric=True, device=own)
     with own.lock, Guard(own):
         found = _checked_by_device(resident) if route.device_checks(columns.size) else None

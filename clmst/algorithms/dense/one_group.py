@@ -33,14 +33,15 @@ from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
 # Number of cells in a block of a row. The first value is for a solve in a single launch, in which
-# one work-group also reads blocks again. Wide blocks would take it too long. The second value is
-# for a solve in several launches.
+# one work-group also reads blocks again. To read wide blocks again would take one work-group too
+# long. The second value is for a solve in several launches.
 _WIDTH_ALONE, _WIDTH = 128, 256
 # The number of rounds that are enqueued at once rests on the assumption that each round joins 7
-# components (about 2**2.75) to one. Usually the tree is complete after these rounds.
+# components (about 2**2.75) to one. If the tree is not complete after these rounds, more are
+# enqueued.
 _HALVINGS_A_ROUND = 2.75
-# Number of work-groups per compute unit that read blocks again. The host does not know how many
-# blocks are listed when it enqueues the kernel. Usually they are few.
+# Number of work-groups per compute unit that read blocks again. The host enqueues the kernel
+# without knowing how many blocks are listed. Few are expected.
 _FEW_GROUPS = 2
 
 

@@ -37,15 +37,16 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-# Number of work-groups per compute unit that read blocks again. The host does not know how many
-# blocks are listed when it enqueues the kernel. Usually they are few.
+# Number of work-groups per compute unit that read blocks again. The host enqueues the kernel
+# without knowing how many blocks are listed. Few are expected.
 _FEW_GROUPS = 16
-# DENSE_JUMPS of steps.cl: a launch of pointer jumps divides the depth of a component by it.
+# DENSE_JUMPS of steps.cl: a launch of pointer jumps divides the depth of a component by this
+# number.
 _JUMPS = 32
 # A solve by tiles enqueues several rounds before the host reads their counts. The number of these
-# rounds rests on the assumption that each round joins 7 components (about 2**2.75) to one. This was
-# tried on 44 sets of 300 to 10,000 points: normal, uniform, clustered and integer points, digits
-# and a random walk. For 38 of them, the tree is complete after these rounds.
+# rounds rests on the assumption that each round joins 7 components (about 2**2.75) to one. The
+# assumption was tried on 44 sets of 300 to 10,000 points: normal, uniform, clustered and integer
+# points, digits and a random walk. For 38 of them, the tree is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
 
 
@@ -109,7 +110,8 @@ def solve_matrix(
         run.solve()
         hooked = np.empty(run.workspace.n, np.uint64)
         launch.read(run.workspace.edges.memory, hooked)
-        # The host sorts. This takes little time beside reading all pairs, and needs no kernels.
+        # The host sorts the hooked edges. Sorting takes little time beside reading all pairs, and
+        # does not need kernels.
         ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.workspace.n), run.stats()
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 

@@ -138,8 +138,8 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
     n, device = packed.n, packed.device
     program = device.program(NEAREST_SOURCE, **packed.defines)
     n_tiles, n_columns = packed.tiles_of(program, n), ceil(n / TILE_COLUMNS)
-    # With few rows, work-groups would be idle, so several share a row, each with a part of the
-    # columns. Each part has its own list, so with long lists there are few parts.
+    # With few rows, work-groups would be idle, so several work-groups share a row, each with a part
+    # of the columns. Each part has its own list, so if lists are long there are few parts.
     alone = program.work_group_size == 1
     shared = 1 if alone else ceil(2 * packed.groups_at_once / n_tiles)
     shared = min(shared, max(n // (4 * k), 1))

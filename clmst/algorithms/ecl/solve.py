@@ -70,7 +70,8 @@ class _EclRun:
         weight = graph.weight_defines(maximum=maximum)
         self.graph, self.launch, self.options = graph, launch, options
         self.words, self.passes = reservation_shape(weight["WEIGHT_BITS"], device)
-        # This program draws the sample and sets initial values, both with and without data_driven.
+        # The program in `self.program` draws the sample and sets initial values, both with and
+        # without data_driven.
         self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
         if options.data_driven:
             defines = populate_defines(options, device.policy)

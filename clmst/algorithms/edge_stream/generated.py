@@ -29,7 +29,7 @@ from clmst.runtime.specialisation import Prelude
 SOURCE = "algorithms/edge_stream/generate.cl"
 
 ID = "id"
-# Maximum number of edges that are generated together. On CPUs they are few enough for the caches.
+# Maximum number of edges that are generated together. On CPUs this number of edges fits the caches.
 CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 _MOST_EDGES = 1 << 63  # because ids are int64
 _MOST_AT_ONCE = (1 << 32) - 1

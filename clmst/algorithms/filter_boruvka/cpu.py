@@ -50,8 +50,8 @@ _STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
 # Capacity of the list of edges of a segment, as a share of the segment's slots, if there are
 # several windows and both directions of edges are stored. Each edge is listed in one direction. In
-# the last window, only the edges that still join two components are listed. These are rarely more
-# than a third.
+# the last window, only the edges that still join two components are listed. These edges are rarely
+# more than a third of all edges.
 _CAPACITY = 0.5
 
 _KEPT = "slots of vertices"  # key among the graph's plans

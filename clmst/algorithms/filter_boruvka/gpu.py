@@ -44,10 +44,10 @@ _SAMPLE_ITEMS = 1 << 15
 # paths.
 MOST_FOLLOWINGS = 33
 # Number of solves with a workspace before kernel objects are created whose arguments stay set. To
-# create such objects takes as long as to set the arguments thirty times.
+# create these objects takes as long as to set the arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
 # Number of vertices from which on paths to the roots may be too long to be followed in one launch.
-# From this number on, there are two launches that follow paths.
+# In graphs of at least this size, there are two launches that follow paths.
 _MANY_VERTICES = 1 << 18
 # Number of rounds of a phase that have launches of their own. All further rounds of the phase run
 # in one launch, whose work-groups wait for one another. If each edge is stored once, the number is

@@ -42,8 +42,9 @@ _COUNTS = _REFUSED + 1
 STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes for each edge and each vertex that both worklists may take together. A solve then stays
-# within 40 bytes for each edge and 40 for each vertex. If that turns out to be too little, the
-# solve is done again with more. If it is foreseen to be too little, the solve begins with more.
+# within 40 bytes for each edge and 40 for each vertex. If a worklist overflows, the solve is done
+# again with larger worklists. If the overflow can be foreseen, the solve begins with larger
+# worklists.
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # True if both directions are stored
 _FEW_EDGES = 256  # added to the capacity of worklists, which helps the smallest graphs
 
@@ -184,8 +185,8 @@ class Candidates:
     # Number of vertices of the remaining graph. They are vertices of the larger graph, or
     # components that consist of edges which are certainly in the forest.
     n_vertices: int
-    # uint64 for each candidate: the two vertices that it joins. They are equal if it is never
-    # chosen.
+    # uint64 for each candidate: the two vertices that the edge joins. Both are equal if the edge is
+    # never chosen.
     ends: DeviceArray
     # uint32 for each candidate: its slot in the larger graph. Slots ascend if no candidate is a
     # path.

@@ -41,8 +41,8 @@ ARRAY_VERTICES = 4096
 # edges. For such graphs a single work-item with a heap is used.
 _ARRAY_PARALLEL = 4
 # Minimum numbers of vertices and of compute units with which the components of the graph are found
-# first, so that their trees grow at the same time. On two cores, finding them takes as long as
-# growing the trees, and it is useless if there is only one component.
+# first, so that their trees grow at the same time. On two cores, finding the components takes as
+# long as growing the trees, and is useless if there is only one component.
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 

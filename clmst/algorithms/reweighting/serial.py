@@ -31,7 +31,7 @@ _SOLVED = 1
 _NONE = 0xFFFFFFFF
 _KNOWN, _ANEW = 1, 2
 _FACTS, _RESULT_WORDS = 6, 8
-# The arguments of a kernel that stay the same from round to round come first: so many.
+# Number of arguments of a kernel that stay the same from round to round. They come first.
 _STAYING = 10
 _CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
@@ -49,8 +49,8 @@ class SerialRounds:
         self.maximum = maximum
         self._graph, self._device = graph, graph.device
         self._n, self._m = graph.edges.n_vertices, graph.edges.n_slots
-        # The weights whose forest is kept; None if there is no such forest. It counts only while
-        # they are the graph's present weights, in its own buffer.
+        # The weights whose forest is kept, or None without a kept forest. The forest is valid only
+        # while these are the graph's present weights, in the graph's own buffer.
         self._known: DeviceWeights | None = None
         self._memory: tuple[Buffer, Buffer, Buffer] | None = None  # marks, forest, for a round
         self._kernels: dict[Hashable, tuple[tuple[Any, ...], Kernel]] = {}

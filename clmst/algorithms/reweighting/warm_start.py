@@ -24,7 +24,8 @@ _NEAR, _FAR = 0.45, 0.5
 # is used after a classification that did not last, for example because weights change more and
 # more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
-# Number of solves for which a classification must last to save the time that it took.
+# Number of solves for which a classification must last to save the time that the classification
+# took.
 _LASTING = 4
 # Maximum number of rounds after which the solver compares weights again. The number doubles each
 # time that the weights are not near the reference weights.

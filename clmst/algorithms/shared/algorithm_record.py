@@ -77,18 +77,18 @@ class AlgorithmRecord:
     options: type[Any]  # the class of its options; without arguments it makes the defaults
     purpose: str  # what the algorithm is, in one line
     good_for: str  # when to use it, in one line
-    # The position at which "auto" tries it; the least is tried first. It may be a function of a
-    # device's policy and of the graph, which is None for a large graph. If the rank is None, "auto"
-    # never uses the algorithm. The figures are in docs/algorithms.md.
+    # The position at which "auto" tries the algorithm; the least position is tried first. The rank
+    # may be a function of a device's policy and of the graph, which is None for a large graph. If
+    # the rank is None, "auto" never uses the algorithm. The figures are in docs/algorithms.md.
     rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
     # A function that returns the maximum number of vertices which the algorithm takes on a device.
-    # If it is None, the algorithm takes as many vertices as a graph can have.
+    # With None, the algorithm takes as many vertices as a graph can have.
     most_vertices: Callable[[Device], int] | None = None
     # The memory that a solve takes at its peak, in bytes for each vertex and for each edge, without
     # the graph itself, with weights of 32 bits. It was measured on random graphs of average degree
     # 2 to 32, with edges stored once and stored twice, and is the greater of both. If the bytes
-    # depend on a device's policy, it is a function of the policy. If it is None, the algorithm
-    # itself raises an error when memory is too small.
+    # depend on a device's policy, the field is a function of the policy. If the field is None, the
+    # algorithm itself raises an error when memory is too small.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
     # Whether the algorithm solves every graph in reasonable time, so that an error about another
     # algorithm's memory can suggest it.
@@ -98,11 +98,11 @@ class AlgorithmRecord:
     takes_complete_graphs: bool = False
     # The devices on which the algorithm's self-test also solves the large known graph.
     large_self_test: Literal["always", "cpu", "never"] = "always"
-    # Graphs with the same kind of weights may be solved by different kernels. Then this function
-    # returns the name of the kernels that solve a graph with the default options, and options with
-    # which these kernels solve all graphs. The self-test uses these options, so it tests exactly
-    # what the solve needs and builds nothing else. If this is None, or the function returns None,
-    # all graphs have the same kernels.
+    # Graphs with the same kind of weights may be solved by different kernels. For an algorithm of
+    # this kind, the function returns the name of the kernels that solve a graph with the default
+    # options, and options with which these kernels solve all graphs. The self-test uses these
+    # options, so it tests exactly what the solve needs and builds nothing else. If the field is
+    # None, or the function returns None, all graphs have the same kernels.
     variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
 
     def __post_init__(self) -> None:

@@ -250,8 +250,8 @@ class DeviceForest:
         gathered = own.words.memory if own else None
         if own is None and not look_up:
             gathered = self._gather_weights(stored, launch)
-        # Read the host's weights now, before threads use them. That may need a read from the
-        # device, which has one lock.
+        # Read the host's weights now, before threads use them. Reading them may wait for the
+        # device's lock, which threads cannot share.
         looked_up = graph.weights if gathered is None else weights
         assert self.slots is not None
         found_ids = self._gather_ids(stored, launch)

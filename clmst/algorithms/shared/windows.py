@@ -50,23 +50,23 @@ _DEGREES = 1024
 # vertices.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 _SAMPLED = "degrees"  # key of plans: skew of degrees, and share of vertices that have edges
-# Number of slots whose weights are compared to guess whether nearly all weights are equal. If they
-# are, ids break the ties, so a window has the edges of the first rows. It joins the vertices of
-# these rows, and hardly any other vertices unless the neighbours of these rows are spread over the
-# whole graph.
+# Number of slots whose weights are compared to guess whether nearly all weights are equal. If
+# nearly all are equal, ids break the ties, so a window has the edges of the first rows. The window
+# joins the vertices of these rows, and hardly any other vertices unless the neighbours of these
+# rows are spread over the whole graph.
 _WEIGHTS = 64
 _EQUAL = "equal"  # key of plans: whether nearly all weights are equal
 # Number of slots of a window's rows that are sampled to find where their neighbours are. Neighbours
 # are spread over the whole graph if the share of neighbours outside these rows, divided by the
 # share of vertices outside, is at least the second number. Rows with more than _HUBS times their
-# share of all slots contain hubs; then one round joins most of the graph.
+# share of all slots contain hubs, with which one round joins most of the graph.
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 _FAR = "far"  # key of plans: whether neighbours of the first rows are spread over the graph
 # For graphs of equal weights: the minimum number of edges for a window, as a multiple of the
 # policy's `filter_edges`, and the factor of the target if the graph stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
-# Worklists that can hold all edges take this number of bytes for each edge. They may take this
-# share of the device's memory.
+# The number of bytes for each edge that worklists with space for all edges take, and the share of
+# the device's memory that they may take.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # If both are true, more windows would save time: a round of the last window leaves at least this
 # share of its edges, and at least this number of edges for each supervertex. In random graphs a

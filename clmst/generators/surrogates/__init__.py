@@ -44,9 +44,10 @@ __all__ = [
 
 _GRAPH500 = (0.57, 0.19, 0.19)
 
-# In order of the number of slots. The columns are the name, the graph that it stands for, the
-# numbers of vertices and slots, and the weight of the forest. See Fallin, Gonzalez, Seo and
-# Burtscher, "A High-Performance MST Implementation for GPUs" (SC '23), table 2.
+# The surrogate graphs in order of the number of slots. The columns are the name, the graph of the
+# paper that it stands for, the numbers of vertices and slots, and the weight of the forest. See
+# Fallin, Gonzalez, Seo and Burtscher, "A High-Performance MST Implementation for GPUs" (SC '23),
+# table 2.
 _RECORD = """\
 internet  internet             124_651      374_960          5_899_908_213
 road_ny   USA-road-d.NY        264_196      726_606         26_584_787_130

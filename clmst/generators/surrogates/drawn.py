@@ -101,9 +101,9 @@ def _draws(
     names: Array | None,
 ) -> Iterator[Draw]:
     a, b, c = chances
-    # The sums are rounded from left to right, as in a comparison of a random float with each. A
-    # limit is the minimum word whose upper 53 bits, as a fraction of 1, reach the sum. Comparing
-    # words with the limit is then exactly like comparing these fractions with the sum.
+    # The sums are rounded from left to right, as in a comparison of a random float with each sum. A
+    # limit is the minimum word whose upper 53 bits, as a fraction of 1, reach the sum. So to
+    # compare words with the limit is exactly like comparing these fractions with the sum.
     limits = tuple(np.uint64(math.ceil(sum_ * 2.0**53) << 11) for sum_ in (a, a + b, a + b + c))
     for chunk in slices(drawn, CHUNK):
         yield partial(_chunk, chunk, scale, limits, seed * _SEED_STRIDE, names)
