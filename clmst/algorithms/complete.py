@@ -40,7 +40,7 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
 def decide_tree(
     matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
 ) -> tuple[Way, PointFacts]:
-    """Choose the way of computing a spanning tree, and return the way and the facts.
+    """Choose the way of computing a spanning tree of `matrix`. Return the way and the facts.
 
     The result is the router's first choice for which the device is trusted. `options` are the
     options of the algorithm "dense", or None.
@@ -88,7 +88,8 @@ def _tree_by(
 ) -> FoundTree:
     """Compute the spanning tree of a complete graph in the way that the router calls `record`.
 
-    The other arguments are as in :func:`spanning_tree`.
+    `matrix` has the distances or the points. `options` and `maximum` are as in
+    :func:`spanning_tree`.
     """
     if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim

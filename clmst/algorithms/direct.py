@@ -99,8 +99,8 @@ def _in_one_launch(
 ) -> Forest | None:
     """Solve a small graph in one launch. `facts` are the facts that the router had.
 
-    Returns None if the graph turns out to have more slots than the router allows when they are
-    counted, or if it is malformed.
+    `maximum` asks for the maximum spanning forest. Returns None if the graph turns out to have more
+    slots than the router allows when they are counted, or if it is malformed.
     """
     case = _small_case(graph, maximum=maximum)
     if facts.form == "list":
@@ -147,8 +147,9 @@ def _facts_of(
 ) -> SparseFacts | None:
     """Collect the facts about a graph that the router needs first.
 
-    The arguments are the same as in :func:`decided`. Returns None for kinds of graphs that are
-    always uploaded to a device and solved there by an algorithm.
+    `maximum` asks for the maximum spanning forest, and `host_allowed` says whether the host may
+    solve. None as the device means the host. Returns None for kinds of graphs that are always
+    uploaded to a device and solved there by an algorithm.
     """
     place = None if device is None else device.facts
     form: Form
@@ -180,10 +181,11 @@ def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
 def _decide(
     facts: SparseFacts, graph: Any, device: Device | None, *, maximum: bool
 ) -> tuple[Way, SparseFacts]:
-    """Let the router choose how to solve a graph, and return the way with the facts it asked for.
+    """Let the router choose how to solve a graph. Return the way, and the facts that it asked for.
 
-    `facts` are the facts so far. None as the device means the host. If the device has failed the
-    self-test of the kernels that a way needs, the router is asked again without that way.
+    `facts` are the facts so far. `maximum` asks for the maximum spanning forest. None as the device
+    means the host. If the device has failed the self-test of the kernels that a way needs, the
+    router is asked again without that way.
     """
     while True:
         way = route.way_of_sparse(facts)

@@ -60,7 +60,9 @@ def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
 
 
 def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> KernelFamily:
-    """Build a family whose self-test is in ``clmst.algorithms``, as "module:function".
+    """Build the family `name`.
+
+    Its self-test `test` is in ``clmst.algorithms``, as "module:function".
 
     `what` says in words what the kernels compute. `cases` are the cases that are tested, by default
     one for all kernels. `more` are further fields of the family.
@@ -187,7 +189,10 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
 
 
 def words_case(word: np.dtype[Any]) -> Case:
-    """Return the self-test case for kernels that copy weights of a dtype and compare nothing."""
+    """Return the self-test case for kernels that only copy weights.
+
+    `word` is the dtype in which the weights are stored.
+    """
     return Case(8 * word.itemsize, None)
 
 

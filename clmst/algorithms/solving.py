@@ -182,8 +182,8 @@ def _solve_in_few_reads(
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph by the algorithm `name`, with a single read if the forest is small.
 
-    The other arguments are as in :func:`solve_graph`. A single read also requires that `wait` is
-    False.
+    `solve` is the function of the algorithm, `options` are its options, and `maximum` asks for the
+    maximum spanning forest. A single read also requires that `wait` is False.
     """
     at_once = not wait and comes_at_once(graph, launch)
     if at_once:
@@ -246,6 +246,7 @@ def _begun(
 ) -> Forest | None:  # fmt: skip
     """Solve by the algorithm `name` with a single read, and return the forest.
 
+    `options` are the options of the algorithm, and `maximum` asks for the maximum spanning forest.
     The call waits for the device. The check of the graph writes to `verdict`, which is None if the
     graph is known to be valid. Returns None if the algorithm cannot do that for the graph, or if
     the solve did not succeed.

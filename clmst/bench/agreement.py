@@ -29,9 +29,10 @@ _WITNESSES = ("ecl", "boruvka")
 
 
 def first_difference(found: Array, right: Array, what: str = "") -> str:
-    """Compare two lists of edges.
+    """Compare two lists of edges, arrays with an edge per row or entry.
 
-    Returns "" if they are equal, else describes the first difference.
+    Returns "" if `found` equals `right`, else a text that describes the first difference. `what`
+    stands before an edge in the text.
     """
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
@@ -56,9 +57,9 @@ class Reference:
         return flags
 
     def difference_of_flags(self, flags: Array) -> str:
-        """Compare a mask of slots with the right forest. O(n_slots).
+        """Compare the mask of slots `flags` with the right forest. O(n_slots).
 
-        Returns "" if they agree, else describes the first difference.
+        Returns "" if both agree, else a text that describes the first difference.
         """
         same = np.array_equal(flags, self.flags)  # much faster than finding the slots
         return "" if same else self.difference(np.flatnonzero(flags)) or "a flag is neither 0 nor 1"
@@ -76,11 +77,11 @@ def establish(
 ) -> Reference:
     """Find the forest with which the forests of all contestants are compared.
 
-    The graph is on the host and, as `resident`, on a device. Its edge ids must be its slots.
-
-    `recorded` is the total weight of the forest if it is on record. `largest` is the maximum number
-    of slots for Kruskal's algorithm on the host. Raises :class:`InvalidForestError` if no algorithm
-    finds a forest of the recorded weight, or if two algorithms disagree.
+    The graph is on the host and, as `resident`, on a device. The edge ids of `graph` must be its
+    slots. `recorded` is the total weight of the forest, or None if it is not on record. `largest`
+    is the maximum number of slots for Kruskal's algorithm on the host, where None stands for
+    KRUSKAL_SLOTS. Raises :class:`InvalidForestError` if no algorithm finds a forest of the recorded
+    weight, or if two algorithms disagree.
     """
 
     def solved(name: str) -> Forest:

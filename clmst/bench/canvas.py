@@ -40,7 +40,10 @@ def can_draw() -> bool:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return the colour and marker of a series as keyword arguments. They repeat after eight."""
+    """Return the colour and marker of series `number` as keyword arguments of Matplotlib.
+
+    Colours and markers repeat after eight series.
+    """
     return STYLES[number % len(STYLES)]
 
 
@@ -48,10 +51,11 @@ def style(number: int) -> dict[str, Any]:
 def panels(
     path: Path, columns: int, size: tuple[float, float], *, title: str, share_y: bool = False
 ) -> Iterator[Sequence[Any]]:
-    """Make a row of axes below a title for the body to draw on, then save them in `path`.
+    """Make a row of axes below a title for the body to draw on, then save the figure in `path`.
 
-    The suffix of the path decides the format, and `size` is in inches. The title gets as many lines
-    as it needs. A PNG has the digest of its content among its texts, with the key :data:`CONTENT`.
+    There are `columns` axes, with a common y axis if `share_y`. The suffix of the path decides the
+    format, and `size` is in inches. The title gets as many lines as it needs. A PNG has the digest
+    of its content among its texts, with the key :data:`CONTENT`. The ``with`` gets the axes.
     """
     matplotlib = optional_import("matplotlib", extra="plot")
     make_figure = optional_import("matplotlib.figure", extra="plot").Figure
@@ -72,8 +76,8 @@ def content_digest(figure: Any) -> str:
     """Return a digest of the numbers and texts that a figure shows.
 
     Two figures have equal digests if they have equal titles, labels, lines, bars and areas, even if
-    their fonts, sizes and colours differ. This allows comparing a picture with its data without
-    comparing pixels, which depend on the version of Matplotlib.
+    their fonts, sizes and colours differ. With digests, a picture can be compared with its data
+    without comparing pixels, which depend on the version of Matplotlib.
     """
     parts: list[Any] = [figure.get_suptitle()]
     for axes in figure.axes:
@@ -87,7 +91,10 @@ def content_digest(figure: Any) -> str:
 
 
 def _in_words(part: Any) -> str:
-    """Return a text unchanged, and coordinates as text with nine digits."""
+    """Return a part of a figure as text. Coordinates get nine digits.
+
+    `part` is a text, an array of points, or a tuple of parts.
+    """
     if isinstance(part, tuple):
         return " ".join(map(_in_words, part))
     if isinstance(part, str):
@@ -108,10 +115,10 @@ def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
 
 
 def legend_below(axes: Any, *, columns: int = 3) -> None:
-    """Draw one legend below a figure for the series of all its axes, each once.
+    """Draw one legend below a figure for the series of all axes of the figure, each once.
 
-    It has at most `columns` columns, and fewer if they would be wider than the figure. If the
-    axes are without series, nothing is drawn.
+    The legend has at most `columns` columns, and fewer if they would be wider than the figure. If
+    the axes are without series, nothing is drawn.
     """
     every: dict[str, Any] = {}
     for one in axes.figure.axes:

@@ -77,7 +77,9 @@ def solving(
 ) -> SolveContestant:
     """Return a contestant whose timed call ends when the device has marked the forest's edges.
 
-    Nothing is copied to the host. This is what ECL-MST measures.
+    The call solves the graph `resident` by an algorithm with these options, and copies nothing to
+    the host. ECL-MST measures a call like that. `contestant` is the name in tables, and
+    `parameters` are stored with the measurement.
     """
     device = resident.device
     name, solve = choose(algorithm, device, resident, options=options)
@@ -104,8 +106,8 @@ def finding_forest(
 ) -> SolveContestant:
     """Return a contestant that finds the forest of `source`, which equals the graph `resident`.
 
-    If `source` is `resident` itself, the forest stays on the device. If it is a graph on the host,
-    the call ends with the forest on the host.
+    The call solves by an algorithm with these options. If `source` is `resident` itself, the forest
+    stays on the device. If it is a graph on the host, the call ends with the forest on the host.
     """
     device = resident.device
     stays: Any = source is resident
@@ -211,9 +213,11 @@ def ask_peer(
     *,
     time_limit: float,
 ) -> list[Measurement]:
-    """Run a peer on a graph, and return its measurements.
+    """Run a peer on a graph, and return the peer's measurements.
 
-    `ecl_file` returns the path of an ECL file.
+    `ecl_file` returns the path of an ECL file with the graph. `reference` is the right forest. The
+    peer makes `repetitions` timed solves, and is stopped after `time_limit` seconds. `make` creates
+    a measurement.
     """
     try:
         file = ecl_file()
@@ -231,7 +235,7 @@ def ask_peer(
 def _verified(
     contestant: SolveContestant, reference: Reference, details: dict[str, Any]
 ) -> SolveContestant:
-    """Return the contestant with a verification against the right forest.
+    """Return the contestant with a verification against the right forest, `reference`.
 
     `details` gets the statistics of its first call.
     """

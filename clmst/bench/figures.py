@@ -70,7 +70,11 @@ def draw_all(results: Results, folder: Path) -> Iterator[Path]:
 
 
 def _growth(path: Path, grid: Grid, fact: str, label: str) -> Path:
-    """Draw a line for each contestant: its time, and its time per slot. Returns the path."""
+    """Draw a line for each contestant: its time, and its time per slot. Returns the path.
+
+    `fact` is the name of the fact about graphs on the x axis, which has the label `label`. `grid`
+    has the times.
+    """
     title = f"{grid.machine_name}: time of a solve on random graphs, by {label}"
     sizes, slots = grid.facts(fact), np.maximum(grid.facts("n_slots"), 1)
     order = np.argsort(sizes, kind="stable")
@@ -107,7 +111,9 @@ def _sizes_axis(axes: Any, sizes: Sequence[int]) -> None:
 def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
     """Draw a group of bars for each graph, in millions of slots per second, and a group of means.
 
-    Returns the path.
+    `grid` has the times. Each of its columns gives a bar. `ramp` is the name of one of Matplotlib's
+    colour maps, from which the bars get their colours, or "" for colours of their own. Returns the
+    path.
     """
     groups, heights = grid.graphs, grid.rates() * 1e-6
     has_mean = grid.is_common.any()
@@ -142,6 +148,7 @@ def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
 def _boxes(path: Path, grid: Grid, values: dict[tuple[str, int], Array], what: str) -> Path:
     """Draw a box for each graph and sample size, with whiskers to the extremes.
 
+    `values` has the numbers of each box, by graph and sample size. `what` says what they are.
     Returns the path.
     """
     graphs = list(dict.fromkeys(graph for graph, _ in values))

@@ -46,7 +46,7 @@ class Grid:
         scopes: Iterable[str] = ("solve",),
         machines: Sequence[str | None] = (None,),
     ) -> Iterator[Grid]:
-        """Yield a grid for each machine and scope in which an experiment has times.
+        """Yield a grid for each machine and scope in which `results` have times of an experiment.
 
         A machine of None means all machines together.
         """
@@ -101,7 +101,7 @@ class Grid:
                 yield contestant, replace(own, columns=columns)
 
     def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return the measurement of a cell, or None if there is none with times."""
+        """Return the measurement in the row `graph` and in `column`, or None if it has no times."""
         return self.cells.get((graph, column.machine, column.contestant))
 
     def facts(self, name: str) -> Array:
@@ -117,8 +117,8 @@ class Grid:
     def rates(self, count: str = "n_slots") -> Array:
         """Return the throughput of each contestant (column) on each graph (row).
 
-        It is in slots (CSR entries) per second, or in edges per second if `count` is "n_edges". It
-        is NaN for a graph without edges.
+        The throughput is in slots (CSR entries) per second, or in edges per second if `count` is
+        "n_edges". For a graph without edges the result is NaN.
         """
         counts = self.facts(count)
         return np.where(counts, counts, np.nan)[:, None] / self.seconds
@@ -142,7 +142,10 @@ class Grid:
 
 
 def means(values: Array) -> Array:
-    """Return the geometric mean of each column without NaNs. A column of NaNs gives NaN."""
+    """Return the geometric mean of each column of `values`, without NaNs.
+
+    A column of NaNs gives NaN.
+    """
     with np.errstate(invalid="ignore"):
         logs = np.log(values)
         return np.asarray(np.exp(np.nansum(logs, axis=0) / (~np.isnan(logs)).sum(axis=0)))

@@ -75,7 +75,10 @@ class Times(Generic[T]):
         return [1e3 * each for each in self.seconds]
 
     def drop_out(self, status: Status, remark: str) -> None:
-        """Stop timing the contestant, and drop its times."""
+        """Stop timing the contestant, and drop the times so far.
+
+        `status` and `remark` say why.
+        """
         self.status, self.remark, self.seconds = status, remark, []
 
 
@@ -115,18 +118,27 @@ class Harness:
         return times
 
     def warm_up(self, every: Sequence[Times[Any]], calls: int) -> None:
-        """Call each contestant `calls` times without timing it."""
+        """Call each contestant `calls` times without timing the calls.
+
+        `every` has the times of each contestant, so far without times.
+        """
         for times in every:
             for _ in range(calls):
                 self._guarded(times, partial(_untimed, times.contestant))
 
     def take_turn(self, every: Sequence[Times[Any]], turn: int) -> None:
-        """Time each contestant once, in the order of turn number `turn`."""
+        """Time each contestant once, in the order of turn number `turn`.
+
+        The times are added to `every`.
+        """
         for times in self._ordered(every, turn):
             self.time(times, is_last=turn == self.repetitions - 1)
 
     def time(self, times: Times[T], *, is_last: bool = False) -> None:
-        """Time a contestant once and keep the time, unless the contestant has dropped out."""
+        """Time a contestant once and keep the time, unless the contestant has dropped out.
+
+        `is_last` is True for the last timed call, whose result may have to be verified.
+        """
 
         def step() -> None:
             seconds, result = self.clocked(times)
@@ -173,7 +185,8 @@ class Harness:
     def _guarded(self, times: Times[Any], step: Callable[[], object]) -> None:
         """Run a step of a contestant that has not dropped out. If the step raises, it drops out.
 
-        Unless `goes_on` is set, the error is raised again.
+        `times` has the contestant and its times. Unless `goes_on` is set, the error is raised
+        again.
         """
         if times.status != "ok":
             return
@@ -203,7 +216,7 @@ def first_line(error: BaseException) -> str:
 
 
 def median_seconds(call: Callable[[], object], repetitions: int, *, warm_ups: int = 1) -> float:
-    """Return the median seconds of a call.
+    """Return the median of the seconds that a call takes, over a number of `repetitions`.
 
     Before the timed calls there are `warm_ups` untimed ones, at least one.
     """

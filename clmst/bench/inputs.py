@@ -52,12 +52,12 @@ class Input:
 def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:
     """Return the graphs of a benchmark, given names of surrogate graphs, of groups, or of files.
 
-    A surrogate graph is generated in place of a real one that cannot be distributed. Each graph is
-    returned once, even if several names mean it. Without names, the graphs are the group "small" on
-    a CPU, and on other devices all surrogate graphs that fit into the memory of device and host.
-    The second result has the names of the surrogate graphs that do not fit. Raises
-    :class:`InvalidArgumentError` if a name is unknown, or if two different graphs have the same
-    name.
+    A surrogate graph is generated in place of a real one that cannot be distributed, and kept in
+    the folder `cache`. Each graph is returned once, even if several names mean it. Without names,
+    the graphs are the group "small" on a CPU, and on GPUs and accelerators all surrogate graphs
+    that fit into the memory of device and host. The second result has the names of the surrogate
+    graphs that do not fit. Raises :class:`InvalidArgumentError` if a name is unknown, or if two
+    different graphs have the same name.
     """
     left_out: list[str] = []
     names = list(names)
@@ -77,11 +77,11 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 
 
 def real_file(name: str) -> Path | None:
-    """Return the file of a paper's original graph, or None if it is not there.
+    """Return the file of a paper's original graph, or None if there is no file.
 
     The file is called ``NAME`` with the suffix of a format that clmst reads, such as
-    ``USA-road-d.NY.gr.gz`` or ``soc-LiveJournal1.txt``. It is in the folder that the environment
-    variable ``CLMST_GRAPHS`` names, or else in the current folder.
+    ``USA-road-d.NY.gr.gz`` or ``soc-LiveJournal1.txt``. It must be in the folder that the
+    environment variable ``CLMST_GRAPHS`` names, or else in the current folder.
     """
     folder = Path(os.environ.get("CLMST_GRAPHS", "."))
     suffixes = [suffix for one in FORMATS if one.reader is not None for suffix in one.suffixes]
@@ -98,16 +98,18 @@ def is_small(one: SurrogateGraph) -> bool:
 def random_graph(n: int, degree: int, cache: Path) -> Input:
     """Return the benchmark input of a uniform random graph with an average degree.
 
-    The graph has `n` vertices and is generated when it is first loaded.
+    The graph has `n` vertices. It is generated when it is first loaded, and kept in the folder
+    `cache`.
     """
     made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
 
 
 def _meant(name: str, cache: Path) -> list[Input]:
-    """Return the graphs that one name means, which are several if it is the name of a group.
+    """Return the graphs that one name means, which are several for the name of a group.
 
-    Raises :class:`InvalidArgumentError` if the name is unknown.
+    Generated graphs are kept in the folder `cache`. Raises :class:`InvalidArgumentError` if the
+    name is unknown.
     """
     if name in GROUPS:
         return [_of_surrogate(one, cache) for one in _group(name)]

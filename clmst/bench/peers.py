@@ -89,10 +89,10 @@ class Peer:
     def compete(
         self, file: Path, repetitions: int, total_weight: int | float, *, time_limit: float
     ) -> PeerOutcome:
-        """Run the peer on an ECL graph, and judge its output.
+        """Run the peer on the graph in the ECL file `file`, and judge the peer's output.
 
-        `total_weight` is the weight of the right forest. Blocks until the peer ends, at most
-        `time_limit` seconds.
+        The peer makes `repetitions` timed solves. `total_weight` is the weight of the right forest.
+        Blocks until the peer ends, at most `time_limit` seconds.
         """
         answer = ask(self.words(file, repetitions), time_limit=time_limit)
         if answer.trouble != "ok":
@@ -101,7 +101,10 @@ class Peer:
 
 
 def judge(output: str, repetitions: int, total_weight: int | float) -> PeerOutcome:
-    """Check that the output of a peer follows the protocol and states the right weight."""
+    """Check that the output of a peer follows the protocol and states the right weight.
+
+    The output must have a time for each of the `repetitions`.
+    """
     found: dict[str, list[str]] = {"solve_ms": [], "transfer_ms": [], "weight": []}
     for line in output.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -159,10 +162,11 @@ class Answer:
 
 
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:
-    """Run a program, without a shell, until it ends or its time limit has passed.
+    """Run a program, without a shell, until the program ends or the time limit has passed.
 
-    Failures are returned, not raised. A program that exceeds `time_limit` seconds is killed with
-    its process group, and so is a program that runs when the user interrupts.
+    `command` has the program and its arguments. Failures are returned, not raised. A program that
+    exceeds `time_limit` seconds is killed with its process group, and so is a program that runs
+    when the user interrupts.
     """
     pipe = subprocess.PIPE
     try:
@@ -193,7 +197,9 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
 
 
 def named_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """Read ``NAME=COMMAND``, where the command is split into words as a shell does.
+    """Read the text ``NAME=COMMAND``.
+
+    Return the name, and the command split into words as by a shell.
 
     Raises :class:`InvalidArgumentError` if a part is missing.
     """
@@ -226,7 +232,8 @@ def _end_of(status: int, complaint: str) -> str:
 def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
     """Return a function that solves a graph with a library, and one that sums the weights.
 
-    The library gets the upper triangle of the matrix, so each edge occurs once.
+    `name` is the name of the library. The library gets the upper triangle of the matrix, so each
+    edge occurs once.
     """
     import numpy as np
     from scipy import sparse
@@ -253,7 +260,8 @@ def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any],
 def main(words: list[str]) -> None:
     """Run as one of clmst's own peers: ``main([name, ecl_file, repetitions])``.
 
-    Reads the file, warms up once, and prints a line for each repetition, then the weight.
+    The arguments are the `words` of the command line. The function reads the file, warms up once,
+    and prints a line for each repetition, then the weight.
     """
     from clmst.io import read_graph
 

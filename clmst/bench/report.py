@@ -75,7 +75,10 @@ def ablation(grid: Grid) -> Table:
 
 
 def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return rows with the means and effects, and notes about them."""
+    """Return rows with the means and effects, and notes about means and effects.
+
+    `grid` has the times, with a column for each step.
+    """
     rows: list[tuple[str, ...]] = []
     notes = [f"Means and effects are over {grid.is_common.sum()} of {len(grid.graphs)} graphs."]
     for name, chosen in grid.subsets().items():

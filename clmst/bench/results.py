@@ -77,7 +77,7 @@ class Measurement:
 
     @classmethod
     def from_json(cls, value: Any) -> Measurement:
-        """Make a measurement from JSON.
+        """Make a measurement from `value`, which was read from JSON.
 
         Raises :class:`FileFormatError` if a field is missing or wrong.
         """
@@ -125,7 +125,8 @@ class Results:
     def add_machine(self, identity: str, facts: dict[str, Any]) -> None:
         """Add the facts of the machine that makes the next measurements, and write the file.
 
-        The commands of earlier runs on the machine are kept.
+        `identity` is a text that identifies the machine. The commands of earlier runs on the
+        machine are kept.
         """
         self.machines[identity] = _with_commands(self.machines.get(identity), facts)
         self.save()
@@ -174,7 +175,10 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> Results:
-        """Read a file of results. Raises :class:`FileFormatError` if it is not one."""
+        """Read the results in the file `path`.
+
+        Raises :class:`FileFormatError` if the file does not contain results.
+        """
         with files.reading(path) as source:
             try:
                 value = json.loads(source.stream.read())
@@ -213,7 +217,7 @@ class Results:
     # --------------------------------------------------------------- selection
 
     def of(self, experiment: str, *, scope: str | None = None) -> list[Measurement]:
-        """Return the measurements of an experiment, of all scopes or of one."""
+        """Return the measurements of an experiment, in one scope or, for None, in all scopes."""
         return [
             one
             for one in self.measurements.values()
@@ -243,23 +247,23 @@ class Results:
         return machine
 
     def label_of(self, one: Measurement, *, is_alone: bool = False) -> str:
-        """Return the name of a contestant, with its machine if there are several machines.
+        """Return the name of the contestant of the measurement `one`.
 
-        `is_alone` leaves out the machine.
+        The machine is added to the name if there are several machines, unless `is_alone`.
         """
         alone = is_alone or len(self.machines) == 1
         return one.contestant if alone else f"{one.contestant}, {self.name_of(one.machine)}"
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a value as JSON to a file, atomically."""
+    """Write `value` as JSON to the file `path`. A file is written as a whole or not at all."""
     text = json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False)
     with files.writing(path) as stream:
         stream.write(text.encode() + b"\n")
 
 
 def merged(parts: Mapping[str, Results]) -> Results:
-    """Merge the results of several files, given by the names of the files.
+    """Merge the results of several files, `parts`, by the names of the files.
 
     Raises :class:`InvalidArgumentError` if two files have different graphs with one name, or the
     same measurement on one machine.
@@ -288,7 +292,10 @@ def merged(parts: Mapping[str, Results]) -> Results:
 
 
 def _with_commands(earlier: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a machine with the commands of all runs on it, each once, in order."""
+    """Return the facts of a machine with the commands of all runs on the machine.
+
+    `earlier` are the facts that are stored already, or None. Each command is listed once, in order.
+    """
     commands: list[Any] = []
     for one in (earlier or {}, facts):
         older = [one["command"]] if "command" in one else []  # old files have a single command

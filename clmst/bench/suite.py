@@ -69,7 +69,10 @@ _Maker: TypeAlias = Callable[[_Loaded], SolveContestant]
 
 
 def _by(text: str, scope: Scope, of: _Loaded) -> SolveContestant:
-    """Make the contestant for an algorithm with options, given as text, in a scope."""
+    """Make the contestant for an algorithm with options, given as text, in a scope.
+
+    `of` is the graph that is loaded.
+    """
     name, options = read(text)
     if scope == "solve":
         return solving(of.resident, name, f"clmst {text}", options)
@@ -98,7 +101,10 @@ class Suite:
         return identity(machine_facts(self.device))
 
     def run(self, chosen: Sequence[Input]) -> None:
-        """Run all experiments. A graph is loaded once for all experiments that use it."""
+        """Run all experiments on the graphs in `chosen`.
+
+        A graph is loaded once for all experiments that use it.
+        """
         # The list of all work is made first, so that impossible sizes raise an error before
         # anything is measured.
         wanted = self.settings.experiments
@@ -147,7 +153,7 @@ class Suite:
         return [one for key, one in measurements.items() if key[:3] == wanted]
 
     def _widened(self, experiment: str, graph: str) -> Suite:
-        """Return a suite that also times all earlier contestants again.
+        """Return a suite that also times all earlier contestants of `experiment` on a graph again.
 
         Only times of the same turns are comparable. Earlier contestants come first, so that ratios
         still refer to the same contestant.
@@ -177,7 +183,7 @@ class Suite:
         return [inputs.random_graph(n, degree, settings.cache) for n, degree in pairs]
 
     def _measure(self, each: Input, experiments: Sequence[str]) -> None:
-        """Run the experiments that are not finished yet on a graph.
+        """Run the experiments that are not finished yet on the graph `each`.
 
         Failures are kept in the results.
         """
@@ -268,7 +274,10 @@ class Suite:
         return [(machine, experiment, graph, *one) for one in self._plan(experiment)]
 
     def _failed(self, experiment: str, graph: str, remark: str) -> list[Measurement]:
-        """Return a failed measurement for each contestant of an experiment."""
+        """Return a failed measurement for each contestant of an experiment on a graph.
+
+        `remark` says why the experiment has failed.
+        """
         make = self._maker(experiment, graph, status="failed", remark=remark)
         return [
             make(contestant=name, scope=scope, ours=maker is not None)
@@ -277,7 +286,10 @@ class Suite:
 
 
 def _facts(each: Input, graph: Graph, reference: Reference) -> dict[str, Any]:
-    """Return the facts about a graph that are stored with the results, as a value for JSON."""
+    """Return the facts about a graph that are stored with the results, as a value for JSON.
+
+    `each` is the input from which the graph was loaded, and `reference` is the right forest.
+    """
     weight = reference.total_weight
     return {
         **each.facts, "n_vertices": graph.n_vertices, "n_slots": graph.n_slots,

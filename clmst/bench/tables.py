@@ -68,8 +68,8 @@ def table_of(
 def times(grid: Grid) -> Table:
     """Make a table of medians and spreads in milliseconds, and ratios to the first contestant.
 
-    It is like Tables 3 and 4 of SC '23. A ratio is a contestant's median divided by the median of
-    the first contestant, so above 1 the first contestant is faster.
+    The table is like Tables 3 and 4 of SC '23. A ratio is a contestant's median divided by the
+    median of the first contestant, so above 1 the first contestant is faster.
     """
     return _comparison(grid, f"Times, {grid.machine_name}: {SCOPE_TITLES[grid.scope]}")
 
@@ -142,7 +142,10 @@ def growth(grid: Grid, by: str) -> Table:
 
 
 def memory(results: Results) -> Table:
-    """Make a table of the peak device memory of solves, including the graph, if it was measured."""
+    """Make a table of the peak device memory of solves, including the memory of the graph.
+
+    Only results in which the memory was measured have a row.
+    """
     rows = []
     for one in results.of("times", scope="solve"):
         if size := one.details.get("device_bytes"):

@@ -74,8 +74,9 @@ def is_of_system(error: BaseException) -> bool:
 def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception]) -> Iterator[None]:
     """Turn exceptions from a caller's object, or from another library, into clmst errors.
 
-    `made` receives the exception and returns the error to raise. Errors of clmst, memory errors,
-    errors of the operating system, and the types in `passed` are raised unchanged.
+    The exceptions are caught in the body of a ``with``, which gets None. `made` receives the
+    exception and returns the error to raise. Errors of clmst, memory errors, errors of the
+    operating system, and the types in `passed` are raised unchanged.
     """
     try:
         yield

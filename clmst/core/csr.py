@@ -168,7 +168,10 @@ def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
 
 
 def rows_are_sorted(indptr: Array, indices: Array) -> bool:
-    """Return whether the columns do not decrease within any row of the CSR."""
+    """Return whether the columns do not decrease within any row of the CSR.
+
+    `indptr` has the offsets of rows, and `indices` the columns.
+    """
     if indices.size < 2:
         return True
     falls = indices[1:] < indices[:-1]
@@ -179,7 +182,10 @@ def rows_are_sorted(indptr: Array, indices: Array) -> bool:
 
 
 def is_upper(indptr: Array, indices: Array) -> bool:
-    """Return whether all entries of a CSR are above or on the diagonal. The rows must be sorted."""
+    """Return whether all entries of a CSR are above or on the diagonal. The rows must be sorted.
+
+    `indptr` has the offsets of rows, and `indices` the columns.
+    """
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     return bool((indices[indptr[occupied]] >= occupied).all())
 
@@ -213,7 +219,10 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
 
 
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Return whether a CSR equals the transpose, weights included. The rows must be sorted."""
+    """Return whether a CSR equals the transpose, weights included. The rows must be sorted.
+
+    `indptr` has the offsets of rows, and `indices` the columns.
+    """
     degrees = np.bincount(indices, minlength=indptr.size - 1)
     if not np.array_equal(degrees, np.diff(indptr)):
         return False

@@ -298,7 +298,7 @@ _EXACT_POWER = 22  # 10**22 is the greatest power of ten that a double holds exa
 
 
 def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
-    """Convert decimal numbers to int64 if their type has no decimal places, otherwise to doubles.
+    """Convert decimal numbers to int64 if their type is for integers, otherwise to doubles.
 
     Raise InvalidGraphError unless each number is the decimal that Python prints for its double.
     Different numbers thus stay different. `pyarrow` is the module. `name` is the name of the

@@ -159,7 +159,8 @@ def checked_edges(
 ) -> tuple[EdgeList, dict[str, Any]]:
     """Check the arguments of :meth:`clmst.Graph.from_edges`, which have the same names there.
 
-    Return the edges, and the graph's labels and coordinates as a dict.
+    Return the edges, and the graph's labels and coordinates as a dict. `n_vertices` is None if the
+    greatest vertex number implies it.
     """
     check_bool("merge_parallel", merge_parallel)
     if check_bool("relabel", relabel) and n_vertices is not None:

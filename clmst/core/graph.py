@@ -229,7 +229,10 @@ class Graph:
     def _from_csr_parts(
         cls, indptr: Array, indices: Array, weights: Any, shape: tuple[int, int]
     ) -> Graph:
-        """Check the arrays of a CSR matrix of a shape, and build the matrix's canonical graph."""
+        """Check the arrays of a CSR matrix of a shape, and build the matrix's canonical graph.
+
+        `indptr` has the offsets of rows, `indices` the columns, and `weights` their weights.
+        """
         check_shape(shape)
         check_size(shape[0], indices.size)
         weights = as_weights(weights)

@@ -148,8 +148,8 @@ def check_labels(labels: Any, n_vertices: int) -> None:
 def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
     """Raise InvalidGraphError unless a matrix is square and has at most MAX_VERTICES rows.
 
-    `else_` is the end of the message about a matrix that is not square. It says what other function
-    takes the matrix.
+    `shape` is the shape of the matrix. `else_` is the end of the message about a matrix that is not
+    square, which says what other function takes the matrix.
     """
     if shape[0] != shape[1]:
         raise InvalidGraphError(

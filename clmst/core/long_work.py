@@ -312,7 +312,7 @@ class Silence:
     """A display that does not show anything."""
 
     def show(self, words: str, seconds: float) -> None:
-        """Do nothing, whatever is being done."""
+        """Do nothing, whatever is being done. The arguments are not used."""
 
     def hide(self) -> None:
         """Do nothing."""

@@ -41,9 +41,9 @@ def check_symmetric(weights: Array) -> None:
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:
     """Return the first faulty cell (i, j) in one row of tiles of a matrix, or None without faults.
 
-    A cell is faulty if it is NaN or differs from its mirror cell. `row` is the first row of the
-    tiles. Tiles left of the diagonal are skipped, because their mirror tiles are compared with
-    them.
+    `weights` is the matrix, with shape (n, n). A cell is faulty if it is NaN or differs from its
+    mirror cell. `row` is the first row of the tiles. Tiles left of the diagonal are skipped,
+    because their mirror tiles are compared with them.
     """
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]
@@ -57,7 +57,10 @@ def _fault(weights: Array, row: int) -> tuple[int, int] | None:
 
 
 def _refuse(weights: Array, i: int, j: int) -> None:
-    """Raise InvalidGraphError for the cell (i, j), which is NaN or differs from the cell (j, i)."""
+    """Raise InvalidGraphError for the cell (i, j), which is NaN or differs from the cell (j, i).
+
+    `weights` is the matrix, with shape (n, n).
+    """
     one, other = weights[i, j], weights[j, i]
     for a, b, weight in ((i, j, one), (j, i, other)):
         if weight != weight:  # noqa: PLR0124 - NaN does not equal itself

@@ -222,7 +222,10 @@ class _CellSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return the distances in `cells`, less what rounding may have added."""
+        """Return the distances in `cells`, less what rounding may have added.
+
+        `rows` are the points, which are not used.
+        """
         return cells * (1 - _SHARE_OF_ROUNDING)
 
 

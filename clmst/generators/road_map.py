@@ -167,9 +167,9 @@ def _highest(values: Field, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
-    """Return the edges that may be built as arrays (u, v, score). A low score is preferred.
+    """Return the edges of a lattice that may be built as arrays (u, v, score).
 
-    `seed` determines the random part of the scores.
+    A low score is preferred. `seed` determines the random part of the scores.
     """
     rows = _along_rows(lattice, 0, Stream.named(seed, "road rows"))
     turned = Lattice(

@@ -46,7 +46,7 @@ def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest from a Parquet file, with the vertex names and the edge ids."""
+    """Read the edges of a forest from the Parquet file `source`, with vertex names and edge ids."""
     table, chosen = _table(source, None, and_maybe=_EDGE_ID)
     edges = numbered_table(table, chosen)
     ids = None

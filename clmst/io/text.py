@@ -32,7 +32,7 @@ Word: TypeAlias = tuple[int, str]
 
 
 def blocks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the text in blocks of whole lines, each as (number of the first line, bytes).
+    """Yield the text of `stream` in blocks of whole lines, as (number of the first line, bytes).
 
     A byte order mark is left out. Raises :class:`FileFormatError` if the text contains a zero byte.
     """

@@ -142,7 +142,7 @@ def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: boo
 
 
 def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
-    """Find the clusters whose inner clusters are chosen in their place.
+    """Find the clusters of a condensed tree in whose place the inner clusters are chosen.
 
     The inner clusters of a cluster are chosen if their total stability is greater, or if the mask
     `is_too_large` contains the cluster.
@@ -165,7 +165,7 @@ def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
 def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
     """Find the same clusters as `_divided`, by sums that do not depend on the order of clusters.
 
-    The arguments are the tree and the mask of clusters that must not be chosen.
+    `is_too_large` is the mask of clusters that must not be chosen.
     """
     parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
     inside: list[list[float]] = [[] for _ in parent]  # of each cluster: the best of its children

@@ -259,8 +259,8 @@ def reachability_graph(
 def _of_matrix(weights: Array, min_samples: int, alpha: float, core: Array | None) -> DenseGraph:
     """Build the mutual reachability graph of a matrix of distances, whose diagonal counts as 0.
 
-    `weights` is the matrix, shape (n, n). The other arguments are as in :func:`reachability_graph`,
-    where None as `core` means that core distances are computed.
+    `weights` is the matrix, shape (n, n). `min_samples` and `alpha` are as in
+    :func:`reachability_graph`. None as `core` means that core distances are computed.
     """
     mutual = weights.astype(np.result_type(weights, np.float32))
     np.fill_diagonal(mutual, 0)
@@ -272,11 +272,9 @@ def _of_matrix(weights: Array, min_samples: int, alpha: float, core: Array | Non
 
 
 def _of_edges(graph: Graph, min_samples: int, alpha: float, core: Array | None) -> Graph:
-    """Build the mutual reachability graph of a graph that lists its edges.
+    """Build the mutual reachability graph of a graph that lists its edges, with the same edges.
 
-    Both have the same edges.
-
-    The arguments are as in :func:`reachability_graph`, where None as `core` means that core
+    `min_samples` and `alpha` are as in :func:`reachability_graph`. None as `core` means that core
     distances are computed. A few words of memory are needed for each edge.
     """
     core = core_of_edges(graph.symmetrised(), min_samples) if core is None else core

@@ -393,11 +393,10 @@ def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distanc
 
 
 def predictor_of(clusterer: Any) -> Predictor:
-    """Return the predictor of a fitted estimator.
+    """Return the predictor of `clusterer`, a fitted estimator.
 
-    The first call builds it, and the estimator keeps it.
-
-    Raises an error if the estimator was not fitted with points.
+    The first call builds the predictor, and the estimator keeps it. Raises an error if the
+    estimator was not fitted with points.
     """
     _check_points(clusterer, "prediction needs")
     kept = clusterer._kept

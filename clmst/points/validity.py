@@ -212,7 +212,7 @@ class _ClusteredPoints:
         """
 
         def core_of(some: slice) -> Floats:
-            """Compute the core distances of a slice of the cluster's points."""
+            """Compute the core distances of `some` of the cluster's points, a slice."""
             apart = self.between(group[some], group)
             own = np.arange(len(apart))
             apart[own, some.start + own] = 0  # by rounding a cosine distance may differ from 0

@@ -313,8 +313,9 @@ def _checked_source(
 ) -> DeviceArray:
     """Check the input, and return the array with one entry per record.
 
-    That array is `records` or, for a selection of positions by flags, `flags`. `name` is the name
-    of `records` in messages.
+    That array is `records`. For a selection of positions by flags it is `flags`, and `records` and
+    `predicate` are None. `write` is the rule for what is written. `name` is the name of `records`
+    in messages.
     """
     if records is None and predicate is None and write == Write.POSITIONS:
         check_flags(flags)

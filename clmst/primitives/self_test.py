@@ -44,7 +44,7 @@ def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device,
 
 @_of_each_length
 def scan_answers(device: Device, n: int) -> Answers:
-    """Scan and reduce random integers on a device, and yield each result and the expected one.
+    """Scan and reduce `n` random integers on a device, and yield each result and the expected one.
 
     Sums exceed 32 bits, so they wrap around.
     """
@@ -64,7 +64,10 @@ def scan_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def segments_answers(device: Device, n: int) -> Answers:
-    """Compute flags and sums of segments on a device, and yield each with the expected result."""
+    """Compute flags and sums of segments on a device, and yield each with the expected result.
+
+    The segments have `n` elements together.
+    """
     rng = np.random.default_rng(n)
     heads = _heads(rng, n)
     starts = np.flatnonzero(heads)
@@ -101,7 +104,8 @@ def split_answers(device: Device, n: int) -> Answers:
 def compact_answers(device: Device, n: int) -> Answers:
     """Select elements by flags and by key on a device, and yield each result and the expected one.
 
-    The numbers of selected elements are tested too, because only that many elements are compared.
+    There are `n` elements. The numbers of selected elements are tested too, because only that many
+    elements are compared.
     """
     rng = np.random.default_rng(n)
     words, flags = rng.integers(0, 50, n, dtype=np.uint32), rng.integers(0, 2, n, dtype=np.uint8)
@@ -120,7 +124,7 @@ def compact_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def permute_answers(device: Device, n: int) -> Answers:
-    """Gather and scatter by a permutation on a device, and yield the results to compare."""
+    """Gather and scatter by a permutation of `n` on a device, and yield the results to compare."""
     rng = np.random.default_rng(n)
     order = rng.permutation(n).astype(np.uint32)
     indices = DeviceArray.from_host(order, device)
@@ -136,7 +140,8 @@ def permute_answers(device: Device, n: int) -> Answers:
 def map_answers(device: Device, n: int) -> Answers:
     """Compute maps and histograms on a device, and yield each result and the expected one.
 
-    There are a map with arguments, two maps of packed records, and histograms of two sizes.
+    There are a map with arguments, two maps of packed records, and histograms of two sizes, all of
+    `n` elements.
     """
     rng = np.random.default_rng(n)
     host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
@@ -173,7 +178,10 @@ def map_answers(device: Device, n: int) -> Answers:
 
 
 def _heads(rng: np.random.Generator, n: int) -> Array:
-    """Create flags at the heads of random segments: many short ones, and one of half the array."""
+    """Create `n` flags at the heads of random segments: many short ones, and one of half the array.
+
+    `rng` gives the random numbers.
+    """
     heads = (rng.random(n) < 0.2).astype(np.uint8)
     heads[n // 4 : 3 * n // 4] = 0
     heads[0] = 1

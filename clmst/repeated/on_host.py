@@ -93,7 +93,7 @@ class GraphOnHost(_HostRounds):
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
         """Check the weights of a round, one per edge, and copy the weights.
 
-        `queues` are not used, since nothing is uploaded.
+        `queues` are not used, and may be None, since nothing is uploaded.
         """
         staged = stage(weights, self.edges, (), keeps=False)
         values = np.array(staged.encoding.decode(staged.words))
@@ -171,7 +171,7 @@ class PointsOnHost(_HostRounds):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise InvalidArgumentError for all arguments, because points do not have weights."""
+        """Raise InvalidArgumentError, whatever `edge_ids`, because points do not have weights."""
         self.opened()
         raise points_have_no_weights()
 

@@ -162,7 +162,8 @@ class RepeatedSolver:
     ) -> None:  # fmt: skip
         """Prepare the graph on the devices that were `found`.
 
-        All further arguments are the same as in the constructor. None as `strategy` means "split".
+        `maximum`, `algorithm`, `options`, `warm_start` and `symmetrize` are the same as in the
+        constructor. None as `strategy` means "split".
         """
         points = points_of(graph)
         of_solves: dict[str, Any] = {"algorithm": algorithm, "options": options}
@@ -191,7 +192,8 @@ class RepeatedSolver:
     ) -> None:
         """Prepare the graph for rounds on the host.
 
-        `way` says why the host solves. All further arguments are the same as in the constructor.
+        `way` says why the host solves. `maximum` and `symmetrize` are the same as in the
+        constructor.
         """
         points = points_of(graph)
         if points is not None:

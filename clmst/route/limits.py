@@ -303,12 +303,18 @@ _TWO, _H100, _H200 = "two cores of an AMD EPYC", "NVIDIA H100", "NVIDIA H200"
 
 
 def _log(part: str, date: str, device: str) -> Measured:
-    """Return the place of a measurement in the log of the benchmarks: heading and date."""
+    """Return the place of a measurement in the log of the benchmarks.
+
+    `part` is the heading. `date` and `device` say when and on what was measured.
+    """
     return Measured(page="benchmarks/log.md", part=part, date=date, device=device)
 
 
 def _page(page: str, part: str, date: str, device: str) -> Measured:
-    """Return the place of a measurement in a page of the documentation: heading and date."""
+    """Return the place of a measurement in a page of the documentation.
+
+    `part` is the heading. `date` and `device` say when and on what was measured.
+    """
     return Measured(page=f"docs/{page}.md", part=part, date=date, device=device)
 
 

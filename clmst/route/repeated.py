@@ -73,7 +73,8 @@ def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
 def looks_for_series(n_edges: int, n_vertices: int) -> bool:
     """Return whether the degree-2 paths of a graph are searched, to contract these paths later.
 
-    The answer is True for a large graph with few edges per vertex.
+    The answer is True for a large graph with few edges per vertex. The graph has `n_vertices`
+    vertices and `n_edges` edges.
     """
     return n_edges >= LIMITS.series and 100 * n_edges <= LIMITS.series_density * n_vertices
 

@@ -55,7 +55,7 @@ class ForkedLock:
         check()
 
     def __exit__(self, *exception: object) -> None:
-        """Do nothing, because the lock was never acquired."""
+        """Do nothing, even after an exception, because the lock was never acquired."""
 
     def acquire(self, *_: object, **__: object) -> bool:
         """Raise DeviceError."""

@@ -135,7 +135,10 @@ class Launcher:
         return self._note(name, event)
 
     def enqueue(self, program: Program, name: str, groups: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel as :meth:`__call__` does, but also accept DeviceArrays as arguments."""
+        """Enqueue a kernel as :meth:`__call__` does, but also accept DeviceArrays as arguments.
+
+        The kernel is the function `name` of `program`. It runs in `groups` work-groups.
+        """
         self(program, name, groups, *map(_memory_of, arguments))
 
     def for_each(
@@ -144,8 +147,8 @@ class Launcher:
     ) -> None:  # fmt: skip
         """Enqueue the kernel `name`, whose work-groups share `n_items` items by the macro GRID_FOR.
 
-        Nothing is enqueued if `n_items` is 0. With `alone`, one work-group does all of them.
-        Arguments are passed as in :meth:`enqueue`.
+        `program` contains the kernel. Nothing is enqueued if `n_items` is 0. With `alone`, one
+        work-group does all of them. Arguments are passed as in :meth:`enqueue`.
         """
         if n_items:
             groups = 1 if alone else self.groups_for(-(-n_items // program.grid_tile))

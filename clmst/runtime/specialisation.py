@@ -77,7 +77,8 @@ class Specialisation:
     ) -> Specialisation:
         """Create the specialisation of the file `source_name` with these macros, in any order.
 
-        `prelude` is text that is placed before the file, or None.
+        `defines` has the values of the macros by name. `prelude` is text that is placed before the
+        file, or None.
         """
         return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
 

@@ -94,7 +94,7 @@ def _in_words(devices: Any) -> str:
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
     """Raise InvalidArgumentError if several devices do not support one of the arguments.
 
-    The arguments are explained in :func:`forest_by_several`.
+    `algorithm`, `options`, `keep_on_device` and `profile` are as in :func:`forest_by_several`.
     """
     if keep_on_device:
         raise InvalidArgumentError(

@@ -101,7 +101,7 @@ class EdgePart:
 
     @classmethod
     def of_columns(cls, u: Array, v: Array, weights: Array, edge_ids: Array) -> EdgePart:
-        """Make a part of arrays of ends, weights and ids, which are not checked."""
+        """Make a part of the ends `u` and `v`, weights and ids, arrays which are not checked."""
         return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def on_device(self, device: Device) -> EdgeChunk:

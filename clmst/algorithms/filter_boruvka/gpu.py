@@ -72,9 +72,10 @@ def new_run(
 ) -> GpuRun:
     """Create the run that solves a graph, with the buffers that an earlier solve has left.
 
-    The buffers are new if an earlier solve has not left any, or if the run needs larger ones:
-    `full_capacity` asks for worklists that hold all edges, and `finer` for more windows. Raises
-    UnsupportedDeviceError if the options ask for launches that the device's compiler cannot build.
+    `maximum` asks for the maximum spanning forest. The buffers are new if an earlier solve has not
+    left any, or if the run needs larger ones: `full_capacity` asks for worklists that hold all
+    edges, and `finer` for more windows. Raises UnsupportedDeviceError if the options ask for
+    launches that the device's compiler cannot build.
     """
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(

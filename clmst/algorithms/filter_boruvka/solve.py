@@ -69,9 +69,9 @@ def begin(
 ) -> Solution | None:
     """Enqueue a solve in one launch, without waiting.
 
-    `verdict` is as in :class:`~clmst.algorithms.shared.algorithm_record.Begin`, and all other
-    parameters are as in :func:`solve`. Returns None, with nothing enqueued, if the solve takes more
-    than one launch.
+    `maximum` asks for the maximum spanning forest, and `options` are the options of the algorithm,
+    or None. `verdict` is as in :class:`~clmst.algorithms.shared.algorithm_record.Begin`. Returns
+    None, with nothing enqueued, if the solve takes more than one launch.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     shape = options.shape_under(graph.device.policy)

@@ -128,9 +128,9 @@ def _site_links(pages: Integers, front: Integers) -> list[Draw]:
 def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
     """Link sites: each front page to an earlier site's front page, and many pages to random ones.
 
-    `fronts` has the front page of each site. A random link leads to a random page, or to the front
-    page of the site of a random page, so that large sites get the most links. `n_alone` isolated
-    sites get none.
+    There are `n` pages. `fronts` has the front page of each site. A random link leads to a random
+    page, or to the front page of the site of a random page, so that large sites get the most links.
+    `n_alone` isolated sites get none.
     """
     site = np.repeat(np.arange(fronts.size), np.diff(fronts, append=n))
     alone = _sites_alone(fronts, n, n_alone)

@@ -131,7 +131,7 @@ class SurrogateGraph:
         return n == self.n_vertices and (m == self.n_slots if self.is_exact else m <= self.n_slots)
 
     def _is_file_of(self, path: Path) -> bool:
-        """Return whether a file has the right length, and the sizes of this graph in its header."""
+        """Return whether the file at `path` has the right length and declares the right sizes."""
         if not path.is_file() or (length := path.stat().st_size) < _HEADER_BYTES:
             return False
         n, m = np.fromfile(path, "<u4", 2).tolist()
