@@ -44,10 +44,10 @@ def first_difference(found: Array, right: Array, what: str = "") -> str:
 class Reference:
     """The right forest of a graph, with which contestants are compared."""
 
-    slots: Array  # the slots of its edges, shape (k,), in rising order
+    slots: Array  # the slots of the forest's edges, shape (k,), in rising order
     n_slots: int
     total_weight: int | float
-    how: str  # the reason why it is known to be right
+    how: str  # the reason why the forest is known to be right
 
     @cached_property
     def flags(self) -> Array:

@@ -101,7 +101,7 @@ class Grid:
                 yield contestant, replace(own, columns=columns)
 
     def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return the measurement in the row `graph` and in `column`, or None if it has no times."""
+        """Return the measurement in the row `graph` and in `column`, or None without times."""
         return self.cells.get((graph, column.machine, column.contestant))
 
     def facts(self, name: str) -> Array:

@@ -55,7 +55,7 @@ class Times(Generic[T]):
 
     contestant: Contestant[T]
     status: Status = "ok"  # only a contestant that is "ok" is timed
-    remark: str = ""  # the error, if it is not "ok"
+    remark: str = ""  # the error, if the status is not "ok"
     seconds: list[float] = field(default_factory=list)  # seconds per call of each repetition
     calls: int = 1  # number of calls that are timed together; an entry is their mean
 

@@ -49,7 +49,7 @@ class PeerOutcome:
     """The result of a peer on a graph: its times, or the reason why it has no times."""
 
     status: Status
-    remark: str = ""  # the reason if it is not "ok"
+    remark: str = ""  # the reason if the status is not "ok"
     # Seconds of every repetition, without and with transfers.
     solve: tuple[float, ...] = ()
     transfers: tuple[float, ...] = ()
@@ -155,10 +155,10 @@ def duplicates(peers: Sequence[Peer]) -> list[str]:
 class Answer:
     """The output of a program, or the reason why it did not end normally."""
 
-    output: str = ""  # the text on its standard output
-    status: int | None = None  # exit status; None if it did not start or was killed
-    trouble: Status = "ok"  # "ok" if it ended normally
-    remark: str = ""  # the reason in one line, if it did not
+    output: str = ""  # the text on the program's standard output
+    status: int | None = None  # exit status; None if the program did not start or was killed
+    trouble: Status = "ok"  # "ok" if the program ended normally
+    remark: str = ""  # the reason in one line, if `trouble` is not "ok"
 
 
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:

@@ -45,8 +45,8 @@ class Measurement:
     graph: str  # the name of the graph
     contestant: str
     scope: Scope  # what the time covers
-    status: Status  # there are times only if it is "ok"
-    remark: str = ""  # the difference or error, if it is not "ok"
+    status: Status  # there are times only if the status is "ok"
+    remark: str = ""  # the difference or error, if the status is not "ok"
     seconds: tuple[float, ...] = ()  # seconds per call of every repetition
     ours: bool = True  # whether the contestant is clmst's own
     # The statistics of the solve, and the parameters of the experiment.
@@ -83,7 +83,7 @@ class Measurement:
         """
         names = cls.__dataclass_fields__
         try:
-            value = {"benchmark": value.get("contest", "")} | value  # its key in older files
+            value = {"benchmark": value.get("contest", "")} | value  # the key in older files
             made = cls(**{name: value[name] for name in names} | {"seconds": (*value["seconds"],)})
             texts = (*made.key, made.remark, made.benchmark)
             legal = made.scope in SCOPES and made.status in get_args(Status)

@@ -40,7 +40,7 @@ class Settings:
     # Sizes of the random graphs of "scaling". If empty, the kind of device decides.
     vertices: tuple[int, ...] = ()
     degrees: tuple[int, ...] = DEGREES  # average degrees of the random graphs of "degree"
-    degree_vertices: int = 0  # their number of vertices; 0: the kind of device decides
+    degree_vertices: int = 0  # vertices of these graphs; 0: the kind of device decides
 
 
 def default_cache() -> Path:

@@ -49,8 +49,8 @@ DEGREE_VERTICES_ELSEWHERE = 2**20
 # The paper's number of samples that set the threshold of the filter.
 PAPER_SAMPLES = 20
 
-_OF_ECL = ("ablation", "seeds")  # they compare variants of `ecl`, without peers
-_STUDIES = ("scaling", "degree")  # they use random graphs, all others the chosen graphs
+_OF_ECL = ("ablation", "seeds")  # experiments that compare variants of `ecl`, without peers
+_STUDIES = ("scaling", "degree")  # experiments with random graphs; all others use the chosen graphs
 
 Tell = Callable[[str], None]
 

@@ -36,7 +36,7 @@ class StreamRequest:
 
     memory_limit: int | None  # in bytes
     checkpoint: Path | None
-    vertices: int | None  # a streamed file itself does not say it; None: count first
+    vertices: int | None  # number, which a streamed file does not say; None: count first
 
     def takes(self, file: Path) -> bool:
         """Return whether a file is read in parts: a folder, an .npy file or a Parquet file.

@@ -123,7 +123,7 @@ def _explained(path: Path, replaces: bool) -> Iterator[None]:
         raise
     except OSError as error:
         named = os.fspath(error.filename or "")
-        is_part = named.endswith(".part") and path.name in named  # whether it is the temporary file
+        is_part = named.endswith(".part") and path.name in named  # the temporary file's name
         if isinstance(error, FileWriteError) or (named and not is_part):
             raise
         state = "what was there before is unchanged" if replaces else "part of it may have been"

@@ -99,7 +99,7 @@ def core_distances(
         return core
     rest = np.arange(n)
     if near is not None:
-        k = min_samples - 2  # among the others, from 0
+        k = min_samples - 2  # the index among all other points, from 0
         core = np.partition(near.distances, k, axis=1)[:, k]
         rest = np.flatnonzero(core > near.beyond)
         core = points.multiplied(core)
@@ -145,7 +145,7 @@ class _OutsideOfTree:
         self.n, self.count = n, n
         self.vertices = np.arange(n)
         self.keys = np.empty(n, dtype)  # of the lightest edge of each
-        self.ends = np.zeros(n, np.int64)  # the end of this edge in the tree
+        self.ends = np.zeros(n, np.int64)  # the end, in the tree, of each vertex's edge
 
     def lightest(self) -> int:
         """Return the position of the vertex whose edge is the first in the order of edges."""

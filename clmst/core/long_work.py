@@ -211,7 +211,7 @@ class _Watcher:
 
     def _show(self, work: LongWork, seconds: float) -> None:
         """Show one piece of work, which has run for `seconds`, unless the work has just ended."""
-        if work._reference not in _under_way:  # it has ended just now
+        if work._reference not in _under_way:  # the work has ended just now
             return
         words = work.words()
         if self.shown is None:

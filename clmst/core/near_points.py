@@ -42,7 +42,7 @@ class PointLists:
     """
 
     ids: Numbers  # shape (m, k): the near points, in any order; -1 stands for no point
-    distances: Floats  # shape (m, k): their distances; infinite where there is no point
+    distances: Floats  # shape (m, k): the distances; infinite where there is no point
     beyond: Floats  # shape (m,): no point that is not listed is nearer than this
 
 

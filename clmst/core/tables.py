@@ -94,7 +94,7 @@ def _column(data: Any, column: Any, name: str) -> Array:
         else:
             try:  # Arrow copies text only if the argument allows it
                 array = values.to_numpy(zero_copy_only=False)
-            except TypeError:  # another library, without this argument
+            except TypeError:  # another library than Arrow, without the argument
                 array = values.to_numpy()
     if missing is not None and missing.any():
         raise InvalidGraphError(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # The positions of faulty items, and a function that describes the fault at a position.
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
-_HANDFUL = 5  # the number of problems that are described; the others are only counted
+_HANDFUL = 5  # the number of problems that are described; further ones are only counted
 # The number of edges that a thread compares at a time, whose data fit into the caches.
 _RUN = 1 << 18
 

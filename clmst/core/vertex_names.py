@@ -48,7 +48,7 @@ class NumberedEdges:
     u: Array
     v: Array
     n_vertices: int
-    labels: Array | None  # int64 or object: the name of each vertex; None if it is its number
+    labels: Array | None  # int64 or object: the name of each vertex; None for numbers
     weights: Array | None = None  # None if all are 1
 
     def graph(self, kind: type[Graph], *, merge_parallel: bool = False) -> Graph:

@@ -81,7 +81,10 @@ def segments_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def split_answers(device: Device, n: int) -> Answers:
-    """Sort numbers on a device, split them by some of their bits, and yield results to compare."""
+    """Sort `n` numbers on a device, and split numbers by some bits.
+
+    Yields each result and the expected one.
+    """
     rng = np.random.default_rng(n)
     for dtype in (np.uint32, np.float64):
         keys = rng.integers(-500, 500, n).astype(np.float64)

@@ -101,7 +101,7 @@ class Rounds(ABC):
 
     def opened(self) -> Any:
         """Return this object. Raise InvalidArgumentError if it has been closed."""
-        if self.is_closed:  # another thread may have closed it
+        if self.is_closed:  # another thread may have closed the solver
             raise closed_error()
         return self
 
@@ -541,7 +541,7 @@ class SingleDevice(OneDevice, GraphRounds):
         Raise InvalidArgumentError if the solver is closed, or DeviceError if the device has failed
         since it was prepared.
         """
-        if not (parts := self.parts):  # another thread may close it
+        if not (parts := self.parts):  # another thread may close the solver
             raise closed_error()
         if self.device.times_renewed != self._times_renewed:
             raise lost_error(self.device)

@@ -239,7 +239,7 @@ class SeveralDevices(GraphRounds):
         `threads` has a thread for each device. Raise InvalidArgumentError if the solver is closed,
         or DeviceError if a device has failed and lost its memory since it was prepared.
         """
-        if not threads:  # another thread has closed it
+        if not threads:  # another thread has closed the solver
             raise closed_error()
         for device, times in zip(self.devices, self._times_renewed, strict=True):
             if device.times_renewed != times:

@@ -104,7 +104,7 @@ def _cut_back(where: Path) -> None:
     found = []
     with os.scandir(where) as entries:
         for entry in entries:
-            with suppress(FileNotFoundError):  # another process has renamed or removed it meanwhile
+            with suppress(FileNotFoundError):  # another process has renamed or removed the file
                 status = entry.stat()
                 found.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in found)
@@ -113,6 +113,6 @@ def _cut_back(where: Path) -> None:
     for _, size, path in sorted(found):
         if total <= LIMIT_BYTES // 2:
             return
-        with suppress(OSError):  # another process has removed it
+        with suppress(OSError):  # another process has removed the file
             Path(path).unlink()
         total -= size

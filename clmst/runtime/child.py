@@ -156,7 +156,7 @@ class ChildProcess:
         if self._owner != os.getpid() or not self.is_running:
             return
         with suppress(OSError):
-            if sys.platform == "win32":  # process groups do not exist there
+            if sys.platform == "win32":  # Windows does not have process groups
                 self._process.kill()
             else:
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -210,7 +210,7 @@ class Child:
                     return None
                 if facts["state"] == "ended" and not facts["begun"]:
                     if not is_new:
-                        continue  # it had been idle, and ended before it read the request
+                        continue  # the child had been idle, and ended before it read the request
                     self._can_start = False  # other children would fail to start, too
                     return None
                 outcome = _outcome(facts)

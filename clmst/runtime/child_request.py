@@ -26,7 +26,7 @@ class DeviceSpec:
     without: tuple[str, ...]
     capabilities: Capabilities
     policy: Policy
-    optimised: bool  # whether its compiler may optimise programs
+    optimised: bool  # whether the device's compiler may optimise programs
 
     @classmethod
     def of(cls, device: Device) -> DeviceSpec:

@@ -61,7 +61,7 @@ class Device(forking.OfOneProcess):
         self.without = without = check_texts("without", without)
         self.capabilities: Capabilities = detect(cl_device).without(without)
         self._tuning = tuning
-        self.is_optimised = _optimised  # whether the compiler may optimise its programs
+        self.is_optimised = _optimised  # whether the compiler may optimise programs for the device
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
@@ -365,7 +365,7 @@ class Device(forking.OfOneProcess):
         asked = (source_name, prelude, *defines.items())  # cheaper to create than a specialisation
         try:
             return self._programs[asked]
-        except Exception:  # it has not been built yet, or the request is not hashable
+        except Exception:  # the program has not been built yet, or the request is not hashable
             defines = check_request(source_name, prelude, defines)
             asked = (source_name, prelude, *defines.items())
         key = specialise(source_name, self.capabilities, self.policy, prelude, **defines)

@@ -45,7 +45,7 @@ print({_DONE!r}, flush=True)
 """
 
 lock = threading.RLock()  # held while a thread lists devices, or tries them to resolve a name
-_has_listed = False  # whether this process has; its loader enumerates drivers only once
+_has_listed = False  # whether devices were listed; the loader enumerates drivers only once
 _left_out: dict[str, str] = {}
 
 

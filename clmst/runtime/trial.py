@@ -96,7 +96,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 def _use(device: Device, capabilities: Capabilities) -> None:
     """Change the capabilities of a device. Drop the programs and self-tests for the former ones."""
     device.capabilities = capabilities
-    type(device).policy.forget(device)  # it depends on the capabilities
+    type(device).policy.forget(device)  # the policy depends on the capabilities
     device._programs.clear()
     device.trust.renew()
 

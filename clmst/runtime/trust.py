@@ -164,7 +164,7 @@ class Trust:
             return _UNSUITED
         with self._device.lock:  # other threads that need the verdict wait here
             if self._record.is_testing:
-                return None  # a test of one family may use others
+                return None  # a test of one family may use further families
             if key not in reasons:
                 verdict = self.store.find(family.name, str(case))
                 if verdict is None:
@@ -257,7 +257,7 @@ class Trust:
         try:
             reason = family.failure(self._device, case)
         except OutOfDeviceMemoryError:
-            raise  # it says nothing about the kernels
+            raise  # the error says nothing about the kernels
         except Exception as error:
             key = (family.name, case)
             was_lost = isinstance(error, DeviceLostError) or failures.is_lost(self._device, error)

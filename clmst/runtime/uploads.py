@@ -92,7 +92,7 @@ def _end_of(queue: Queue) -> Event:
     import pyopencl as cl
 
     event = cl.enqueue_marker(queue)
-    queue.flush()  # otherwise the other queue could wait for ever
+    queue.flush()  # otherwise the second queue could wait for ever
     return event
 
 

@@ -107,7 +107,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
                 settings, reason = replace(settings, limit=settings.limit // 2), str(error)
                 warning = f"the stream begins again with a limit of {settings.limit} bytes"
             warning += f", since {reason}"
-            del run  # frees its buffers on the device
+            del run  # frees the buffers of the run on the device
             settings.device.release_memory()
 
 
@@ -141,7 +141,7 @@ class _StreamRun:
             assert self._saved.forest is not None, "a checkpoint has a forest"
             by_passes = self._saved.forest.weights.dtype
         elif by_passes is not None:
-            self._saved = None  # it has the forest of the first edges, which passes cannot use
+            self._saved = None  # passes cannot use the forest of the first edges
         self._sink = self._new_sink(by_passes)
         self._resumed_at = 0
         if self._saved is not None:

@@ -117,7 +117,7 @@ def forest_or_graph(
         solve = None
     with device.lock, Guard(device):
         found = _checked(graph, device, solve, by_entry=by_entry, arrange=arrange)
-        del graph  # it may be a copy of the matrix, which the arrangement does not need
+        del graph  # perhaps a copy of the matrix, which the arrangement does not need
         return put_slots(found) if isinstance(found, Arrangement) else found
 
 

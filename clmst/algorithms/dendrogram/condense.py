@@ -58,7 +58,7 @@ class CondensedTree:
     point_lambda: Floats  # shape (n,): lambda at which the point leaves this cluster
     parent: Nodes  # shape (k,): the parent of each cluster; -1 for cluster 0
     birth: Floats  # shape (k,): lambda at which the cluster begins; 0 for cluster 0
-    death: Floats  # shape (k,): lambda at which its last point leaves, or it splits
+    death: Floats  # shape (k,): lambda at which the last point leaves, or the cluster splits
     size: Nodes  # shape (k,): number of points at the beginning of the cluster
     least_point: Nodes  # shape (k,): the least point that is not in a child cluster
     # Shape (n,): how many equal points each point stands for; None if each stands for itself alone.

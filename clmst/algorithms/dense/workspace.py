@@ -264,7 +264,7 @@ def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: boo
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
     if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:
-        return greatest  # this is the key of a NaN, or above all keys of short integers
+        return greatest  # `greatest` is the key of a NaN, or above all keys of short integers
     low, high = sorted(order_keys(ends(), descending=maximum).tolist())
     if high < greatest:
         return greatest

@@ -251,7 +251,7 @@ class EdgeReducer(EdgeKernels):
             self._rises = bool((ids[1:] > ids[:-1]).all())
             self._next_id = int(ids.max()) + 1
         if has_forest:
-            self.reduce()  # this computes the limits that filter chunks
+            self.reduce()  # the reduction computes the limits that filter chunks
             self.reductions = 0
 
     def forest(self) -> EdgePart:

@@ -104,7 +104,7 @@ class CpuRun(FilterBoruvkaRun):
         # edges. Most of these slots belong to heavy edges, which are never listed.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self.vertices = self.n  # number of supervertices at the beginning of the phase
-        self.depths: list[tuple[int, int]] = []  # for each depth: its first link, its links
+        self.depths: list[tuple[int, int]] = []  # of each depth: first link, number of links
         self._allocate()
 
     def _stride(self) -> int:
@@ -374,7 +374,7 @@ def _windows(
     offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
     slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
     encoded = graph.encoded
-    if callable(encoded.source):  # only the device has the weights, so it looks up the sampled ones
+    if callable(encoded.source):  # only the device has the weights, so it looks up the sample
         encoded = words_on_device(graph.weights, encoded.encoding, graph.n_slots, launch)
     drawn = encoded.keys(slots, descending=maximum)
     keys, places = least_of_draws(drawn, ends.draw_bits)

@@ -39,7 +39,7 @@ _FAULT_WORDS = 2
 class DeviceWeights:
     """Weights that kernels can use, in the order of edge ids or of slots (CSR entries)."""
 
-    memory: Memory  # it may be a host array that the device uses in place
+    memory: Memory  # may be a host array that the device uses in place
     encoding: Encoding
     is_checked: bool  # whether it is known that no weight is NaN
     stage: Buffer | None = None  # `memory`, if :meth:`ReweightedGraph.bring` took it from its pool

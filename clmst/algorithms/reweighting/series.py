@@ -46,7 +46,7 @@ class SeriesContraction:
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
-        self._pays: bool | None = None  # None until it is known
+        self._pays: bool | None = None  # None until that is known
         self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:

@@ -55,7 +55,7 @@ class WarmStart:
         self._slack = 0
         self._memory: DeviceArray | None = None
         self._violations: DeviceArray
-        self._served = 0  # number of solves that have used this classification
+        self._served = 0  # number of solves that have used the present classification
         self._margin = _MARGIN
         self._pause = 0  # number of coming rounds in which weights are not compared
         self._next_pause = 1

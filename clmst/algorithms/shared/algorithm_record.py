@@ -73,10 +73,10 @@ class AlgorithmRecord:
     """
 
     name: str  # the value of ``algorithm`` with which callers choose it
-    folder: str = field(init=False)  # the name of its package
-    options: type[Any]  # the class of its options; without arguments it makes the defaults
+    folder: str = field(init=False)  # the name of the algorithm's package
+    options: type[Any]  # the class of the options; without arguments it makes the defaults
     purpose: str  # what the algorithm is, in one line
-    good_for: str  # when to use it, in one line
+    good_for: str  # when to use the algorithm, in one line
     # The position at which "auto" tries the algorithm; the least position is tried first. The rank
     # may be a function of a device's policy and of the graph, which is None for a large graph. If
     # the rank is None, "auto" never uses the algorithm. The figures are in docs/algorithms.md.

@@ -38,7 +38,7 @@ class Solution:
     graph: DeviceGraph
     in_forest: DeviceArray
     stats: Mapping[str, Any] = field(default_factory=dict)
-    report: SolveReport | None = None  # None if the host knows that it succeeded
+    report: SolveReport | None = None  # None if the host knows that the solve succeeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
