@@ -194,8 +194,8 @@ def _solve(matrix: Any) -> Parts:
 def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
     """Upload a matrix so that ties go to the first entry, if the device takes the matrix.
 
-    If the matrix is canonical, its check may already compute the forest. Then return the forest
-    instead. Return None if the host has to prepare the matrix.
+    If the matrix is canonical, the check on the device may already compute the forest. The forest
+    is then returned in place of the graph. Returns None if the host has to prepare the matrix.
     """
     if device.capabilities.host_arrays == "copied":
         return forest_or_graph(matrix, device, solve_unread, by_entry=True)

@@ -51,7 +51,7 @@ _FLOATS = ("float64", "float32")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warmed:
-    """What :func:`clmst.warm` has done."""
+    """The result of :func:`clmst.warm`: what was built, and how long that took."""
 
     device: Device  # the device whose programs were built
     n_built: int  # number of programs that were compiled
@@ -224,7 +224,7 @@ def calls_of(device: Device) -> Iterator[tuple[What, Call]]:
 
 
 def _graphs() -> Iterator[tuple[Any, ...]]:
-    """Yield solves of matrices and of lists, and rounds: a function and its arguments."""
+    """Yield solves of matrices and of lists, and rounds, each as a function and its arguments."""
     large = LIMITS.small_matrix // _DEGREE + 1
     sizes = ((_SMALL, _DEGREE), (large, _DEGREE), (large, _SPARSE_DEGREE))
     for size, weights in product(sizes, _WEIGHTS):
@@ -242,7 +242,7 @@ def _graphs() -> Iterator[tuple[Any, ...]]:
 
 
 def _trees_of_points(device: Device) -> Iterator[tuple[Any, ...]]:
-    """Yield clusters of points and of distances: a function and its arguments."""
+    """Yield clusterings of points and of distances, each as a function and its arguments."""
     for n, d in product((_SMALL // 2, _SMALL, 5 * _SMALL), (2, 3, 8, 64)):
         yield _cluster, n, d
     larger = [(50 * _SMALL, 2), (50 * _SMALL, 3)]

@@ -118,7 +118,7 @@ class _Matrix:
 
 
 def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
-    """Yield copies of a symmetric matrix with one fault each, and the names of the faults."""
+    """Yield copies of a symmetric matrix with one fault each, as (name of the fault, copy)."""
     for slot in (0, graph.n_slots - 1):
         weights = graph.weights.copy()
         weights[slot] = weights.max() if weights[slot] != weights.max() else weights.min()

@@ -67,7 +67,7 @@ class Reference:
     def difference(self, slots: Array) -> str:
         """Compare slots of edges with the right forest.
 
-        Returns "" if they agree, else describes the first difference.
+        Returns "" if both agree, else a text that describes the first difference.
         """
         return first_difference(slots.astype(np.int64), self.slots, "slot ")
 

@@ -170,9 +170,10 @@ def take_turns(
 ) -> list[Measurement]:
     """Verify all contestants, then time the right ones in turns, and return the measurements.
 
-    Peers time themselves, and run between the turns. `keep` gets the measurements of a peer at
-    once, so that its minutes are not lost if a driver crashes this process. A contestant or peer
-    that is wrong or fails gets no times, and does not stop the others.
+    `reference` is the right forest, `make` creates a measurement, and each contestant is timed
+    `repetitions` times. Peers time themselves, and run between the turns. `keep` gets the
+    measurements of a peer at once, so that its minutes are not lost if a driver crashes this
+    process. A contestant or peer that is wrong or fails gets no times, and does not stop the rest.
     """
     harness = Harness(
         repetitions=repetitions, warm_ups=WARM_UPS, rehearsals=REHEARSALS, verification="ends",

@@ -190,5 +190,8 @@ def _name_groups(axes: Any, names: Sequence[str]) -> None:
 
 
 def _size(groups: int, bars: int) -> tuple[float, float]:
-    """Return a size of the figure in inches that suits the number of groups of bars."""
+    """Return the size of a figure, (width, height) in inches, for the number of groups of bars.
+
+    `bars` is the number of bars in a group.
+    """
     return (min(max(5.0, 1.2 + groups * max(0.5, 0.14 * bars)), 18.0), _HEIGHT)

@@ -92,7 +92,10 @@ class Grid:
         return replace(self, columns=columns)
 
     def by_device(self) -> Iterator[tuple[str, Grid]]:
-        """Yield each contestant of clmst that ran on several machines, and a grid of them."""
+        """Yield each contestant of clmst that ran on several machines, and its own grid.
+
+        That grid has a column for each of these machines.
+        """
         for contestant in dict.fromkeys(one.contestant for one in self.columns if one.ours):
             own = self.ordered([contestant])
             if len(own.columns) > 1:

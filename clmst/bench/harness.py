@@ -32,7 +32,7 @@ CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": proces
 
 
 class WrongResultError(ClmstError):
-    """A contestant gave a wrong result, by a bug in clmst, in the driver, or in a peer."""
+    """A contestant gave a wrong result, because of a bug in clmst, in the driver, or in a peer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,10 @@ class Harness:
         return every
 
     def admit(self, contestant: Contestant[T]) -> Times[T]:
-        """Verify a contestant and warm it up, without timing it. Returns its empty times."""
+        """Verify a contestant and warm it up, without timing it.
+
+        Returns the contestant with an empty list of times.
+        """
         times = Times(contestant=contestant)
         self._guarded(times, lambda: self._verify(times, _untimed(contestant)))
         self.warm_up([times], self.warm_ups)

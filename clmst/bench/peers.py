@@ -211,7 +211,10 @@ def named_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def seconds_in(milliseconds: str) -> float:
-    """Convert milliseconds, given as text, to seconds. Returns NaN unless it is a finite number."""
+    """Convert milliseconds, given as text, to seconds.
+
+    Returns NaN unless the text is a finite number.
+    """
     try:
         value = float(milliseconds) * 1e-3
     except ValueError:

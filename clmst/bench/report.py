@@ -26,7 +26,10 @@ PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 
 def all_tables(results: Results) -> list[Table]:
-    """Return all tables that have rows. A note is kept only below the first table that has it."""
+    """Return all tables that have rows, made from the results.
+
+    A note is kept only below the first table that has it.
+    """
     views: tuple[tuple[str, Sequence[str], Callable[[Grid], Table]], ...] = (
         ("times", SCOPES, tables.times),
         ("times", ("solve",), tables.throughput),

@@ -225,7 +225,10 @@ class Results:
         ]
 
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
-        """Return whether one benchmark timed all these keys, each at least `repetitions` times."""
+        """Return whether one benchmark timed all these keys, each at least `repetitions` times.
+
+        A key is the identity of a measurement.
+        """
         found = [self.measurements.get(key) for key in keys]
         benchmarks = {one.benchmark for one in found if one is not None}
         return len(benchmarks) <= 1 and all(
@@ -238,7 +241,7 @@ class Results:
         return [one for one in self.measurements.values() if not one.is_ok]
 
     def name_of(self, machine: str) -> str:
-        """Return the shortest name that distinguishes a machine from all others here."""
+        """Return the shortest name that tells a machine from all further machines here."""
         facts = self.machines
         for words in (("device",), ("device", "platform"), ("device", "platform", "driver")):
             names = {one: ", ".join(facts[one][word] for word in words) for one in facts}

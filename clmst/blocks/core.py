@@ -94,8 +94,8 @@ class CoreSolver:
 class _BlockCore:
     """The bounds of the core distances of a block's points.
 
-    `others` are the blocks that may have points within these bounds, the nearest first. `core` are
-    the bounds of all points; those of this block are lowered.
+    `others` are the blocks that may have points within these bounds, the nearest first. `core` has
+    the bounds of all points. Only the bounds of this block's points are lowered.
     """
 
     solver: CoreSolver
@@ -156,7 +156,7 @@ class _BlockCore:
         return np.flatnonzero(is_own), near
 
     def _around(self, own: Numbers) -> Numbers:
-        """Return the numbers of the block's points within the bounds of `own`, those included."""
+        """Return the numbers of the block's points within the bounds of `own`, including `own`."""
         bounds = self.core[self.block.numbers[own]]
         found = near_to_points(self.solver.points, self.block.cloud, own, bounds, self.block.cloud)
         return self.block.numbers[found]

@@ -38,9 +38,9 @@ def forest_by_blocks(
     """Compute the minimum spanning tree of points block by block.
 
     `block_points`, `device` and `devices` are arguments of :func:`clmst.minimum_spanning_forest`.
-    `solve` computes the tree of a block on a device. `unsuitable` has those other arguments of the
-    call that differ from their defaults and contradict a solve by blocks. InvalidArgumentError is
-    raised for the first of them, and if `graph` is not Points of the host.
+    `solve` computes the tree of a block on a device. `unsuitable` has further arguments of the call
+    that differ from their defaults and contradict a solve by blocks. InvalidArgumentError is raised
+    for the first of them, and if `graph` is not Points of the host.
     """
     check_one_of(device, devices)
     options = BlockOptions.of(block_points)

@@ -25,7 +25,7 @@ _FEWEST_IN_A_BOX = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxArray:
-    """BoxArray in the coordinates from which distances are computed.
+    """Boxes in the coordinates from which distances are computed.
 
     `low` and `high` have shape (dimensions, n): the least and the greatest coordinates in each of
     the n boxes.

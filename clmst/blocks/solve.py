@@ -100,7 +100,7 @@ def core_distances_by_blocks(
     """Compute the core distances of points block by block.
 
     `core_of` computes the core distances of some points, given `min_samples`. The result has shape
-    (n,) and is the same, to the last bit, as that of all points at once. Raises
+    (n,). It equals, to the last bit, the core distances of all points computed at once. Raises
     InvalidArgumentError if the size of blocks in `options` is less than twice `min_samples`.
     """
     if points.n_vertices <= options.n_points:

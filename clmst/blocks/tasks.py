@@ -23,7 +23,7 @@ TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundEdges:
-    """FoundEdges between points: `ends` of shape (k, 2), the lesser first, and `weights`."""
+    """Edges between points: `ends` of shape (k, 2), the lesser end first, and their `weights`."""
 
     ends: Numbers
     weights: npt.NDArray[Any]
@@ -33,8 +33,9 @@ class FoundEdges:
 class Task:
     """The computation of the tree of some points.
 
-    `numbers` are the numbers of the points, in rising order. If `is_of_one` is given, it tells for
-    each point on which of two sides it is, and only the edges between both sides are wanted.
+    `numbers` are the numbers of the points, in rising order. If `is_of_one` is not None, it says
+    for each point on which of two sides the point is, and only the edges between both sides are
+    wanted.
     """
 
     name: str

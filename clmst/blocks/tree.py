@@ -30,7 +30,7 @@ _PROBED_LEAVES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A piece of a block.
+    """A piece of a block, for which the edges to another block are looked for.
 
     `numbers` are the numbers of its points among all points, and `climbs` their climbs, both in the
     order of `cloud`. `nearest` is the least core distance of a point, or 0 without core distances.
@@ -85,8 +85,8 @@ class Bounds:
 def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEdges]:
     """Yield edges between points, among which are all edges of the spanning tree of the points.
 
-    No edge is yielded twice. The solver gets at most two blocks at once, in the order of the
-    numbers of their points, so that equal weights are ordered as among all points.
+    No edge is yielded twice. `solver` gets at most two blocks at once, in the order of the numbers
+    of their points, so that equal weights are ordered as among all points.
     """
     pieces: list[Piece] = []
     bounds = Bounds()

@@ -314,7 +314,7 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
 
 
 class _Clustering(NamedTuple):
-    """What a picture shows. `model` is None after single linkage."""
+    """What a picture shows. `model` is the fitted HDBSCAN, or None after single linkage."""
 
     points: Any
     labels: Array

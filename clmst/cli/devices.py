@@ -201,7 +201,7 @@ def _status(listing: Listing) -> Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """How a family of kernels did in the self-tests of a device."""
+    """The result of a family of kernels in the self-tests of a device."""
 
     family: str
     state: Literal["passed", "refused", "not used", "not tried"]

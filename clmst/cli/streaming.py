@@ -24,7 +24,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedFile:
-    """The sizes of a graph that was streamed and never in memory as a whole."""
+    """The sizes of a graph that was read in parts, and never in memory as a whole."""
 
     n_vertices: int
     n_edges: int

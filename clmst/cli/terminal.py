@@ -188,9 +188,10 @@ def reading(
 ) -> Iterator[BinaryIO]:  # fmt: skip
     """Open a file or stdin for the body, as a stage that shows how much of it has been read.
 
-    Before opening, raises a usage error if clmst cannot read a graph from this format (or points,
-    if `points` are wanted), or if `columns` are given but the format does not take names of
-    columns.
+    The ``with`` gets the open file. `stage` is the name of the stage among `stages`. `format_name`
+    is None if the format follows from the name of `path`. Before opening, raises a usage error if
+    clmst cannot read a graph from this format (or points, if `points` are wanted), or if `columns`
+    are given but the format does not take names of columns.
     """
     from clmst.io import files, registry
 

@@ -156,7 +156,8 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
 def _are_in_order(rows: Array, columns: Array) -> bool:
     """Return whether pairs are sorted by (row, column).
 
-    The first few pairs are compared first, because most unsorted input is out of order there.
+    A few pairs at the beginning are compared first, because most unsorted input is out of order
+    already there.
     """
     for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
         r, c = rows[part], columns[part]

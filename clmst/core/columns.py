@@ -43,9 +43,9 @@ class Columns:
 
 
 def check_columns(columns: object) -> tuple[Hashable, ...] | None:
-    """Return the column names that a caller gives as a tuple, or None if none are given.
+    """Return the column names that a caller gives as a tuple, or None if `columns` is None.
 
-    Raise InvalidArgumentError unless they are two or three names.
+    Raise InvalidArgumentError unless there are two or three names.
     """
     if columns is None:
         return None

@@ -148,7 +148,7 @@ class _OutsideOfTree:
         self.ends = np.zeros(n, np.int64)  # the end, in the tree, of each vertex's edge
 
     def lightest(self) -> int:
-        """Return the position of the vertex whose edge is the first in the order of edges."""
+        """Return the position of the outside vertex whose edge is first in the order of edges."""
         keys = self.keys[: self.count]
         at = np.flatnonzero(keys == keys.min())
         if at.size == 1:

@@ -126,7 +126,7 @@ _under_way: list[weakref.ref[LongWork]] = []  # work of all threads, in the orde
 
 
 def _alive() -> list[LongWork]:
-    """Return the running work, oldest first."""
+    """Return the work that is under way in any thread, oldest first."""
     return [work for one in list(_under_way) if (work := one()) is not None]
 
 
@@ -178,7 +178,7 @@ class _Watcher:
             self.is_at_work = True
 
     def _watch(self) -> None:
-        """Look at the list of work until there has been none for a while."""
+        """Look at the list of work again and again, until there has been no work for a while."""
         idle = 0
         while idle < _IDLE_LOOKS or self._goes_on():
             time.sleep(min(_LOOK_SECONDS, PATIENCE))

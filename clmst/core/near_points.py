@@ -74,9 +74,9 @@ class NearestPoints:
         self.search = _search_of(points.compared_as, self.rows)
 
     def of(self, some: Numbers, k: int, *, within: float = np.inf) -> PointLists:
-        """Find the k nearest points of each of some points, without the point itself.
+        """Find the k nearest points of each of the points `some`, without the point itself.
 
-        Points that are farther than `within` may be missing.
+        `some` are indices of points. Points that are farther than `within` may be missing.
         """
         n = len(self.rows)
         k = min(k, n)

@@ -120,7 +120,7 @@ def ends_of(name: str, ends: Any) -> Ends:
 
 
 def _by_sorting(integers: Array) -> tuple[Array, Array]:
-    """Return each integer's index among the distinct integers, and these, by sorting."""
+    """Return each integer's index among the distinct integers, and these integers, by sorting."""
     distinct, codes = np.unique(integers, return_inverse=True)
     return codes, distinct
 

@@ -234,7 +234,7 @@ class EncodedWeights:
 
     @property
     def bits(self) -> Array:
-        """The words of all slots. If they are on a device, they are read, which blocks."""
+        """The words of all slots. If the words are on a device, they are read, which blocks."""
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
@@ -286,7 +286,7 @@ def encode(weights: Array) -> EncodedWeights:
 def _encodings(weights: Array) -> Iterator[Encoding]:
     """Yield encodings that may be exact for the weights, narrow ones first.
 
-    The last one always is.
+    The last encoding is always exact.
     """
     dtype, narrow = weights.dtype, np.dtype(np.uint32)
     if dtype.itemsize == 8 and dtype.kind == "f":

@@ -108,7 +108,10 @@ def draw_condensed_tree(
 
 
 def _checked(tree: Any) -> Array:
-    """Return the rows of a condensed tree. Raises InvalidArgumentError if it is not one."""
+    """Return the rows of a condensed tree.
+
+    Raises InvalidArgumentError if `tree` is not a condensed tree.
+    """
     rows = as_array("tree", tree)
     if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:
         raise InvalidArgumentError(

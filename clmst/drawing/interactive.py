@@ -223,7 +223,7 @@ def _hints(shape: DrawnTree, nodes: Array, data: Array, template: str) -> dict[s
 
 
 def _checked(path: Any) -> Path | None:
-    """Return the path of a page, or None. Raises if its suffix is not .html."""
+    """Return the path of a page, or None for None. Raises if the path's suffix is not .html."""
     return None if path is None else checked_path(path, (SUFFIX,))
 
 

@@ -119,7 +119,7 @@ def projected(points: Any) -> Points:
 
 
 def projection_of(points: Any) -> str:
-    """Describe for a caption how points came to the plane. Returns "" if they are drawn as given.
+    """Describe for a caption how points came to the plane, or return "" if they are drawn as given.
 
     `points` have been accepted by :func:`projected`.
     """
@@ -226,7 +226,8 @@ def _upright(points: Points) -> Points:
 def _far_apart(distances_from: Callable[[int], Array], n: int) -> Array:
     """Return the distances from pivots to all vertices, shape (k, n).
 
-    Each pivot is as far as possible from all previous ones.
+    Each pivot is as far as possible from all previous pivots. ``distances_from(v)`` returns the
+    distances from vertex v, and `n` is the number of vertices.
     """
     rows = [distances_from(0)]
     nearest = rows[0]

@@ -33,9 +33,9 @@ def rgb(colour: str) -> Array:
 
 
 def ramp(colour: str) -> tuple[Array, ...]:
-    """Return four shades of a colour, light for twigs to dark for trunks.
+    """Return four shades of a colour, from light for twigs to dark for trunks.
 
-    The second is the colour.
+    The second shade is the colour itself.
     """
     own, light, dark = rgb(colour), rgb("#ffffff"), rgb("#050a12")
     return (own + light) / 2, own, (0.9 * own + 1.1 * dark) / 2, (own + 4 * dark) / 5

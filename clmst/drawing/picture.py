@@ -277,7 +277,7 @@ def _other_forest() -> InvalidArgumentError:
 
 
 def even_choice(edges: Array, most: int) -> Array:
-    """Return all edges if there are at most `most`, else `most` evenly chosen ones."""
+    """Return all edges if there are at most `most`, else `most` edges evenly spaced in the list."""
     if len(edges) <= most:
         return edges
     return edges[np.arange(most) * len(edges) // max(most, 1)]

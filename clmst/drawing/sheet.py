@@ -69,7 +69,11 @@ class Target:
 
 
 def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return the path of a picture. Raises unless its suffix is known and its folder exists."""
+    """Return the path of a picture.
+
+    Raises InvalidArgumentError unless the suffix of the path is one of `suffixes` and the folder
+    exists.
+    """
     file = checked_suffix(path, suffixes)
     replaceable(file)
     return file

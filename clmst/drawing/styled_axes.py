@@ -115,7 +115,7 @@ class StyledAxes:
         return _scale(self.axes)
 
     def draw_others(self, segments: Array, *, fade: bool = False) -> None:
-        """Draw the edges outside the forest, fainter if together they would cover more of the page.
+        """Draw the edges outside the forest, fainter if all of them would cover more of the page.
 
         `segments` has shape (m, 2, 2). With `fade`, edges that are longer than the average distance
         between points are fainter still.
@@ -356,8 +356,8 @@ class StyledAxes:
     def draw_key(self, most: int) -> None:
         """Draw a key to widths and shades at the top right corner.
 
-        `most` is the maximum number of vertices beyond an edge. Without it exceeding 1, all edges
-        look alike and no key is drawn.
+        `most` is the maximum number of vertices beyond an edge. If it is 1 or less, all edges look
+        alike and no key is drawn.
         """
         if most < 2:
             return
@@ -466,9 +466,9 @@ class StyledAxes:
             self.axes.set_position((left, bottom, width, height * stretch))
 
     def _ink(self, name: str) -> dict[str, str]:
-        """Return the keyword argument `name` that sets the colour of letters.
+        """Return the keyword argument `name` that sets the colour of letters, as a dict.
 
-        On the caller's axes it is empty, so that Matplotlib's own setting applies.
+        On the caller's axes the dict is empty, so that Matplotlib's own setting applies.
         """
         return {name: INK} if self.is_new else {}
 

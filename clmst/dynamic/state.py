@@ -26,8 +26,8 @@ _NO_ROWS = np.zeros(0, np.int64)
 class EdgeStore:
     """The edges in columns, which are longer than the number of rows in use.
 
-    An edge takes 17 bytes and its weight. Columns grow to twice their length, so that an insert
-    takes constant time per edge on average.
+    An edge takes 17 bytes and the bytes of its weight. Columns grow to twice their length, so that
+    an insert takes constant time per edge on average.
     """
 
     u: npt.NDArray[np.uint32]  # the lesser end
@@ -98,7 +98,7 @@ class State:
     def rows_of(self, ids: Array) -> tuple[npt.NDArray[np.int64], int | None]:
         """Return the row of each id, and the position of the first id that is not present, or None.
 
-        If there is such an id, the rows are not meaningful.
+        If an id is not present, the rows are not meaningful.
         """
         known = self.columns.ids[: self.n_rows]
         rows = np.searchsorted(known, ids)

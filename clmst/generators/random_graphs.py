@@ -355,8 +355,8 @@ def clustered(
 def _some_pairs(stream: Stream, first: int, size: int, chance: float) -> tuple[Array, Array]:
     """Choose each pair low < high of 0 .. size - 1 with probability `chance`.
 
-    Pairs are in order of rows. The stream's number `first` decides the first pair, and each
-    following number the next pair. Returns arrays (low, high).
+    Pairs are in order of rows. The number of `stream` at the position `first` decides the first
+    pair, and each following number the next pair. Returns arrays (low, high).
     """
     lows, highs = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for low in range(size - 1):

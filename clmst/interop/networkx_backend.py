@@ -127,7 +127,7 @@ def _argument(
 def _device(device: Any) -> Any:
     """Return the device of the call, or the device in NetworkX's settings if the call has none.
 
-    Returns None if neither names a device.
+    Returns None if neither the call nor the settings name a device.
     """
     if device is not None or not hasattr(nx, "config"):  # NetworkX 3.2 does not have settings
         return device

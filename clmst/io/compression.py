@@ -34,8 +34,8 @@ class Codec:
     """A method of compression: the suffix of its files, and functions that wrap a stream.
 
     The object that `reader` returns has ``read(n)``, which gives up to n decompressed bytes, and
-    none at the end. The object that `writer` returns compresses what is written to it, and has
-    written all bytes once it is closed.
+    b"" at the end. The object that `writer` returns compresses what is written to it. All bytes are
+    in the stream once that object is closed.
     """
 
     suffix: str

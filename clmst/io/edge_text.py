@@ -285,7 +285,7 @@ class EdgeText:
     def arrays(self) -> tuple[Array, Array, Array | None]:
         """Return the endpoints u and v and the weights in file order, and leave this object empty.
 
-        Weights are int64, uint64 or float64, or None if the file is without weights.
+        Weights are int64, uint64 or float64. The weights are None if the file is without weights.
         """
         weights = self._w.take() if self.n_fields == 3 and self.n_rows else None
         return self._u.take(), self._v.take(), weights

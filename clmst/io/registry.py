@@ -68,7 +68,8 @@ class Format:
     def keeps(self, labels: Sequence[Any] | None) -> bool:
         """Return whether a file of this format keeps these vertex labels.
 
-        True also if `labels` is None, or if the format does not name vertices at all, as JSON.
+        The result is also True if `labels` is None, or if the format does not name vertices at all,
+        as JSON.
         """
         if labels is None or self.reader is None:
             return True

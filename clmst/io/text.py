@@ -112,12 +112,12 @@ def table(
 
 
 def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> Array:
-    """Return all numbers on some lines as one flat array. `at` has the line numbers.
+    """Return all numbers on some lines as one flat array.
 
-    The dtype is int64 if all numbers are integers, or uint64 if one of them needs it, else float64,
-    correctly rounded. A non-empty `no_integer` means that all must be integers, and it is the end
-    of the message about a word that is not. Raises :class:`FileFormatError` if a word is not a
-    number.
+    `at` has the line numbers. The dtype is int64 if all numbers are integers, uint64 if all are
+    integers and one is too large for int64, and otherwise float64, correctly rounded. A non-empty
+    `no_integer` means that all must be integers, and it is the end of the message about a word that
+    is not. Raises :class:`FileFormatError` if a word is not a number.
     """
     text = b" ".join(lines).replace(b"\r", b" ")
     if text.isspace() or not text:
@@ -150,9 +150,10 @@ def _integers(text: bytes) -> Array | None:
 
 
 def exact(words: Sequence[Word], no_integer: str = "") -> Array:
-    """Convert words one at a time, exactly. Slow, but an error names the word that is wrong.
+    """Convert words to an array one at a time, exactly.
 
-    The dtype of the result and `no_integer` are as in :func:`numbers`.
+    This is slow, but an error names the word that is wrong. The dtype of the result and
+    `no_integer` are as in :func:`numbers`.
     """
     integers = [int(text) if _is_integer(text) else None for _, text in words]
     is_signed = any(text.startswith("-") and text.strip("-0") for _, text in words)

@@ -45,7 +45,7 @@ class ChosenClusters:
 
     @cached_property
     def ancestors(self) -> list[Nodes]:
-        """The ancestors of each cluster, 1, 2, 4, ... levels up, as one array per number.
+        """The ancestors of each cluster, 1, 2, 4, ... levels up, as one array per level.
 
         An ancestor beyond the root is the root, cluster 0. Takes O(k log depth) for k clusters.
         """
@@ -73,7 +73,10 @@ class ChosenClusters:
 
     @cached_property
     def label(self) -> Nodes:
-        """The label of each cluster: of the chosen cluster that it is or is inside, or NOISE."""
+        """The label of each cluster, which is the label of the chosen cluster around it, or NOISE.
+
+        A chosen cluster is around itself.
+        """
         label = np.full(self.tree.n_clusters, NOISE)
         label[self.chosen] = np.arange(self.chosen.size)
         return label[first_above(self.tree, label != NOISE)]

@@ -92,7 +92,7 @@ def usual_name(metric: Any) -> Any:
 
 
 def scipys_name(metric: Any) -> Any:
-    """Return SciPy's name of a metric. A function is returned as it is."""
+    """Return SciPy's name of a metric. If `metric` is a function, return the function."""
     return "cityblock" if usual_name(metric) == "manhattan" else usual_name(metric)
 
 

@@ -121,7 +121,10 @@ class Element:
 
     @property
     def type(self) -> str:
-        """The OpenCL C type of a scalar or vector. The type of a struct comes from ElementTypes."""
+        """The OpenCL C type of a scalar or vector.
+
+        For a struct, ElementTypes chooses the type's name.
+        """
         n_fields = len(self.fields)
         return self.fields[0].type + ("" if n_fields == 1 else str(n_fields))
 
@@ -292,7 +295,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
     """Return the OpenCL C form of the elements of a dtype.
 
     The dtype is (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64, or a structure of these.
-    Raise InvalidArgumentError if it is another dtype, has not the byte order of the host, has
+    Raise InvalidArgumentError if it is a further dtype, is not in the byte order of the host, has
     fields that overlap, or has an unsupported size.
     """
     within: Any = dtype.fields or {}

@@ -66,7 +66,7 @@ def gated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_checks(result: Any, checks: tuple[DeferredCheck, ...]) -> Any:
-    """Add checks to the results of a primitive, except those that a result has already."""
+    """Add checks to the arrays that a primitive returned, unless an array has them already."""
     if isinstance(result, tuple):
         return tuple(_with_checks(one, checks) for one in result)
     more = tuple(check for check in checks if check not in result.checks)

@@ -71,7 +71,7 @@ class Map(Function):
 
     @property
     def result_dtype(self) -> np.dtype[Any]:
-        """The dtype of results."""
+        """The dtype of results, which is never None."""
         assert self.result is not None, "made in __post_init__"
         return self.result
 

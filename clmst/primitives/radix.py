@@ -89,7 +89,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An array whose elements are sorted, and its target: another array, or the array itself."""
+    """An array whose elements are sorted, and the target of the sort.
+
+    The target is another array, or the array itself.
+    """
 
     source: DeviceArray
     target: DeviceArray

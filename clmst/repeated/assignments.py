@@ -63,7 +63,7 @@ class DevicePlan:
 
     @property
     def device(self) -> Device:
-        """The device of the last pass, on which the forests of the rounds are."""
+        """The device of the last pass. The forests of the rounds are on this device."""
         return self.assignments[0].device
 
 

@@ -61,7 +61,7 @@ class RoundOptions:
     verify: bool = False
 
     def __post_init__(self) -> None:
-        """Raise InvalidArgumentError unless all options are bools."""
+        """Raise InvalidArgumentError unless each option is True or False."""
         check_bools(keep_on_device=self.keep_on_device, profile=self.profile, verify=self.verify)
 
 
@@ -136,7 +136,7 @@ class Rounds(ABC):
 
     @abstractmethod
     def release(self, staged: Any) -> None:
-        """Free the memory of staged weights that will not be used."""
+        """Free the memory of `staged` weights that will not be used."""
 
     @abstractmethod
     def solve_staged(

@@ -6,9 +6,10 @@ from clmst.route.limits import LIMITS
 
 
 def device_sorts(n_edges: int, *, alone: bool) -> bool:
-    """Return whether the device sorts the edges of a forest by weight. Otherwise the host does.
+    """Return whether the device sorts the edges of a forest by weight, and not the host.
 
-    `alone` is True if work-groups of the device have one work-item, as on CPUs.
+    `n_edges` is the number of edges. `alone` is True if work-groups of the device have one
+    work-item, as on CPUs.
     """
     return not alone and n_edges >= LIMITS.device_sort
 

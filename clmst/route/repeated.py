@@ -48,7 +48,10 @@ def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
 
 
 def checks_on_host(n_weights: int) -> bool:
-    """Return whether the host checks weights for NaN before the upload. Otherwise kernels do."""
+    """Return whether the host checks `n_weights` weights for NaN before the upload.
+
+    If not, kernels check the weights.
+    """
     return n_weights < LIMITS.weights_on_host
 
 

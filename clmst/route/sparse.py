@@ -192,7 +192,7 @@ def device_checks(n_slots: int) -> bool:
 
 
 def device_orders(n_edges: int) -> bool:
-    """Return whether the device sorts edges or entries canonically. Otherwise the host does."""
+    """Return whether the device sorts `n_edges` edges or entries canonically, and not the host."""
     return n_edges >= LIMITS.device_order
 
 

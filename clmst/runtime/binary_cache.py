@@ -38,7 +38,7 @@ def folder() -> Path:
 
 
 def is_writable() -> bool:
-    """Return whether this process may write binaries to the cache."""
+    """Return whether this process may write binaries, which are compiled programs, to the cache."""
     return may_write(folder())
 
 

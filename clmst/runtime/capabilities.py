@@ -62,7 +62,7 @@ class Capabilities:
         return min(most, self.shared_local_memory // (local_memory + _RESERVED_LOCAL_MEMORY))
 
     def without(self, names: tuple[str, ...]) -> Capabilities:
-        """Return a copy of these capabilities with those in `names` forced off."""
+        """Return a copy of these capabilities in which those named in `names` are forced off."""
         names = check_texts("without", names)
         unknown = [name for name in names if name not in OPTIONAL]
         if unknown:

@@ -329,7 +329,7 @@ class Device(forking.OfOneProcess):
         self.staging.free()
 
     def hold_at_most(self, n_bytes: int) -> None:
-        """Free the pool's unused buffers if the pool has more than `n_bytes` in all."""
+        """Free the pool's unused buffers if all buffers of the pool take more than `n_bytes`."""
         if self._pool.managed_bytes > n_bytes:
             self._pool.free_held()
             self._advised.clear()

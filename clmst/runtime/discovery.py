@@ -187,8 +187,8 @@ def is_named() -> bool:
 def default_device() -> Device | None:
     """Return the default device, or None if there is none and the host must compute.
 
-    A warning is given when that first happens in a process. If ``CLMST_DEVICE`` names a device that
-    cannot be used, the error of :func:`get_device` is raised instead.
+    A warning is given when None is first returned in a process. If ``CLMST_DEVICE`` names a device
+    that cannot be used, the error of :func:`get_device` is raised instead.
     """
     if _hosts and _forced_off() in _hosts:
         forking.check()
@@ -253,7 +253,10 @@ class DevicesInTurn:
         _warn_of_passing(self._passed[-1], self.found)
 
     def with_skipped(self, result: T) -> T:
-        """Add the devices that were skipped to ``stats["route"]`` if a result is a forest."""
+        """Add the skipped devices to ``stats["route"]`` if the result is a forest.
+
+        Returns the result itself, which is changed.
+        """
         if self._passed and isinstance(result, Forest):
             way = route.Way(**result.stats["route"], asks="")
             routed(result, route.after(self._passed, way))

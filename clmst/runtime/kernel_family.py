@@ -27,7 +27,11 @@ ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):
-    """The result of a self-test: why it failed, or None; whether to store that; and its seconds."""
+    """The result of a self-test.
+
+    It has the reason of a failure or None, whether the result may be stored, and the seconds that
+    the test took.
+    """
 
     reason: str | None
     lasts: bool  # False if another attempt may have another result, so that it must not be kept

@@ -169,7 +169,7 @@ def _folder() -> Path:
 
 
 def _known() -> dict[str, str]:
-    """Read the stored drivers that fail, without those whose files have changed since."""
+    """Read the stored list of drivers that fail, without drivers whose files have changed since."""
     try:
         kept = json.loads((_folder() / "listing.json").read_text(encoding="utf-8"))
         return {

@@ -140,7 +140,7 @@ class Specialisation:
     def most_registers(self) -> int:
         """Maximum number of registers per work-item.
 
-        0 if none is set or the compiler is not NVIDIA's.
+        The number is 0 if no limit is set or the compiler is not NVIDIA's.
         """
         return dict(self.defines).get("MAX_REGISTERS", 0) if self._is_nvidias else 0
 

@@ -87,7 +87,7 @@ class _TransferPiece:
 
 
 def _forget(event: Event) -> None:
-    """Do nothing with an event."""
+    """Do nothing with an event, in place of a function that keeps events."""
 
 
 class Staging:

@@ -53,7 +53,7 @@ _DEVICE = "device.txt"  # a file in each folder that describes the device
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result of a self-test."""
+    """The result of a self-test of one family in one case."""
 
     family: str  # the name of the kernel family
     case: str = ""  # the weights, layout or options tested; empty if the family has only one case

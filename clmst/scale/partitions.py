@@ -138,7 +138,7 @@ class PartitionForest:
 
     @property
     def forest(self) -> EdgePart:
-        """The forest of all edges. No edges may wait for a reduction."""
+        """The forest of all edges. There must be no edges that still wait for a reduction."""
         assert not self.state.waiting, "a merge reduces what waits"
         return self.state.forest or EdgePart.empty(self.dtype)
 

@@ -286,11 +286,11 @@ class EdgeBlock:
         self._uploads.wait_for_kernels(self.read)
 
     def put(self, rows: StreamPiece, after: Position) -> None:
-        """Add packed rows to the block. `after` is the position of the stream behind them.
+        """Add packed rows to the block, which must have space for them.
 
-        The block must have space for them. Large pieces are copied to the device at once, small
-        ones later together. If the arrays are in pinned memory, the device may still read them
-        after the call.
+        `after` is the position of the stream behind the rows. Large pieces are copied to the device
+        at once, small ones later together. If the arrays are in pinned memory, the device may still
+        read them after the call.
         """
         self.size += rows.size
         self.next_id += rows.size

@@ -162,7 +162,10 @@ class _FirstReading:
 
 
 def _are_paths(chunks: Any) -> bool:
-    """Return whether all chunks are paths. Arrays of files are not shared with other code."""
+    """Return whether all chunks are paths.
+
+    Arrays that are read from files are not shared with code of the caller.
+    """
     paths = [chunks] if isinstance(chunks, str | PathLike) else chunks
     return isinstance(paths, list | tuple) and all(isinstance(p, str | PathLike) for p in paths)
 

@@ -64,7 +64,7 @@ class VertexNames:
         return greatest + 1
 
     def _numbered(self, piece: StreamPiece) -> StreamPiece:
-        """Return a piece with vertex numbers in place of names. New names get the next numbers."""
+        """Return a piece with vertex numbers in place of names. A new name gets the next number."""
         piece = piece.with_arrays()
         if not piece.size:
             return piece

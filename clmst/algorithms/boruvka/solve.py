@@ -55,7 +55,7 @@ def solve(
 
 
 class BoruvkaRun:
-    """One solve: its program, and the state that passes from one level to the next."""
+    """One solve: the compiled program, and the state that passes from one level to the next."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:
         self.steps, self.launch, self.options = steps, steps.launch, options

@@ -217,8 +217,8 @@ class _Run:
     def _no_lists(self) -> NearPoints:
         """Return a lower bound on the weight of each point's edges, without lists of near points.
 
-        No search is needed for it. The bound is the core distance of the point, or 0 if the points
-        have no core distances.
+        The bound of a point is its core distance, or 0 if the points have no core distances. So no
+        search is needed.
         """
         lower = self._new(self.n, np.float64)
         if self.tree.defines["CORE_DISTANCES"]:
@@ -290,10 +290,10 @@ class _Run:
         return self._find_roots(n_roots)
 
     def _find_roots(self, n_roots: int) -> int:
-        """Follow the parent pointers of the old roots to new roots, and return the number of these.
+        """Follow the parent pointers of the `n_roots` old roots to new roots, and count those.
 
-        A root is the vertex that represents its component. The call waits for the device. Raises
-        DeviceError if the pointers do not end.
+        A root is the vertex that represents its component. Returns the number of new roots. The
+        call waits for the device. Raises DeviceError if the pointers do not end.
         """
         first = self._next_count
         for _ in range(_MOST_JUMPS):

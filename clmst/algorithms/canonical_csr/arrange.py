@@ -292,7 +292,7 @@ class Arrangement:
 def is_trusted(device: Device, case: Case) -> bool:
     """Return whether a device has passed the self-test of sorting edges, in a case of the test.
 
-    If it has not, the host sorts.
+    If the device has not passed, the host sorts.
     """
     return device.trust.refusal(CANONICAL_CSR, case) is None
 

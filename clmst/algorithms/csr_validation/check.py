@@ -122,7 +122,11 @@ def forest_or_graph(
 
 
 def _is_likely(graph: Graph, device: Device) -> bool:
-    """Return whether a solve right after the check is possible and likely to succeed."""
+    """Return whether a solve right after the check is possible and likely to succeed.
+
+    The solve is possible if kernels get copies of the arrays. It is likely to succeed if a look at
+    a few entries of `graph` does not show that the check will fail.
+    """
     given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
     return device.capabilities.host_arrays == "copied" and seems_canonical(given)
 
@@ -282,6 +286,6 @@ def _read(verdict: Memory, device: Device) -> list[int]:
 
 @cache
 def _secret_keys() -> tuple[np.uint64, np.uint64]:
-    """Return two random words, which are the same in each call of a process."""
+    """Return two random words for checksums, which are the same in each call of a process."""
     ends, weights = np.frombuffer(os.urandom(16), np.uint64)
     return ends, weights

@@ -66,7 +66,7 @@ class CondensedTree:
 
     @cached_property
     def counts(self) -> Nodes:
-        """How many points each point stands for, shape (n,)."""
+        """The number of samples that each point stands for, shape (n,)."""
         return np.ones(self.n_points, np.int64) if self.weights is None else self.weights
 
     @property

@@ -147,7 +147,7 @@ def _no_tree(matrix: DeviceMatrix, *, maximum: bool) -> FoundTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """The counters of one round, as indices into the array of all counters."""
+    """The counters of one round. Each field is an index into the array of all counters."""
 
     listed: int | None  # counts blocks that were read again; None in the first round
     hooked: int  # counts components that were hooked to others

@@ -57,7 +57,7 @@ class EdgeChunk:
         return self.u.size
 
     def before(self, end: int) -> EdgeChunk:
-        """Return the edges before position `end`, with none marked."""
+        """Return the edges before position `end`. None of the edges is marked in the result."""
         ids = None if self.ids is None else self.ids[:end]
         return replace(
             self, u=self.u[:end], v=self.v[:end], weights=self.weights[:end], ids=ids, marked=None
@@ -243,7 +243,7 @@ def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
 
 
 class FaultyEdgeError(Exception):
-    """Raised for an invalid edge, which is at position `at` of a chunk."""
+    """Raised for an invalid edge, which is at position `at` of a chunk of edges."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)

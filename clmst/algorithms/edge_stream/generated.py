@@ -156,7 +156,7 @@ class GeneratedEdges(Parametric):
 
     @property
     def defines(self) -> dict[str, int]:
-        """The macros of SOURCE."""
+        """The macros of the kernel file SOURCE, with their values."""
         return {"WEIGHT_BITS": 8 * self.weight_dtype.itemsize}
 
     @property

@@ -241,7 +241,7 @@ class EdgeReducer(EdgeKernels):
     def go_on_from(self, edges: EdgePart, *, has_forest: bool) -> None:
         """Continue from edges of an earlier stream, in any order.
 
-        With `has_forest`, they are a forest followed by waiting edges, and they are reduced at
+        With `has_forest`, the edges are a forest followed by waiting edges, and all are reduced at
         once.
         """
         self._size, ids = edges.size, edges.edge_ids

@@ -254,7 +254,7 @@ class CpuRun(FilterBoruvkaRun):
     def _counts(self, phase: int, depth: int) -> tuple[int, int]:
         """Return how many supervertices and edges there are after `depth` contractions of a phase.
 
-        The numbers are those that the host has read last.
+        Both numbers are from the host's last read.
         """
         at = self._counts_at(phase, depth)
         return int(self.state[at]), int(self.state[at + 1])

@@ -84,7 +84,7 @@ def begin(
 
 @cache
 def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
-    """Return the function that creates a run in a shape.
+    """Return the function that creates a run in a shape, "gpu" or "cpu".
 
     Only the module of that shape is imported.
     """

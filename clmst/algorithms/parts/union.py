@@ -80,8 +80,8 @@ class ForestLists:
     ) -> None:  # fmt: skip
         """Enqueue the copy of a forest on this device to the list with the given number.
 
-        `numbers` contains, for each slot of the part, its slot in the graph. If it is None, these
-        slots are consecutive, from `first` on.
+        `numbers` contains, for each slot of the part, its slot in the graph. With None, the slots
+        of the part are consecutive in the graph, from `first` on.
         """
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 

@@ -324,7 +324,7 @@ class ReweightedGraph:
 
     @property
     def owns_weights(self) -> bool:
-        """Whether the current weights are in the buffer that no caller has access to."""
+        """Whether the current weights are in this object's own buffer, closed to callers."""
         return self.present is not None and self.present.memory is self._own
 
     def own_weights(self, launch: Launcher) -> Memory:

@@ -116,7 +116,7 @@ class ReferenceWeights:
     def verify(self, weights: Memory, slack: int, violations: Memory, launch: Launcher) -> None:
         """Enqueue the check that no weight has moved by more than `slack` steps. O(m).
 
-        If one has, the kernel sets `violations` to 1.
+        If a weight has moved further, the kernel sets `violations` to 1.
         """
         launch.for_each(
             self.program, "sensitivity_verify", self.records.size, weights, self.records,

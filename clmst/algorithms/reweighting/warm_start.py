@@ -163,6 +163,6 @@ class WarmStart:
         return True
 
     def _wait_longer(self) -> None:
-        """Pause, for twice as many rounds as the last time, before the next look at the weights."""
+        """Pause before the next look at the weights, for twice as many rounds as the last time."""
         self._pause = self._next_pause
         self._next_pause = min(2 * self._next_pause, _LONGEST_PAUSE)

@@ -66,10 +66,10 @@ class Begin(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlgorithmRecord:
-    """An algorithm: its name, what it is for, and what limits it.
+    """An algorithm: its name, what the algorithm is for, and what limits it.
 
-    The name determines where its parts are. The package of "filter-boruvka" is ``filter_boruvka``,
-    whose module ``solve.py`` has a function ``solve``.
+    The name determines where the parts of the algorithm are. The package of "filter-boruvka" is
+    ``filter_boruvka``, whose module ``solve.py`` has a function ``solve``.
     """
 
     name: str  # the value of ``algorithm`` with which callers choose it

@@ -84,7 +84,7 @@ class FoundTree:
 
 
 def _on_host(array: Array | DeviceArray, launch: Launcher) -> Array:
-    """Return the array on the host. If it is on the device, read it and wait for that."""
+    """Return the array on the host. If it is on the device, read it, which waits for the device."""
     if not isinstance(array, DeviceArray):
         return array
     found = np.empty(array.size, array.dtype)

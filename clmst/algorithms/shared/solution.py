@@ -136,7 +136,7 @@ def forest_of(
 
 
 def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
-    """Return whether the forest of a graph can be read to the host in a single read."""
+    """Return whether the forest of a graph is so small that a single read brings it to the host."""
     return launch.profile is None and read_back.can_pack(
         graph, most_edges(graph), read_back.MOST_UNKNOWN
     )
