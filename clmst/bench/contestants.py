@@ -46,8 +46,8 @@ Make: TypeAlias = Callable[..., Measurement]
 class SolveOutcome:
     """The result of one call of a contestant."""
 
-    # Compares the result of the call with the right forest. Returns "" if both agree, else a
-    # description of the first difference. The comparison is not part of the time.
+    # A function that compares the result of the call with the right forest. It returns "" if both
+    # agree, else a description of the first difference. The comparison is not part of the time.
     difference: Callable[[Reference], str]
     stats: Mapping[str, Any]
 

@@ -27,7 +27,8 @@ Status: TypeAlias = Literal["ok", "wrong", "failed", "timeout"]
 Verification: TypeAlias = Literal["first", "ends", "every"]
 Order: TypeAlias = Literal["same", "alternate", "random"]
 
-# Wall time, or the processor time of all threads, which suits CPU devices of a shared machine.
+# The clocks: wall time, or the processor time of all threads, which suits CPU devices of a shared
+# machine.
 CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": process_time}
 
 
@@ -41,11 +42,13 @@ class Contestant(Generic[T]):
 
     name: str
     call: Callable[[], T]
-    # Returns "" if the result of a call is right, else describes the error. Not timed.
+    # A function that returns "" if the result of a call is right, else a text about the error. Its
+    # time does not count.
     difference: Callable[[T], str] | None = None
-    # Called right before each timed call. Not timed.
+    # A function that is called right before each timed call. Its time does not count.
     before: Callable[[], object] | None = None
-    # Waits for the work that a call has enqueued, if the call itself does not wait. Timed.
+    # A function that waits for the work that a call has enqueued, if the call itself does not wait.
+    # Its time counts.
     wait: Callable[[], object] | None = None
 
 
@@ -89,11 +92,13 @@ class Harness:
     repetitions: int
     warm_ups: int = 0  # untimed calls after the verified call
     rehearsals: int = 0  # untimed calls right before each timed call
-    # Which results are verified: that of the first call, also that of the last repetition, or all.
+    # The results that are verified: the first one ("first"), also the one of the last repetition
+    # ("ends"), or all ("every").
     verification: Verification = "first"
     order: Order = "same"  # of contestants: as given, reversed in every second turn, or shuffled
     clock: Callable[[], float] = perf_counter
-    # Waits until the device is idle. Called before each timed call. Not timed.
+    # A function that waits until the device is idle. It is called before each timed call, and its
+    # time does not count.
     settle: Callable[[], object] | None = None
     # If True, a contestant that is wrong or fails drops out, its status says why, and all further
     # contestants go on. If False, the error is raised.

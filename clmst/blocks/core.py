@@ -14,7 +14,7 @@ from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to
 from clmst.blocks.tasks import Step
 from clmst.core.points import Points
 
-# Returns the core distances of points, given `min_samples`.
+# A function that returns the core distances of points, given the points and `min_samples`.
 CoreOf = Callable[[Points, int], Doubles]
 
 # If a group of points has at most this number of points, the nearest points outside lower its

@@ -21,7 +21,8 @@ from clmst.runtime.device_parts import check_one_of, named_devices
 from clmst.runtime.device_threads import named_failures, together
 from clmst.runtime.discovery import get_device
 
-# Computes something from points on a device. Its second argument is None for the default device.
+# A function that computes the tree of points on a device. Its second argument is the device, or
+# None for the default device.
 OnDevice = Callable[[Points, Any], Any]
 
 # A device that cannot hold n points gets blocks of n / 8 points, so that two of them are a quarter.

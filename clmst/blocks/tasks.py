@@ -17,7 +17,8 @@ from clmst.blocks.regions import Numbers
 from clmst.core.forest import Forest
 from clmst.core.points import Points
 
-# Returns the spanning trees of some sets of points. It may compute them at the same time.
+# A function that returns the spanning trees of some sets of points, which it may compute at the
+# same time.
 TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clmst.explanation import Explanation
 
 
-# Names of facts for readers, if the router's own name would not be clear.
+# Names of facts for readers, in place of names of the router that are not clear by themselves.
 _FACTS = {
     "n": "points or rows",
     "n_vertices": "vertices",

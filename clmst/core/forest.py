@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clmst.core.verification import Verification
 
 
-# A Forest, one that is on a device, or a tree that a forest is made of.
+# A Forest, a forest on a device, or a tree from which a forest is made.
 AnyForest = TypeVar("AnyForest")
 
 

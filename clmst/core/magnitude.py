@@ -17,7 +17,8 @@ from clmst.core.threads import in_threads, slices
 
 Doubles = npt.NDArray[np.float64]
 
-# Number of coordinates that a thread takes at a time, and number that fits into a cache.
+# Number of coordinates that a thread takes at a time, and number of coordinates that fit into a
+# cache.
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
 # Divided coordinates are below 2**500. In many dimensions the bound is less, since squares add up.

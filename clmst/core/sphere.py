@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 RADIUS = 6378.388  # radius of the earth in kilometres, in TSPLIB's formula
 PI = 3.141592  # the value in TSPLIB's formula
-# Half the circumference in kilometres, which is GREAT_CIRCLE_STEPS in cl/device/distance.cl.
+# Half the circumference of the earth in kilometres: GREAT_CIRCLE_STEPS of cl/device/distance.cl.
 STEPS = 20039
 
 EARTH_RADIUS = 637_100_880  # the mean radius of the earth in centimetres

@@ -155,7 +155,7 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
     occurs = np.zeros(greatest - least + 1, bool)
 
     def note(part: slice) -> None:
-        # All threads that write to one element write the same value.
+        # Several threads may write to one element, but all of them write the same value.
         occurs[u[part]] = occurs[v[part]] = True
 
     in_threads(note, slices(u.size, _SLICE))

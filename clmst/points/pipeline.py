@@ -48,8 +48,8 @@ class DensityClusters:
     labels: Nodes  # shape (n,): the cluster of each point, or NOISE
     strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
     clusters: Nodes  # the cluster of the condensed tree for each label
-    # With sample weights, shape (n,): the height at which the equal points are joined for which
-    # each point stands.
+    # With sample weights, the height at which the equal points that a point stands for are joined,
+    # with shape (n,).
     own_heights: Floats | None = None
 
 

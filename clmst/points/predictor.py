@@ -72,7 +72,8 @@ class Predictor:
         of the metric.
         """
         assert self.points is not None, "other metrics compare all pairs"
-        # Products are rounded by how the points lie in memory.
+        # The rounding of products depends on how the points lie in memory, so they cannot be used
+        # if the result may only depend on values.
         return Boxes(self.points) if self.by_values else search_of(self.points)
 
     @cached_property

@@ -86,7 +86,8 @@ class Products:
         for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
             own = coordinates[some] - self.middle
             with np.errstate(over="ignore", invalid="ignore"):
-                # Squared distances without the square of the row, which is equal for all points.
+                # Squared distances less the square of the row. That square is equal for all points,
+                # so the order of distances stays.
                 squares = self.squares - 2 * (own @ self.coordinates.T)
             found[some] = np.argpartition(squares, k - 1, axis=1)[:, :k]
         return found

@@ -35,7 +35,8 @@ _WORD = np.dtype(np.uint32)
 SOURCE = "primitives/compact.cl"
 CHAIN_SOURCE = "primitives/compact_chain.cl"
 
-# ROWS of cl/primitives/compact_masks.cl, and the maximum number of lanes in a lane group there.
+# ROWS of cl/primitives/compact_masks.cl, and the maximum number of lanes in a lane group of that
+# file.
 _ROWS, _MOST_LANES = 16, 32
 # Number of bytes of records and values that a work-item loads at once. The second value is for
 # work-groups of one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes,

@@ -108,7 +108,7 @@ def stage(
     if as_given:
         is_checked = edges.n_slots < edges.n_input  # kernels see only weights that have a slot
     else:
-        # Weights of 64 bits are checked in any case, because `encode` cannot narrow a NaN.
+        # Weights of 64 bits are always checked on the host, because `encode` cannot narrow a NaN.
         is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
     if is_checked and (nan := first_nan(values)) is not None:
         raise nan_error(nan, edges)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
-# With eight helpers, first calls take as long as with four: each helper opens the device, and the
-# driver makes one process wait for another meanwhile (benchmarks/log.md, "First calls with
-# helpers").
+# With eight helpers, first calls take as long as with four: each helper opens the device, and while
+# one process opens it the driver makes every further process wait (benchmarks/log.md, "First calls
+# with helpers").
 MOST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, that a helper needs
 

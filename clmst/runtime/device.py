@@ -220,7 +220,8 @@ class Device(forking.OfOneProcess):
             )
         n_bytes, buffer = n_bytes if n_bytes > 16 else 16, None
         try:
-            # A new buffer is a command in the queue. In a forked child the lock raises.
+            # To create a buffer is a command in the queue, so the lock is needed. In a forked child
+            # it raises an error.
             with self.lock:
                 buffer = self._pool.allocate(n_bytes)
         except cl.Error as error:

@@ -281,7 +281,8 @@ class EdgeBlock:
             dtype = np.dtype(np.uint64 if is_wide else np.uint32)
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
-            # Kernels that were enqueued earlier may still use the memory that was allocated.
+            # Kernels that were enqueued earlier may still use memory that this block gets from the
+            # pool.
             self.read = self._uploads.enqueued()
         self._uploads.wait_for_kernels(self.read)
 

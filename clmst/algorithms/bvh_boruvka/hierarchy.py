@@ -40,8 +40,8 @@ _SMALL_HEIGHT, _SHARES = 6, 4
 # Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.
 _NODES_OF_A_GROUP = 512
 
-# The limit of hierarchies with 8 children per node: a search keeps a mask of 8 bits per level in
-# one word of 64 bits.
+# Maximum number of points in a hierarchy with 8 children per node. It follows from the search,
+# which keeps a mask of 8 bits for each level in one word of 64 bits.
 _MOST_POINTS = 1 << 27
 
 

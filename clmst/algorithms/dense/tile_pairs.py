@@ -29,8 +29,9 @@ LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
 # To find the k nearest points of a row, a bound is first estimated from a sample of the columns.
-# SAMPLES of nearest.cl, the number of values that a row gets from each tile of the sample; the
-# minimum number of tiles of the sample; and the number of sampled values for each of the k points.
+# The constants are: SAMPLES of nearest.cl, which is the number of values that a row gets from each
+# tile of the sample; the minimum number of tiles of the sample; and the number of sampled values
+# for each of the k points.
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 

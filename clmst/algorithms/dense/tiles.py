@@ -201,8 +201,8 @@ class PackedPoints:
         absolute = 6 * (self.d + 4) * 2.0**-24 * float(words[1:].view(np.float32)[0]) ** 2
         columns = (_spread(rows, _SAMPLED_COLUMNS) - center) * scale
         some = columns[::_COLUMNS_A_ROW]
-        # einsum instead of a matrix product, because the threads of a BLAS would keep cores busy
-        # for milliseconds that a CPU device needs.
+        # This product is computed by einsum, because the threads of a BLAS would keep cores busy
+        # for milliseconds, and a CPU device needs these cores.
         between = np.einsum("ik,jk->ij", some, columns)
         squares = (columns**2).sum(1) + (some**2).sum(1)[:, None] - 2 * between
         squares[np.arange(len(some)), np.arange(len(some)) * _COLUMNS_A_ROW] = np.inf

@@ -225,7 +225,8 @@ def _variant(
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
-    # Windows as usual, but either for all graphs or for none.
+    # For "one launch", the options set windows whatever the size of the graph. Otherwise they set
+    # none.
     return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 

@@ -34,11 +34,12 @@ GROUP_BUDGET = 1 << 10
 # Maximum number of work-groups for each compute unit. A solve has many rounds, and the late ones
 # have little work.
 _GROUPS = 16
-# Number of rounds that are enqueued before the host reads how many vertices remain: the first time,
-# and at most. A round that is not needed takes two launches that find nothing to do.
+# Number of rounds that are enqueued before the host reads how many vertices remain: the number
+# before the first read, and the maximum number before a later one. A round that is not needed takes
+# two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
-# The layout of state[], as in k_core/state.cl.
+# The layout of the array state[] of k_core/state.cl: indices of words, and numbers of words.
 _LEFT, _BOUND = 3, 4
 _ROUND_WORDS, _ROUNDS_KEPT = 5, 4
 _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT

@@ -15,7 +15,7 @@ _EDGE_NS = {"gpu": 0.036, "accelerator": 0.036, "cpu": 7.4}
 # Nanoseconds to copy one byte to a device with memory of its own, measured with large arrays on an
 # H200.
 _UPLOAD_NS = 1 / 45
-# How much smaller the parts of early rows are. :func:`ends_of_parts` explains why.
+# Share by which the parts of early rows are smaller. :func:`ends_of_parts` explains why.
 _EARLY_ROWS = 0.2
 
 

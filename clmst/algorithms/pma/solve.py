@@ -34,7 +34,8 @@ _LONG_ROWS = 8.0
 # Minimum number of edges between the same two vertices with which only the lightest of them enters
 # the first level.
 _MANY_PARALLEL = 64
-# Range of the gamma that is chosen from the average degree.
+# The least and the greatest `gamma` (maximum number of vertices of a tree) that is chosen from the
+# average degree.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Minimum number of workers for each compute unit: one if work-groups have one work-item. Otherwise
 # the number is so large that other workers can run while one waits for memory.

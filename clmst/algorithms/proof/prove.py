@@ -132,7 +132,7 @@ class MatrixClaim:
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
         self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
-        # Number of bytes of a limit: that of a double for points, or of a weight for a matrix.
+        # Number of bytes of a limit, which is a double for points, and a weight for a matrix.
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:

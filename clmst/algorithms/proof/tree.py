@@ -25,7 +25,7 @@ _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Maximum number of levels. A level has at most half as many nodes as the level before.
 _MAX_LEVELS = 34
-# The layout of state[], as in proof/state.cl.
+# Indices of words in the array state[] of proof/state.cl.
 _PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
 _NODES, _TOPS = 0, 1
 _LEVEL_WORDS = 2

@@ -32,7 +32,7 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
-# Options in which no field except the shape is set.
+# The options in which only the shape is set, or no field at all.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 

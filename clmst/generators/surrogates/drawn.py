@@ -144,8 +144,8 @@ def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, 
             is_lower = words >= to_c
             lower <<= 1
             lower |= is_lower.view(np.uint8)
-            # The right quarters are from to_b to to_c and from to_d on. There a word has reached an
-            # odd number of the three limits.
+            # The right quarters are from to_b to to_c and from to_d on. A word in these ranges has
+            # reached an odd number of the three limits.
             is_lower ^= words >= to_b
             is_lower ^= words >= to_d
             right <<= 1
