@@ -44,7 +44,7 @@ MARKED_FROM = 1 << 21
 # Maximum number of depths of a phase. It is more than 32, since each depth at least halves the
 # supervertices.
 _MAX_DEPTHS = 34
-# The layout of the array state[] of cpu_list.cl: indices of words, and numbers of words.
+# Indices of words in the array state[] of cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1
 _STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2

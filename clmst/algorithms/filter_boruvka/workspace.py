@@ -34,8 +34,7 @@ _MAX_DEPTHS = 40
 _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
-# The layout of the array state[] of filter_boruvka/solve.cl: indices of words, and numbers of
-# words.
+# Indices of words in the array state[] of filter_boruvka/solve.cl.
 _GAVE_UP, _WINDOWS = 1, 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
 _REFUSED = _OVERFLOW + 1
