@@ -46,8 +46,8 @@ def decide_tree(
     options of the algorithm "dense", or None.
 
     A way is skipped if the device has failed the self-test of the way. The ways that were skipped
-    are added to the facts. The way by rows of cells is never skipped here. A caller that uses it
-    must check itself that the device is trusted with it.
+    are added to the facts. This function never skips the way by rows of cells. A caller that uses
+    it must check itself that the device is trusted with that way.
     """
 
     def refusal(record: str) -> str | None:

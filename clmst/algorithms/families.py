@@ -178,7 +178,7 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
     """Return the self-test case that covers the kernels for solving or proving a graph.
 
     `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm.
-    `maximum` is the direction, and `options` are the options of the algorithm, or None.
+    `maximum` asks for the maximum forest, and `options` are the options of the algorithm, or None.
     """
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
@@ -234,8 +234,8 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless the device is trusted to solve a complete graph.
 
-    `matrix` has the graph, and `maximum` is the direction. The check is skipped for options of an
-    algorithm other than "dense", which raise an error later.
+    `matrix` has the graph, and `maximum` asks for the maximum forest. The check is skipped for
+    options of an algorithm other than "dense", which raise an error later.
     """
     if options is None or isinstance(options, DenseOptions):
         variant = FEW_VERTICES if fits_one_work_group(matrix, options) else ""

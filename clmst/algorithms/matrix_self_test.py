@@ -49,7 +49,7 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 def small(device: Device, case: Case) -> Iterator[Answer]:
     """Solve small matrices and lists of edges, valid and faulty, and yield answers to compare.
 
-    `case` has the dtype of the weights and the direction.
+    `case` has the dtype of the weights, and says whether maximum forests are wanted.
     """
     from clmst.algorithms.small_matrix.solve import solve_matrix, solved_list
 

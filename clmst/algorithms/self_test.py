@@ -26,9 +26,9 @@ SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
     """Yield the edge ids and edges of the forests of known graphs, as an algorithm finds them.
 
-    `case` has the dtype of the weights, the direction and the options. The order of a forest's
-    edges is also compared: it must be the order of the graph. The largest graph is left out if the
-    algorithm would be slow on it, and if the case has options.
+    `case` has the dtype of the weights and the options, and says whether maximum forests are
+    wanted. The order of a forest's edges is also compared: it must be the order of the graph. The
+    largest graph is left out if the algorithm would be slow on it, and if the case has options.
     """
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")

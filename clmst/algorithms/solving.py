@@ -102,7 +102,7 @@ def choose(
 def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
     """Return the first algorithm, in the order of "auto", that the device is trusted with.
 
-    `maximum` is the direction. None as `graph` stands for a large sparse graph. Raises
+    `maximum` asks for the maximum forest. None as `graph` stands for a large sparse graph. Raises
     NoFamilyLeftError if no algorithm is trusted.
     """
     reasons = []

@@ -241,7 +241,11 @@ class Results:
         return [one for one in self.measurements.values() if not one.is_ok]
 
     def name_of(self, machine: str) -> str:
-        """Return the shortest name that tells a machine from all further machines here."""
+        """Return the shortest name that tells a machine from all other machines of the results.
+
+        `machine` is its identity. A name is the device, with the platform and the driver if needed
+        to distinguish it, or at worst the identity itself.
+        """
         facts = self.machines
         for words in (("device",), ("device", "platform"), ("device", "platform", "driver")):
             names = {one: ", ".join(facts[one][word] for word in words) for one in facts}

@@ -36,7 +36,7 @@ class _Families(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all families. `ctx` is click's, and is not used."""
+        """Return the names of all families. `ctx` is click's context, which is not used."""
         from clmst.generators import FAMILIES
 
         return list(FAMILIES)
@@ -44,7 +44,7 @@ class _Families(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command that generates graphs of a family, or None if the name is unknown.
 
-        `cmd_name` is the name of the family. `ctx` is click's, and is not used.
+        `cmd_name` is the name of the family. `ctx` is click's context, which is not used.
         """
         from clmst.generators import FAMILIES
 

@@ -32,7 +32,7 @@ class _Reporting(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the sub-commands, in the order in which the commands were added.
 
-        `ctx` is click's, and is not used.
+        `ctx` is click's context, which is not used.
         """
         return list(self.commands)
 

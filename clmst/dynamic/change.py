@@ -168,8 +168,8 @@ def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
 def _replaced(into: OneByOne, columns: EdgeStore, added: Array) -> npt.NDArray[np.int64]:
     """Add the rows `added` to the structure `into`, one by one.
 
-    `columns` has the edges of the rows. Return for each of them the row that left the forest then,
-    or -1 if none did.
+    `columns` has the edges of the rows. Returns, for each added row, the row that left the forest
+    in exchange, or -1 if none left.
     """
     gone = [-1] * added.size
     for step, edge in enumerate(_orders(columns, added)):

@@ -160,7 +160,7 @@ class ForestEdges:
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Take all edges of a file that was read as a graph. `maximum` says what the forest is."""
+        """Take all edges of a file that was read as a graph. `maximum` is stored in the result."""
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 

@@ -34,8 +34,8 @@ FAMILIES = (ROUNDS, SERIES, WARM_START, SERIAL)
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless the device passes the self-test of rounds.
 
-    The test is run for `algorithm`, `options` and the direction `maximum`, if that has not been
-    done yet.
+    The test is run now, unless it has been run before for rounds with this `algorithm`, `maximum`
+    and `options`. `maximum` asks for maximum forests.
     """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum, algorithm=algorithm)
     graph.device.trust.require(ROUNDS, with_options(case, options))
@@ -54,6 +54,6 @@ def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bo
 def is_serial_trusted(device: Device, encoding: Encoding, *, maximum: bool) -> bool:
     """Return whether the device passes the self-test of rounds by one work-item.
 
-    `encoding` says how weights are stored, and `maximum` is the direction.
+    `encoding` says how weights are stored, and `maximum` asks for the maximum forest.
     """
     return device.trust.refusal(SERIAL, case_of(encoding.stored, maximum=maximum)) is None

@@ -37,9 +37,9 @@ def _answers(
 ) -> Iterator[Answer]:
     """Solve rounds of a known graph, and yield each forest beside the forest of the oracle.
 
-    `solver` solves with these `options`, and `case` has the direction. A round is a pair. The first
-    element is the weight of each slot. The second is None for a solve, or the slots whose weights
-    an update changes.
+    `solver` solves with these `options`, and `case` says whether maximum forests are wanted. A
+    round is a pair. The first element is the weight of each slot. The second is None for a solve,
+    or the slots whose weights an update changes.
     """
     ids = known.ranks.edge_ids
     for by_slot, changed in rounds:
@@ -68,9 +68,10 @@ def _on_device(
 ) -> SingleDevice:  # fmt: skip
     """Prepare a known graph on a device, and return the rounds of the graph.
 
-    `case` has the algorithm, the options and the direction. With `warm_start`, warm starts are used
-    however small the graph is. With `always`, series contraction is used even if it is slower. With
-    `from_before`, one work-item starts from the forest of the round before.
+    `case` has the algorithm and the options, and says whether maximum forests are wanted. With
+    `warm_start`, warm starts are used however small the graph is. With `always`, series contraction
+    is used even if it is slower. With `from_before`, one work-item starts from the forest of the
+    round before.
     """
     edges, maximum = topology.edges_once(known.ranks), bool(case.maximum)
     found = SingleDevice(
@@ -87,7 +88,8 @@ def _on_device(
 def rounds(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "repeated": solve a graph, change some of its weights, and solve again.
 
-    `case` has the algorithm, the dtype of weights and the direction. Yields answers to compare.
+    `case` has the algorithm and the dtype of weights, and says whether maximum forests are wanted.
+    Yields answers to compare.
     """
     is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
     for size in SIZES[1:2] if is_slow else SIZES[1:]:
@@ -103,7 +105,8 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
 def serial(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "serial-rounds": rounds by one work-item, anew and after few changes.
 
-    `case` has the dtype of weights and the direction. Yields answers to compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields answers to
+    compare.
     """
     rng = np.random.default_rng(_SEED)
     for size in SIZES[:2]:
@@ -122,7 +125,8 @@ def serial(device: Device, case: Case) -> Iterator[Answer]:
 def series(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "series-contraction": solve with it even if that is slower.
 
-    `case` has the dtype of weights and the direction. Yields answers to compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields answers to
+    compare.
     """
     known = known_graph("large")
     gpu = FilterBoruvkaOptions(shape="gpu")
@@ -134,8 +138,8 @@ def series(device: Device, case: Case) -> Iterator[Answer]:
 def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "warm-start": solve under weights that hardly change.
 
-    `case` has the dtype of weights and the direction. The third round is a warm start. Yields
-    answers to compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. The third round is
+    a warm start. Yields answers to compare.
     """
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     with closing(_on_device(known, device, case, warm_start=True)) as solver:

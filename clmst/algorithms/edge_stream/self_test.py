@@ -29,8 +29,8 @@ _MOST_PASSES = 32  # since each pass halves the components, of which there are l
 def reductions(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of known graphs whose edges arrive in many chunks, as answers to compare.
 
-    `case` has the dtype of weights and the direction. The chunks of one graph arrive in reverse
-    order, so its parallel edges are not in the order of ids.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. The chunks of one
+    graph arrive in reverse order, so its parallel edges are not in the order of ids.
     """
     for size, rows, chunks, given in _streams(device, case):
         reducer = EdgeReducer(capacity=given["n_vertices"] + 2 * rows, **given)
@@ -44,7 +44,8 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
 def passes(device: Device, case: Case) -> Iterator[Answer]:
     """Yield the forests of known graphs, found by passes over chunks of the edges of each.
 
-    `case` has the dtype of weights and the direction. The forests are answers to compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. The forests are
+    answers to compare.
     """
     for size, rows, chunks, given in _streams(device, case):
         run = EdgePasses(rows=rows, **given)
@@ -67,7 +68,7 @@ def _streams(
 ) -> Iterator[tuple[Size, int, list[EdgeChunk], dict[str, Any]]]:
     """Yield known graphs: name, rows of a chunk, the chunks, and arguments for the kernels.
 
-    `case` has the dtype of weights and the direction.
+    `case` has the dtype of weights, and says whether maximum forests are wanted.
     """
     launch = Launcher(device, device.queue)
     for size, rows in CHUNKED:

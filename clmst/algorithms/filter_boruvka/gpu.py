@@ -111,10 +111,10 @@ def begin(
 ) -> Solution | None:
     """Enqueue a solve that consists of one launch, without waiting for the device.
 
-    `maximum` is the direction, and `options` are the options of the solve. Returns None, without
-    enqueuing anything, if the solve needs more launches. `verdict` is the buffer to which the check
-    of the graph on the device writes its result, or None. If the result says that the graph is
-    faulty, the launch does nothing.
+    `maximum` asks for the maximum forest, and `options` are the options of the solve. Returns None,
+    without enqueuing anything, if the solve needs more launches. `verdict` is the buffer to which
+    the check of the graph on the device writes its result, or None. If the result says that the
+    graph is faulty, the launch does nothing.
     """
     if launches_on(graph.device, graph.n_slots, options.launches) != "resident":
         return None

@@ -119,7 +119,8 @@ def _is_proved(claim: DeviceForest) -> bool:
 def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
     """Yield the results of proofs about known graphs, each with the right result.
 
-    `case` has the dtype of the weights, the direction, and whether edges are stored twice.
+    `case` has the dtype of the weights, and says whether forests are maximum ones and whether edges
+    are stored twice.
     """
     for size in SIZES:
         known, maximum = known_graph(size), bool(case.maximum)
@@ -134,7 +135,7 @@ def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
 def complete_graphs(device: Device, case: Case) -> Iterator[Answer]:
     """Yield the results of proofs about known complete graphs, each with the right result.
 
-    `case` says whether they are matrices or points, and has the direction.
+    `case` says whether they are matrices or points, and whether maximum trees are wanted.
     """
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)

@@ -103,9 +103,9 @@ def solve_matrix(
 def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | None:
     """Solve a list of edges in one launch.
 
-    `case` has the dtype of the weights and the direction. The call waits for the device. Returns
-    None if an end is not a vertex. The list belongs to a graph whose canonical arrays have not been
-    made yet (`graph.edge_list`).
+    `case` has the dtype of the weights, and says whether the maximum forest is wanted. The call
+    waits for the device. Returns None if an end is not a vertex. The list belongs to a graph whose
+    canonical arrays have not been made yet (`graph.edge_list`).
     """
     edges = graph.edge_list
     assert edges is not None, "the graph is not a list of edges"
@@ -125,8 +125,9 @@ def solved_list(
 ) -> tuple[Array, Array, dict[str, Any]] | None:
     """Compute positions, ends and statistics of the forest's edges.
 
-    `edges` is the list, and `case` has the dtype of the weights and the direction. The call waits
-    for the device. Returns None if an end of an edge is not a vertex.
+    `edges` is the list, and `case` has the dtype of the weights, and says whether the maximum
+    forest is wanted. The call waits for the device. Returns None if an end of an edge is not a
+    vertex.
     """
     u, v = edges.u, edges.v
     if not (u.dtype == v.dtype and u.dtype.isnative and u.itemsize in (4, 8)):
@@ -141,10 +142,10 @@ def _launched(
 ) -> tuple[Array, Array, dict[str, Any]] | None:
     """Run a kernel that solves a graph of n vertices, and wait for the result.
 
-    `case` has the dtype of the weights and the direction. Returns the slots (CSR positions) of the
-    forest's edges, the vertices that they join, and the statistics of the forest. Returns None if
-    the kernel refuses the graph because it is invalid or not sorted. The last of the `arrays`
-    contains the weights. `how` are further arguments of the kernel.
+    `case` has the dtype of the weights, and says whether the maximum forest is wanted. Returns the
+    slots (CSR positions) of the forest's edges, the vertices that they join, and the statistics of
+    the forest. Returns None if the kernel refuses the graph because it is invalid or not sorted.
+    The last of the `arrays` contains the weights. `how` are further arguments of the kernel.
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
