@@ -26,7 +26,7 @@ def core_numbers(
     """Compute the core number of every vertex of an undirected graph. Weights are ignored.
 
     The k-core is the largest subgraph in which every vertex has at least k edges. The core number
-    of a vertex is the greatest k such that the k-core contains the vertex.
+    of a vertex is the greatest k whose k-core contains the vertex.
 
     Parameters
     ----------

@@ -42,12 +42,10 @@ class CoreSolver:
     step : Step
         Counts two tasks for each block.
 
-    Notes
-    -----
-    Among the points of a block, each point gets an upper bound of its core distance. Only points
-    nearer than the bound can lower it. Where such points may lie in other blocks, core distances
-    are computed once more, of the points concerned together with all points near to them. If those
-    are too many, the points concerned are divided into groups.
+    Notes ----- Among the points of a block, each point gets an upper bound of its core distance.
+    Only points nearer than the bound can lower it. If points within the bound may lie in other
+    blocks, core distances are computed once more, of the points concerned together with all points
+    near to them. If those are too many, the points concerned are divided into groups.
     """
 
     points: Points
@@ -59,7 +57,7 @@ class CoreSolver:
     def solve(self, blocks: Sequence[Block]) -> Doubles:
         """Return the core distances of all points, which are divided into blocks.
 
-        The result is the same, to the last bit, as for all points at once.
+        The result equals, to the last bit, the result for all points at once.
         """
         core = np.empty(self.points.n_vertices)
         for which, block in enumerate(blocks):

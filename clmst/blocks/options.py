@@ -24,7 +24,7 @@ class BlockProgress:
     step : str
         What is being computed: "core distances", "trees of blocks" or "edges between blocks".
     done : int
-        The number of tasks of this step that are done, those of a checkpoint included.
+        The number of tasks of this step that are done, tasks of a checkpoint included.
     n_tasks : int
         The number of tasks of this step.
     n_dropped : int
@@ -67,7 +67,7 @@ class BlockOptions:
 
     A block is a set of near points. The tree of each block is computed, and then the edges between
     blocks that may be lighter than a path between their ends. All of them together contain the tree
-    of all points, which is the same, to the last bit, as if the points were solved at once. A
+    of all points, which equals, to the last bit, the tree of a solve of all points at once. A
     device holds at most two blocks at any time.
 
     Parameters

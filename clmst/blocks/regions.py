@@ -60,7 +60,7 @@ class BoxArray:
         """Return the distances between these boxes and the boxes `other` in each dimension.
 
         The gap is 0 where ranges overlap. The numbers of boxes must be equal, or 1 on one of both
-        sides. Points are boxes whose `low` and `high` are the same.
+        sides. Points are boxes whose `low` and `high` are equal.
         """
         gaps = np.maximum(self.low - other.high, other.low - self.high)
         return np.maximum(gaps, 0.0, out=gaps)

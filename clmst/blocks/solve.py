@@ -55,8 +55,8 @@ def tree_by_blocks(
     Returns
     -------
     Forest
-        The same tree, to the last bit, as that of all points at once. ``stats["blocks"]`` has the
-        numbers of blocks, of pairs that were solved, and of pairs that were dropped.
+        The tree that a solve of all points at once would find, to the last bit. ``stats["blocks"]``
+        has the numbers of blocks, of pairs that were solved, and of pairs that were dropped.
 
     Notes
     -----

@@ -25,7 +25,7 @@ Size = Literal["tiny", "small", "heavy", "large"]
 # The number of vertices, the two ends of each edge, and the rank of each edge.
 _Part: TypeAlias = tuple[int, Array, Array, Array]
 
-# The parts of a known graph are roughly this number of times as large as those of the tiny one.
+# The parts of a known graph are roughly this number of times as large as the parts of the tiny one.
 # Tests with the simulator Oclgrind set smaller values.
 SCALES: dict[Size, int] = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}
 _RANKS = 128

@@ -103,8 +103,8 @@ def _is_sequence(X: Any) -> bool:
 def _no_rows(name: str, X: Any) -> InvalidGraphError:
     """Make the error for an object `X` without rows.
 
-    The message says by what call the caller gets rows from `X`, if such a call is known. `name` is
-    the name of the argument.
+    The message says by what call the caller gets rows from `X`, if a call is known that does so.
+    `name` is the name of the argument.
     """
     fact, remedy = f"of type {type(X).__name__}", ""
     if X is None:

@@ -181,8 +181,8 @@ def _looked_up(table: Array, at: Array) -> Array:
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
     """Give numbers from 0 on to the vertices that are ends of edges.
 
-    Returns the numbers of the ends `u`, those of the ends `v`, and the former name or number of
-    each vertex.
+    Returns the numbers of the ends `u`, the numbers of the ends `v`, and the former name or number
+    of each vertex.
     """
     source, target = ends_of("u", u), ends_of("v", v)
     lengths = [

@@ -58,7 +58,7 @@ def check_dtype(dtype: np.dtype[Any]) -> None:
 def as_weights(values: Any) -> Array:
     """Convert `values` to an array of a supported dtype in native byte order.
 
-    An array that has such a dtype is not copied. Raise InvalidGraphError if the dtype is not
+    An array that has a supported dtype is not copied. Raise InvalidGraphError if the dtype is not
     supported, or if a list mixes integers and floats so that NumPy would round an integer.
     """
     array: Array = values

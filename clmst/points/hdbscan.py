@@ -31,8 +31,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     Points of sparse regions become noise. Clusters may have any shape and different densities.
 
     The parameters and attributes have the names and meanings that they have in scikit-learn's
-    HDBSCAN. scikit-learn need not be installed. Further parameters, attributes and methods are
-    those of the hdbscan package.
+    HDBSCAN. scikit-learn need not be installed. Further parameters, attributes and methods follow
+    the hdbscan package.
 
     Parameters
     ----------

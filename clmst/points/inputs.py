@@ -315,7 +315,8 @@ class Distances:
         """Expand values of the finite rows to all rows.
 
         Rows with a NaN get the value `missing`, other rows that are not finite get `infinite`, and
-        finite rows of weight 0 get `left_out`. None as `left_out` is for inputs without such rows.
+        finite rows of weight 0 get `left_out`. None as `left_out` is for inputs without rows of
+        weight 0.
         """
         if len(values) == self.n_rows:
             return values

@@ -17,8 +17,8 @@ _CELLS_AT_ONCE = 1 << 22
 # overlap, by boxes 0.45 0.87 1.6 groups that overlap, by products 0.23 0.25 0.30 groups far apart,
 # by boxes 0.03 0.05 0.13 groups far apart, by products 0.29 0.29 0.29
 MOST_DIMENSIONS_OF_TREE = 32
-# By how much the distances of a search may differ from those of the metric. For most metrics, it is
-# a share of each distance. For "haversine", the search compares chords, which are rounded to
+# By how much the distances of a search may differ from distances by the metric. For most metrics,
+# it is a share of each distance. For "haversine", the search compares chords, which are rounded to
 # centimetres. This changes arcs by less than a metre up to a quarter of the earth's circumference,
 # and by less than a kilometre beyond.
 SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4

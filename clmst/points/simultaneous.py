@@ -144,9 +144,9 @@ def simultaneous_tree(forest: Forest, least: int, *, device: Any) -> OrderFreeTr
     """Build the condensed tree of a forest of two vertices or more, with equal heights merged.
 
     At each height all merges take place at once. A cluster in which several parts of at least
-    `least` points meet is split into these parts. If there is one such part, the cluster goes on in
-    it; if there is none, the cluster ends. The points of the smaller parts leave the cluster at
-    that height.
+    `least` points meet is split into these parts. If there is one part of this size, the cluster
+    goes on in it; if there is none, the cluster ends. The points of the smaller parts leave the
+    cluster at that height.
 
     The device computes the dendrogram. The host condenses it by pointer jumping, in O(n log n) time
     and about 100 bytes for each point.

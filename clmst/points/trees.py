@@ -14,7 +14,7 @@ from clmst.core.weight_keys import Array
 class TreeArray(np.ndarray[Any, np.dtype[Any]]):
     """The base class of arrays with the tree of a fit: conversions, and a picture.
 
-    Parts of such an array, and results of arithmetic with it, are ordinary arrays.
+    Parts of one of these arrays, and results of arithmetic with it, are ordinary arrays.
     """
 
     # The keywords of hdbscan's `plot` for colours and widths, which are not used here.

@@ -166,8 +166,8 @@ class Function(Parametric):
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
         """Raise InvalidArgumentError unless the function can be applied to `elements`.
 
-        The function's dtype must be that of the elements, and its arguments must be given. It must
-        not read an output. `written` has the outputs by name.
+        The function's dtype must equal the dtype of the elements, and its arguments must be given.
+        It must not read an output. `written` has the outputs by name.
         """
         if self.dtype != elements.dtype:
             raise InvalidArgumentError(

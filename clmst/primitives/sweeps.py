@@ -109,7 +109,7 @@ def chain_defines(
     segments: Segments,
     exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl``, except those of the operator.
+    """Return the macros of ``scan_chain.cl``, except the macros of the operator.
 
     `capabilities` are the device's, and `tuning` is its policy. `item_bytes` is the size of an
     element in a kernel. `segments` says how the array is divided into segments, and `exclusive`

@@ -238,8 +238,9 @@ class RepeatedSolver:
 
         If the graph was built from lists of edges, or from NetworkX, the rows are in the order of
         the lists. A row (-1, -1) stands for a self-loop, or for an edge that was merged into a
-        parallel edge. The weight of such a row is ignored. For any other graph the rows are in
-        canonical order: by the lesser endpoint, then by the greater. The first access takes O(m).
+        parallel edge. The weight of a row of this kind is ignored. For any other graph the rows are
+        in canonical order: by the lesser endpoint, then by the greater. The first access takes
+        O(m).
 
         Raises InvalidArgumentError if the solver was built from points, whose edges are not listed.
         """

@@ -162,7 +162,7 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
 
 @cache
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
-    """Return how weights of a dtype are encoded that are on a device already.
+    """Return the encoding of weights of a dtype that are on a device already.
 
     Weights on a device are used without a change, so there are no encoded words on the host: the
     second result is an empty array of words. The pair is cached by dtype, because every solve with

@@ -24,7 +24,7 @@ def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bo
 
 
 def most_changes(n_edges: int) -> int:
-    """Return how many changes a round may have that is solved from the forest of the one before.
+    """Return the maximum number of changes of a round that is solved from the round before.
 
     Only changes that may change the forest count: edges of the forest that became heavier, and
     edges outside that became lighter.

@@ -107,7 +107,7 @@ def start(device: Device) -> None:
 
 
 def begin(device: Device, family: str, case: Hashable) -> None:
-    """Begin to build the programs of a call whose first self-test is that of a family in a case.
+    """Begin to build the programs of a call whose first self-test belongs to a family in a case.
 
     The programs that take longest are begun first.
     """
@@ -155,7 +155,7 @@ def progress(device: Device, building: Specialisation) -> str:
 
 
 def specialisations(device: Device, families: Container[str]) -> list[Specialisation]:
-    """Return the programs that calls build whose first self-test is that of one of `families`.
+    """Return the programs that calls build whose first self-test belongs to one of `families`.
 
     The table of first calls lists the programs. Each program is returned once.
     """

@@ -22,7 +22,7 @@ class DeferredCheck:
     """A check whose outcome is a word on the device.
 
     The word is the number of the first fault, or NO_FAULT. `error` is a function that creates the
-    exception for such a number.
+    exception for the number of a fault.
     """
 
     word: Memory

@@ -345,7 +345,7 @@ class EdgeBlock:
         return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=first_id)
 
     def rows_before(self, at: int) -> tuple[int, Position]:
-        """Return how many rows come before the piece that contains row `at` of the block.
+        """Return the number of rows before the piece that contains row `at` of the block.
 
         The second result is the position in the stream at which that piece begins.
         """

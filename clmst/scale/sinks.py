@@ -65,7 +65,7 @@ _ALSO = 13  # bytes of an edge of a chunk, without its weight: two ends, a mark 
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return how many bytes of device memory all blocks together take for each row of a block.
+    """Return the bytes of device memory that all blocks together take for each row of a block.
 
     `dtype` is the dtype of the weights. Edges that the device generates (`is_generated`) are not
     uploaded, so they take less.
@@ -465,7 +465,7 @@ class ReductionSink(StreamSink):
         self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
-        """Return how many edges kernels take at a time, and how many a reduction may have.
+        """Return the number of edges that kernels take at a time, and the maximum of a reduction.
 
         Both numbers keep the memory limit. `piece` has the dtype of the weights, and says whether
         the device generates the edges. A reduction replaces the forest so far and the edges that
@@ -596,7 +596,7 @@ class PassSink(StreamSink):
             self._join(known)
 
     def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-        """Return how many edges kernels take at a time within the memory limit.
+        """Return the number of edges that kernels take at a time within the memory limit.
 
         `dtype` is the dtype of the weights, and `is_generated` says whether the device generates
         the edges. Raise OutOfDeviceMemoryError if there is space for fewer than 64.

@@ -45,8 +45,9 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
 
     `children` and `sizes` are results of :func:`merge`, and `heights` are the heights of the merges
     in rising order. `least` is the minimum number of points of a cluster, 2 or more. The steps are
-    those of ``cl/algorithms/dendrogram/condense_steps.cl``, in O(n log n) time: a cluster begins at
-    each of two large nodes that meet, and pointer jumping finds the end of each path of merges.
+    the same as in ``cl/algorithms/dendrogram/condense_steps.cl``, in O(n log n) time: a cluster
+    begins at each of two large nodes that meet, and pointer jumping finds the end of each path of
+    merges.
     """
     m = len(children)
     n, every = m + 1, np.arange(m)

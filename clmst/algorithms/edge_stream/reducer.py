@@ -59,7 +59,7 @@ class EdgeReducer(EdgeKernels):
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
         # A number greater than all edge ids so far, and whether the ids of each chunk were greater
-        # than those of the chunks before it.
+        # than all ids of earlier chunks.
         self._next_id, self._rises = 0, True
 
     @property

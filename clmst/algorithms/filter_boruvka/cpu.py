@@ -252,7 +252,7 @@ class CpuRun(FilterBoruvkaRun):
         return _COMPONENTS + self.n_phases + _COUNTS * (_MAX_DEPTHS * phase + depth)
 
     def _counts(self, phase: int, depth: int) -> tuple[int, int]:
-        """Return how many supervertices and edges there are after `depth` contractions of a phase.
+        """Return the numbers of supervertices and edges after `depth` contractions of a phase.
 
         Both numbers are from the host's last read.
         """

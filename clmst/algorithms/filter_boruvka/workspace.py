@@ -56,8 +56,8 @@ _FEW_EDGES = 256  # added to the capacity of worklists, which helps the smallest
 # POINTER_STEPS is the maximum number of parent pointers that a work-item follows in one launch on
 # the way to a root. With 16, 64, 128 and 512, solves take 0.995 to 0.998, which is noise.
 POINTER_STEPS = Constant("filter_boruvka.POINTER_STEPS", 32)
-# Maximum number of registers of a work-item, for NVIDIA's compiler, which alone takes such a limit.
-# With 32, solves take 1.073. With 48, they take 1.013.
+# Maximum number of registers of a work-item, for NVIDIA's compiler, which alone takes a limit of
+# registers. With 32, solves take 1.073. With 48, they take 1.013.
 _MAX_REGISTERS = 40
 # For the launch that does a whole solve. RESIDENT_ITEMS: work-items of a work-group. With 512,
 # solves of the six small graphs take 1.035. RESIDENT_SLOTS_PER_ITEM: slots that a work-item takes

@@ -38,7 +38,7 @@ STEPS_A_LAUNCH = 1 << 18
 # heap.
 ARRAY_VERTICES = 4096
 # Average number of slots for each pair of vertices above which rows consist mostly of parallel
-# edges. For such graphs a single work-item with a heap is used.
+# edges. For graphs above it, a single work-item with a heap is used.
 _ARRAY_PARALLEL = 4
 # Minimum numbers of vertices and of compute units with which the components of the graph are found
 # first, so that their trees grow at the same time. On two cores, finding the components takes as

@@ -38,7 +38,7 @@ def solve(
     `maximum` asks for the maximum spanning forest. None as `options` means the defaults. k rounds
     leave at most n / 2^k vertices. The rounds take O((n + m) k) work of the whole device. Prim's
     algorithm then takes O(m log(n / 2^k)) work of one work-item for each component. The device
-    memory is that of ``boruvka``.
+    memory is the same as for ``boruvka``.
     """
     options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds

@@ -286,10 +286,10 @@ class ReweightedGraph:
         return None if nan is None else nan + self.part.first
 
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
-        """Return where kernels have found a weight that is NaN, and an edge that does not exist.
+        """Return the places of a weight that is NaN, and of an edge that does not exist.
 
-        The two results are indices, of faults since the last call, or None if there is no such
-        fault. The call waits for the device.
+        Both results are indices of faults that kernels have found since the last call, or None
+        without a fault of that kind. The call waits for the device.
         """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)

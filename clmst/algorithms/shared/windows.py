@@ -152,7 +152,7 @@ def skew(degrees: Array) -> float:
 
 
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return how many edges the first window should have by default, per vertex.
+    """Return the number of edges per vertex that the first window should have by default.
 
     The number depends on the degrees of a sample of vertices. If the degrees are skewed, fewer
     edges are enough, and vertices without an edge do not count. On CPUs the degrees are not used,
@@ -241,11 +241,11 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
 
 
 def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return how many edges per vertex the first window should have if all weights seem equal.
+    """Return the number of edges per vertex for the first window if all weights seem equal.
 
-    The edges of a window are then those of the first rows. Returns 0 if the graph is solved faster
-    without windows. Windows are faster on devices other than CPUs, in large graphs in which the
-    neighbours of the first rows are spread over the whole graph.
+    The edges of a window are then the edges of the first rows. Returns 0 if the graph is solved
+    faster without windows. Windows are faster on devices other than CPUs, in large graphs in which
+    the neighbours of the first rows are spread over the whole graph.
     """
     tuning, n, n_edges = graph.device.policy, graph.n_vertices, graph.edge_bound
     if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:

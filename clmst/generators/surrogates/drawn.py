@@ -69,9 +69,9 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
     O(n log n).
 
     A step exchanges two numbers. The number at the partner's index was put there by the previous
-    step with the same partner. Without such a step, it is still the initial number. The number at
-    the step's own index was put there by the last previous step whose partner is this index.
-    Without such a step, it is also the initial number.
+    step with the same partner. Without a previous step of that kind, it is still the initial
+    number. The number at the step's own index was put there by the last previous step whose partner
+    is this index. Without a step of that kind, it is also the initial number.
     """
     steps = np.arange(n, dtype=np.uint64)
     partners = next_words(steps * np.uint64(77) + np.uint64(5)) % (steps + np.uint64(1))
