@@ -42,10 +42,12 @@ class CoreSolver:
     step : Step
         Counts two tasks for each block.
 
-    Notes ----- Among the points of a block, each point gets an upper bound of its core distance.
-    Only points nearer than the bound can lower it. If points within the bound may lie in other
-    blocks, core distances are computed once more, of the points concerned together with all points
-    near to them. If those are too many, the points concerned are divided into groups.
+    Notes
+    -----
+    Among the points of a block, each point gets an upper bound of its core distance. Only points
+    nearer than the bound can lower it. If points within the bound may lie in other blocks, core
+    distances are computed once more, of the points concerned together with all points near to them.
+    If those are too many, the points concerned are divided into groups.
     """
 
     points: Points
