@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from inspect import signature
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from clmst.algorithms import direct
 from clmst.algorithms.complete import spanning_tree
@@ -32,6 +32,9 @@ from clmst.runtime.discovery import (
 )
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+
+if TYPE_CHECKING:
+    from clmst.blocks.solve import DividedPoints
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -369,6 +372,16 @@ def _solve_or_stream(
         return forest_in_small_blocks(in_blocks, device, solve=_solve_block, reason=reason)
     assert listed is not None, "it was raised otherwise"
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
+
+
+def tree_of_blocks(divided: DividedPoints, points: Points, device: Any) -> Forest:
+    """Compute the minimum spanning tree of points that are divided into blocks.
+
+    `points` are the points that were divided, with the core distances that the tree is to have.
+    """
+    from clmst.blocks.placement import tree_of_divided
+
+    return tree_of_divided(divided, points, [device], solve=_solve_block)
 
 
 def _solve_block(points: Points, device: Any) -> Forest:

@@ -13,6 +13,7 @@ import numpy as np
 
 from clmst.core.atomic_file import make_folder, write_bytes, write_text
 from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.mapped_rows import passes
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 
@@ -101,6 +102,9 @@ class TaskStore:
         return self.folder / f"{self.prefix}-{task}.npz"
 
 
-def checksum(array: Array) -> int:
-    """Return the CRC-32 of the bytes of an array."""
-    return zlib.crc32(np.ascontiguousarray(array).tobytes())
+def checksum(rows: Array) -> int:
+    """Return the CRC-32 of the bytes of an array as float64. It is read in passes."""
+    found = 0
+    for some in passes(len(rows), rows[:1].size):
+        found = zlib.crc32(np.ascontiguousarray(rows[some], np.float64), found)
+    return found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clmst.blocks.options import FEWEST, BlockOptions
-from clmst.blocks.solve import check_points, tree_by_blocks
+from clmst.blocks.solve import DividedPoints, check_points
 from clmst.core.arguments import shown
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -52,7 +52,7 @@ def forest_by_blocks(
             "minimum spanning tree on the host, by the algorithm that is the fastest for a block"
         )
     found: list[Any] = [device] if devices is None else list(named_devices(devices))
-    return _tree(graph, options, found, solve)
+    return tree_of_divided(DividedPoints.of(graph, options), graph, found, solve=solve)
 
 
 def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reason: str) -> Forest:
@@ -72,19 +72,20 @@ def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reas
             StreamedWarning,
         )
         try:
-            return _tree(points, BlockOptions(n_points=n_points), [device], solve)
+            divided = DividedPoints.of(points, BlockOptions(n_points=n_points))
+            return tree_of_divided(divided, points, [device], solve=solve)
         except OutOfDeviceMemoryError as error:
             why = str(error)
     raise OutOfDeviceMemoryError(f"{reason}, and blocks of {n_points} do not fit either: {why}")
 
 
-def _tree(
-    points: Points, options: BlockOptions, devices: Sequence[Device | None], solve: OnDevice
+def tree_of_divided(
+    divided: DividedPoints, points: Points, devices: Sequence[Device | None], *, solve: OnDevice
 ) -> Forest:
-    """Compute the tree of points by blocks, at most one tree for each device at the same time.
+    """Compute the tree of divided points, at most one tree for each device at the same time.
 
-    `options` has the size of blocks. `solve` computes the tree of a block on one of the devices,
-    where None is the default device.
+    `points` are the points that were divided, with the core distances that the tree is to have.
+    `solve` computes the tree of a block on a device.
     """
 
     def trees_of(blocks: Sequence[Points]) -> Sequence[Forest]:
@@ -94,4 +95,6 @@ def _tree(
         with named_failures(named):
             return together(named, lambda k: solve(blocks[k], named[k]))
 
-    return tree_by_blocks(points, options, trees_of, at_once=len(devices), device=devices[0])
+    return divided.tree(
+        points.core_distances, trees_of, at_once=len(devices), device=devices[0]
+    )

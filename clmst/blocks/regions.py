@@ -70,10 +70,13 @@ class BoxArray:
 class Cloud:
     """Points in the order of the leaves of a k-d tree.
 
+    Their coordinates are not kept. They are read from the points of the solve when a search needs
+    them.
+
     Attributes
     ----------
-    planes : array of float64, shape (dimensions, n)
-        The points, as rows of :attr:`Points.planes`.
+    numbers : array of int, shape (n,)
+        The numbers of the points among all points.
     starts : array of int, shape (k + 1,)
         Leaf i has the points from ``starts[i]`` to below ``starts[i + 1]``.
     leaves : BoxArray
@@ -82,18 +85,20 @@ class Cloud:
         The one box around all points.
     """
 
-    planes: Doubles
+    numbers: Numbers
     starts: Numbers
     leaves: BoxArray
     box: BoxArray
 
     @classmethod
-    def of(cls, planes: Doubles) -> tuple[Self, Numbers]:
-        """Put points into the order of a k-d tree. Returns the cloud, and the order as positions.
+    def of(cls, points: Points, numbers: Numbers) -> tuple[Self, Numbers]:
+        """Put some of the points into the order of a k-d tree.
 
-        `planes` has shape (dimensions, n), n > 0. O(n log(n / leaf size)).
+        `numbers` has shape (n,), n > 0. Returns the cloud, and the order as positions in `numbers`.
+        O(n log(n / leaf size)) time. Needs 16 bytes for each coordinate of a point meanwhile.
         """
-        leaves, parts = [], [np.arange(planes.shape[1])]
+        planes = points.subset(numbers).planes
+        leaves, parts = [], [np.arange(numbers.size)]
         while parts:
             part = parts.pop()
             if part.size <= _LEAF:
@@ -106,13 +111,13 @@ class Cloud:
             parts += [order[low:high] for low, high in pairwise(ends)]
         order = np.concatenate(leaves)
         starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
-        ordered = np.ascontiguousarray(planes[:, order])
+        ordered = planes[:, order]
         boxes = BoxArray.around(ordered, starts[:-1])
-        return cls(ordered, starts, boxes, BoxArray.around(ordered)), order
+        return cls(numbers[order], starts, boxes, BoxArray.around(ordered)), order
 
-    def points_at(self, at: Numbers) -> BoxArray:
-        """Return the points at the positions `at`, as boxes of the size 0."""
-        planes = self.planes[:, at]
+    def points_at(self, points: Points, at: Numbers) -> BoxArray:
+        """Return points of this cloud as boxes of the size 0. `points` are all points."""
+        planes = points.subset(self.numbers[at]).planes
         return BoxArray(planes, planes)
 
     def of_leaves(self, leaves: Numbers) -> Numbers:
@@ -135,7 +140,7 @@ def near_a_box(
     Parameters
     ----------
     points : Points
-        Any points with the metric and the scale of the cloud's.
+        All points, those of the cloud included.
     cloud : Cloud
         The points to look through.
     reaches : array of float64, shape (n,)
@@ -156,7 +161,7 @@ def near_a_box(
 
     least = points.least_distances(cloud.leaves.gaps_to(box))
     at = cloud.of_leaves(np.flatnonzero(within(least, cloud.greatest_of_leaves(reaches))))
-    least = points.least_distances(cloud.points_at(at).gaps_to(box))
+    least = points.least_distances(cloud.points_at(points, at).gaps_to(box))
     return at[within(least, reaches[at])]
 
 
@@ -169,7 +174,7 @@ def near_to_points(
     Parameters
     ----------
     points : Points
-        Any points with the metric and the scale of the clouds'.
+        All points, those of the clouds included.
     cloud, at : Cloud, array of int, shape (q,)
         The points from which is searched, as positions in rising order.
     reaches : array of float64, shape (q,)
@@ -186,8 +191,8 @@ def near_to_points(
         because the points `at` are put into some boxes, and the distance to a box is a lower bound
         of the distances to its points.
     """
-    is_found = np.zeros(others.planes.shape[1], bool)
-    for boxes, greatest in _boxes_around(cloud, at, reaches):
+    is_found = np.zeros(others.numbers.size, bool)
+    for boxes, greatest in _boxes_around(points, cloud, at, reaches):
         gaps = BoxArray(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
             BoxArray(others.leaves.low[:, None], others.leaves.high[:, None])
         )
@@ -196,14 +201,15 @@ def near_to_points(
         for which in np.flatnonzero(near.any(axis=1)):
             some = others.of_leaves(np.flatnonzero(near[which]))
             some = some[~is_found[some]]
-            own = points.least_distances(others.points_at(some).gaps_to(boxes[which : which + 1]))
+            gaps = others.points_at(points, some).gaps_to(boxes[which : which + 1])
+            own = points.least_distances(gaps)
             within = own < greatest[which] if below else own <= greatest[which]
             is_found[some[within]] = True
     return np.flatnonzero(is_found)
 
 
 def _boxes_around(
-    cloud: Cloud, at: Numbers, reaches: Doubles
+    points: Points, cloud: Cloud, at: Numbers, reaches: Doubles
 ) -> Iterator[tuple[BoxArray, Doubles]]:
     """Yield boxes around near points with similar reaches, and the greatest reach in each box.
 
@@ -216,5 +222,6 @@ def _boxes_around(
     for group in (np.flatnonzero(~is_far), np.flatnonzero(is_far)):
         if group.size:
             starts = np.arange(0, group.size, max(_FEWEST_IN_A_BOX, -(-group.size // _MOST_BOXES)))
-            boxes = BoxArray.around(cloud.planes[:, at[group]], starts)
+            planes = points.subset(cloud.numbers[at[group]]).planes
+            boxes = BoxArray.around(planes, starts)
             yield boxes, np.maximum.reduceat(reaches[group], starts)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from clmst.blocks.checkpoint import TaskStore, checksum
 from clmst.blocks.core import CoreOf, CoreSolver
 from clmst.blocks.options import BlockOptions, BlockProgress
-from clmst.blocks.partition import divide
+from clmst.blocks.partition import Block, divide
 from clmst.blocks.regions import Doubles
 from clmst.blocks.tasks import FoundEdges, Solver, Step, TreesOf
 from clmst.blocks.tree import edges_by_blocks
@@ -34,56 +35,106 @@ def check_points(graph: Any) -> None:
         )
 
 
-def tree_by_blocks(
-    points: Points, options: BlockOptions, trees_of: TreesOf, *, at_once: int, device: Any
-) -> Forest:
-    """Compute the minimum spanning tree of points block by block.
+@dataclass(frozen=True, slots=True, eq=False)
+class DividedPoints:
+    """Points that are divided into blocks once, for their core distances and for their tree.
 
-    Parameters
+    Attributes
     ----------
-    points : Points
-        The points, perhaps with core distances.
     options : BlockOptions
         The size of blocks, and the checkpoint.
-    trees_of : callable
-        Computes the trees of up to `at_once` sets of points.
-    at_once : int
-        How many trees `trees_of` computes at the same time.
-    device : device
-        The device that finds the tree among the edges of all tasks.
-
-    Returns
-    -------
-    Forest
-        The tree that a solve of all points at once would find, to the last bit. ``stats["blocks"]``
-        has the numbers of blocks, of pairs that were solved, and of pairs that were dropped.
-
-    Notes
-    -----
-    b blocks take the time of b solves of a block, and of the pairs that are not dropped. In two and
-    three dimensions only the points near the border between two blocks matter. In many dimensions,
-    nearly all points matter for each pair, so it takes up to b times as long as a solve at once.
+    points : Points
+        The points without core distances. Blocks are read from them.
+    blocks : list of Block
+        The blocks, or an empty list if all points are at most one block.
+    store : TaskStore
+        The results of all tasks.
     """
-    n, latest = points.n_vertices, list[BlockProgress]()
-    if n <= options.n_points:
-        return trees_of([points])[0]
-    core = points.core_distances
-    with _announced("computing a spanning tree by blocks", options, latest) as note:
-        store = TaskStore.opened(options.folder, points, options.n_points)
-        named = "tree" if core is None else f"tree-{checksum(core):08x}"
-        solver = Solver(points, trees_of, at_once, store.of_step(named), note)
-        blocks = divide(points, options.n_points)
 
-        # The chunks are a list, not an iterator, because the stream reads its edges several times
-        # if memory does not suffice for one pass.
-        chunks = [_chunk(n, edges) for edges in edges_by_blocks(blocks, solver)]
-        forest = stream_minimum_spanning_forest(chunks, n, device=device)
-    counted = {"blocks": len(blocks), "pairs": 0, "dropped": 0}
-    if latest and latest[-1].step == "edges between blocks":
-        counted |= {"pairs": latest[-1].n_tasks, "dropped": latest[-1].n_dropped}
-    forest.stats["blocks"] = counted  # type: ignore[index]  # a dictionary of its own
-    because = f"block_points is {options.n_points} and there are {n} points"
-    return routed(forest, Way(BLOCKS, because))
+    options: BlockOptions
+    points: Points
+    blocks: list[Block]
+    store: TaskStore
+
+    @classmethod
+    def of(cls, points: Points, options: BlockOptions, min_samples: int = 1) -> Self:
+        """Divide points into blocks, and open the checkpoint.
+
+        `min_samples` is the greatest for which core distances will be computed. Raises
+        InvalidArgumentError if the size of blocks is less than twice `min_samples`, or if the
+        checkpoint is of another solve.
+        """
+        points = points.with_core_distances(None)
+        if points.n_vertices <= options.n_points:
+            return cls(options, points, [], TaskStore(None))
+        if options.n_points < 2 * min_samples:
+            raise InvalidArgumentError(
+                f"block_points is {options.n_points} and min_samples is {min_samples}; a block "
+                "must have at least twice as many points as min_samples"
+            )
+        with LongWork("dividing points into blocks"):
+            store = TaskStore.opened(options.folder, points, options.n_points)
+            blocks, ordered = divide(points, options.n_points)
+        return cls(options, ordered, blocks, store)
+
+    def tree(self, core: Any, trees_of: TreesOf, *, at_once: int, device: Any) -> Forest:
+        """Compute the minimum spanning tree of the points block by block.
+
+        Parameters
+        ----------
+        core : array of float64, shape (n,), or None
+            The core distances, as :class:`Points` have checked them.
+        trees_of : callable
+            Computes the trees of up to `at_once` sets of points.
+        at_once : int
+            How many trees `trees_of` computes at the same time.
+        device : device
+            The device that finds the tree among the edges of all tasks.
+
+        Returns
+        -------
+        Forest
+            The same tree, to the last bit, as that of all points at once. ``stats["blocks"]`` has
+            the numbers of blocks, of pairs that were solved, and of pairs that were dropped.
+
+        Notes
+        -----
+        b blocks take the time of b solves of a block, and of the pairs that are not dropped. In two
+        and three dimensions only the points near the border between two blocks matter. In many
+        dimensions, nearly all points matter for each pair, so it takes up to b times as long as a
+        solve at once.
+        """
+        points = self.points.with_checked_core(core)
+        n, options, latest = points.n_vertices, self.options, list[BlockProgress]()
+        if not self.blocks:
+            return trees_of([points])[0]
+        with _announced("computing a spanning tree by blocks", options, latest) as note:
+            named = "tree" if core is None else f"tree-{checksum(core):08x}"
+            solver = Solver(points, trees_of, at_once, self.store.of_step(named), note)
+
+            # A list, not an iterator: where memory is short, the stream reads its edges several
+            # times.
+            chunks = [_chunk(n, edges) for edges in edges_by_blocks(self.blocks, solver)]
+            forest = stream_minimum_spanning_forest(chunks, n, device=device)
+        counted = {"blocks": len(self.blocks), "pairs": 0, "dropped": 0}
+        if latest and latest[-1].step == "edges between blocks":
+            counted |= {"pairs": latest[-1].n_tasks, "dropped": latest[-1].n_dropped}
+        forest.stats["blocks"] = counted  # type: ignore[index]  # a dictionary of its own
+        because = f"block_points is {options.n_points} and there are {n} points"
+        return routed(forest, Way(BLOCKS, because))
+
+    def core_distances(self, min_samples: int, core_of: CoreOf) -> Doubles:
+        """Compute the core distances of the points block by block.
+
+        `core_of` computes the core distances of some points, given `min_samples`. The result has
+        shape (n,) and is the same, to the last bit, as that of all points at once.
+        """
+        if not self.blocks:
+            return core_of(self.points, min_samples)
+        with _announced("computing core distances by blocks", self.options, []) as note:
+            step = Step("core distances", 2 * len(self.blocks), note)
+            store = self.store.of_step(f"core-{min_samples}")
+            return CoreSolver(self.points, min_samples, core_of, store, step).solve(self.blocks)
 
 
 def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
@@ -92,32 +143,6 @@ def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
     ids = pairs.position(n, u, v)
     order = np.argsort(ids)
     return u[order], v[order], edges.weights[order], ids[order]
-
-
-def core_distances_by_blocks(
-    points: Points, min_samples: int, options: BlockOptions, core_of: CoreOf
-) -> Doubles:
-    """Compute the core distances of points block by block.
-
-    `core_of` computes the core distances of some points, given `min_samples`. The result has shape
-    (n,). It equals, to the last bit, the core distances of all points computed at once. Raises
-    InvalidArgumentError if the size of blocks in `options` is less than twice `min_samples`.
-    """
-    if points.n_vertices <= options.n_points:
-        return core_of(points, min_samples)
-    if options.n_points < 2 * min_samples:
-        raise InvalidArgumentError(
-            f"block_points is {options.n_points} and min_samples is {min_samples}; a block must "
-            "have at least twice as many points as min_samples"
-        )
-    with _announced("computing core distances by blocks", options, []) as note:
-        store = TaskStore.opened(options.folder, points, options.n_points)
-        blocks = divide(points, options.n_points)
-        step = Step("core distances", 2 * len(blocks), note)
-        solver = CoreSolver(
-            points, min_samples, core_of, store.of_step(f"core-{min_samples}"), step
-        )
-        return solver.solve(blocks)
 
 
 @contextmanager

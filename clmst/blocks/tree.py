@@ -32,15 +32,19 @@ _PROBED_LEAVES = 8
 class Piece:
     """A piece of a block, for which the edges to another block are looked for.
 
-    `numbers` are the numbers of its points among all points, and `climbs` their climbs, both in the
-    order of `cloud`. `nearest` is the least core distance of a point, or 0 without core distances.
+    `climbs` are the climbs of its points, in the order of `cloud`. `nearest` is the least core
+    distance of a point, or 0 without core distances.
     """
 
     block: int
-    numbers: Numbers
     climbs: Doubles
     cloud: Cloud
     nearest: float
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers of its points among all points, in the order of `cloud`."""
+        return self.cloud.numbers
 
 
 @dataclass(slots=True, eq=False)
@@ -123,11 +127,10 @@ def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Pie
     for label in range(found.n_pieces):
         own, cloud = np.flatnonzero(found.labels == label), block.cloud
         if found.n_pieces > 1:
-            cloud, order = Cloud.of(cloud.planes[:, own])
+            cloud, order = Cloud.of(points, block.numbers[own])
             own = own[order]
-        numbers = block.numbers[own]
-        nearest = 0.0 if core is None else float(core[numbers].min())
-        pieces.append(Piece(which, numbers, found.climbs[own], cloud, nearest))
+        nearest = 0.0 if core is None else float(core[cloud.numbers].min())
+        pieces.append(Piece(which, found.climbs[own], cloud, nearest))
     return pieces
 
 
@@ -202,9 +205,19 @@ def _probe(points: Points, pieces: list[Piece], a: int, b: int) -> tuple[Numbers
     """
     one, other = pieces[a], pieces[b]
     u, v = _likely_ends(points, one, other), _likely_ends(points, other, one)
-    weights = points.weights_of(one.numbers[u][:, None], other.numbers[v]).astype(np.float64)
+    weights = _distances_between(points, one.numbers[u], other.numbers[v])
     weights = np.maximum(weights, np.maximum(one.climbs[u][:, None], other.climbs[v]))
     return np.array([a]), np.array([b]), np.array([weights.min()])
+
+
+def _distances_between(points: Points, some: Numbers, others: Numbers) -> Doubles:
+    """Return the weights of the edges between some points and others, a row for each of `some`."""
+    a, b = points.subset(some), points.subset(others)
+    found = a.distances_to(b, np.arange(some.size)[:, None], np.arange(others.size))
+    found = found.astype(np.float64, copy=False)
+    if points.core_distances is not None:
+        found = np.maximum(np.maximum(found, a.core_distances[:, None]), b.core_distances)
+    return found
 
 
 def _likely_ends(points: Points, piece: Piece, other: Piece) -> Numbers:
@@ -215,7 +228,8 @@ def _likely_ends(points: Points, piece: Piece, other: Piece) -> Numbers:
     cloud, box = piece.cloud, other.cloud.box
     by_leaf = points.least_distances(cloud.leaves.gaps_to(box))
     at = cloud.of_leaves(np.argsort(by_leaf, kind="stable")[:_PROBED_LEAVES])
-    cost = np.maximum(points.least_distances(cloud.points_at(at).gaps_to(box)), piece.climbs[at])
+    least = points.least_distances(cloud.points_at(points, at).gaps_to(box))
+    cost = np.maximum(least, piece.climbs[at])
     if points.core_distances is not None:
         np.maximum(cost, points.core_distances[piece.numbers[at]], out=cost)
     return at[np.argpartition(cost, _PROBED)[:_PROBED]] if at.size > _PROBED else at

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
+from clmst.core.weight_keys import Array
 
 Doubles = npt.NDArray[np.float64]
 
@@ -32,18 +33,18 @@ _FRACTION = 52
 _SPARE = 8
 
 
-def magnitudes(coordinates: Doubles) -> tuple[float, float]:
-    """Return the greatest absolute value of an array, and the least absolute value other than 0.
+def magnitudes(coordinates: Array) -> tuple[float, float]:
+    """Return the greatest absolute value of an array, and its least absolute value other than 0.
 
-    If any of the `coordinates` is NaN, the greatest is NaN; otherwise, if any is infinite, the
-    greatest is infinite. If all values are 0, the least is infinite. Threads share the work on
-    large arrays.
+    The array has two dimensions. If any value is NaN, the greatest is NaN; otherwise, if any is
+    infinite, the greatest is infinite. If all values are 0, the least is infinite. Threads share
+    the work on large arrays, of which no part is copied that is larger than 8 MiB.
     """
-    flat = coordinates.reshape(-1)
-    if flat.size <= _OF_A_CACHE:  # true in most calls
+    if coordinates.size <= _OF_A_CACHE:  # true in most calls
+        flat = coordinates.reshape(-1)
         return _of_piece(flat, np.empty(flat.size)) if flat.size else (0.0, inf)
-    pieces = [flat[some] for some in slices(flat.size, _OF_A_THREAD)]
-    return _of_all(in_threads(_of_pieces, pieces))
+    runs = slices(len(coordinates), max(_OF_A_THREAD // coordinates.shape[1], 1))
+    return _of_all(in_threads(lambda rows: _of_pieces(coordinates[rows].reshape(-1)), runs))
 
 
 def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
@@ -52,15 +53,15 @@ def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
     return nan if any(map(isnan, greatest)) else max(greatest), min(least for _, least in found)
 
 
-def _of_pieces(piece: Doubles) -> tuple[float, float]:
+def _of_pieces(piece: Array) -> tuple[float, float]:
     """Return the magnitudes of an array, computed in pieces that fit into the cache of a core."""
     space = np.empty(_OF_A_CACHE)
     return _of_all([_of_piece(piece[some], space) for some in slices(piece.size, _OF_A_CACHE)])
 
 
-def _of_piece(piece: Doubles, space: Doubles) -> tuple[float, float]:
+def _of_piece(piece: Array, space: Doubles) -> tuple[float, float]:
     """Return the magnitudes of one piece. `space` is memory for its absolute values."""
-    sizes = np.abs(piece, out=space[: piece.size])
+    sizes = np.abs(piece, out=space[: piece.size], dtype=np.float64)
     greatest, least = float(np.maximum.reduce(sizes)), float(np.minimum.reduce(sizes))
     if least == 0:
         # Positive doubles have the same order as their bits taken as integers. Subtracting 1 turns

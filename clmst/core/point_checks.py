@@ -10,8 +10,10 @@ import numpy.typing as npt
 from clmst.core import magnitude
 from clmst.core.arguments import as_reals
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.mapped_rows import is_mapped, passes
 from clmst.core.point_rows import of_one_dimension, rows_of
-from clmst.core.threads import in_threads
+from clmst.core.threads import in_threads, slices
+from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:
     from clmst.core.points import Metric
@@ -25,16 +27,17 @@ _TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20
 
 
-def checked_coordinates(
-    coordinates: Any, metric: Metric
-) -> tuple[npt.NDArray[np.float64], float, float]:
-    """Return coordinates as float64 of shape (n, d), and the two magnitudes of their values.
+def checked_coordinates(coordinates: Any, metric: Metric) -> tuple[Array, float, float]:
+    """Return coordinates of shape (n, d), and their magnitudes.
 
-    The magnitudes are the greatest absolute value, and the least one other than 0. Raise
-    InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the
-    metric does not take.
+    They are float64, except that an array that is mapped from a file keeps its dtype and stays in
+    the file. The magnitudes are the greatest absolute value, and the least one other than 0. Raise
+    InvalidGraphError if the coordinates have a wrong shape or are not finite real numbers.
     """
-    array = as_reals("coordinates", rows_of("coordinates", coordinates))
+    array = rows_of("coordinates", coordinates)
+    stays = is_mapped(array) and array.dtype.kind in "biuf"
+    if not stays:
+        array = as_reals("coordinates", array)
     if array.size == 0 and array.ndim < 2:
         array = np.zeros((0, 2))
     if array.ndim != 2 or array.shape[1] == 0:
@@ -44,37 +47,40 @@ def checked_coordinates(
         )
     if metric in ON_A_SPHERE and array.shape[1] != 2:
         raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
-    doubles = np.ascontiguousarray(array)
-    greatest, least = magnitude.magnitudes(doubles)
+    if not stays:
+        array = np.ascontiguousarray(array)
+    greatest, least = magnitude.magnitudes(array)
     if not np.isfinite(greatest):
-        check_finite(doubles)
-    return doubles, greatest, least
+        check_finite(array)
+    return array, greatest, least
 
 
-def check_finite(doubles: npt.NDArray[np.float64]) -> None:
-    """Raise InvalidGraphError unless all coordinates are finite. `doubles` has a row per point."""
-    if not are_finite(doubles):
-        point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
-        value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
-        raise InvalidGraphError(
-            f"coordinate {axis} of point {point} is {value}; all must be finite"
-        )
+def check_finite(rows: Array) -> None:
+    """Raise InvalidGraphError unless all coordinates are finite. Each row is a point."""
+    for some in passes(*rows.shape):
+        if not are_finite(rows[some]):
+            point, axis = np.argwhere(~np.isfinite(rows[some]))[0].tolist()
+            point += some.start
+            value = "NaN" if np.isnan(rows[point, axis]) else rows[point, axis]
+            raise InvalidGraphError(
+                f"coordinate {axis} of point {point} is {value}; all must be finite"
+            )
 
 
-def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
-    """Return whether all numbers in `doubles` are finite.
+def are_finite(rows: Array) -> bool:
+    """Return whether all numbers are finite. The array has two dimensions.
 
     The sum of finite numbers is finite, unless it overflows. Only if the sum is not finite is each
     number examined, which takes three times as long. Threads share large arrays.
     """
-    flat = doubles.reshape(-1)
-    pieces = [flat[at : at + _SUMMED_AT_ONCE] for at in range(0, flat.size, _SUMMED_AT_ONCE)]
+    runs = slices(len(rows), max(_SUMMED_AT_ONCE // max(rows.shape[1], 1), 1))
 
-    def is_finite(piece: npt.NDArray[np.float64]) -> bool:
+    def is_finite(some: slice) -> bool:
+        piece = rows[some]
         with np.errstate(over="ignore", invalid="ignore"):
             return bool(np.isfinite(piece.sum()) or np.isfinite(piece).all())
 
-    return all(in_threads(is_finite, pieces))
+    return all(in_threads(is_finite, runs))
 
 
 def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
@@ -103,17 +109,10 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
 def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Scale points to the length 1. `planes` has one row for each dimension, as has the result.
 
-    Raise InvalidGraphError for a point whose coordinates are all 0. Each point is first divided by
-    its greatest coordinate, so that no square overflows.
+    Each point must have a coordinate other than 0. A point is first divided by its greatest
+    coordinate, so that no square overflows.
     """
-    greatest = np.abs(planes).max(axis=0)
-    wrong = np.flatnonzero(greatest == 0)
-    if wrong.size:
-        raise InvalidGraphError(
-            f"all coordinates of point {wrong[0]} are 0; a point has a cosine distance to others "
-            "only if one of them is not"
-        )
-    scaled = planes / greatest
+    scaled = planes / np.abs(planes).max(axis=0)
     squares = np.zeros(planes.shape[1])
     for plane in scaled:
         squares = squares + plane * plane
@@ -121,10 +120,21 @@ def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return units
 
 
-def check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
+def check_directions(coordinates: Array) -> None:
+    """Raise InvalidGraphError for a point whose coordinates are all 0."""
+    for some in passes(*coordinates.shape):
+        has_direction = coordinates[some].any(axis=1)
+        if not has_direction.all():
+            raise InvalidGraphError(
+                f"all coordinates of point {some.start + int(has_direction.argmin())} are 0; a "
+                "point has a cosine distance to others only if one of them is not"
+            )
+
+
+def check_degrees(coordinates: Array) -> None:
     """Raise InvalidGraphError unless coordinates are latitudes and longitudes in degrees."""
     for axis, (name, most) in enumerate((("latitude", 90), ("longitude", 360))):
-        wrong = np.flatnonzero(np.abs(coordinates[:, axis]) > most)
+        wrong = np.flatnonzero(np.abs(coordinates[:, axis], dtype=np.float64) > most)
         if wrong.size:
             point = int(wrong[0])
             raise InvalidGraphError(
@@ -133,11 +143,12 @@ def check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
             )
 
 
-def check_rounded_extent(coordinates: npt.NDArray[np.float64]) -> None:
-    """Raise InvalidGraphError if a rounded distance of `coordinates` may need more than 31 bits."""
+def check_rounded_extent(coordinates: Array) -> None:
+    """Raise InvalidGraphError if a rounded distance may need more than 31 bits."""
     if coordinates.size == 0:
         return
-    sides = coordinates.max(axis=0) - coordinates.min(axis=0)
+    most, least = (f(axis=0).astype(np.float64) for f in (coordinates.max, coordinates.min))
+    sides = most - least
     longest = float(np.sqrt((sides * sides).sum()))
     if not longest < _TOO_FAR - 1:
         raise InvalidGraphError(

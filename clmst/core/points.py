@@ -19,6 +19,7 @@ from clmst.core.point_checks import (
     ON_A_SPHERE,
     ROUNDED,
     check_degrees,
+    check_directions,
     check_divided_core,
     check_rounded_extent,
     checked_coordinates,
@@ -52,8 +53,10 @@ class Points:
     Parameters
     ----------
     coordinates : array of real numbers, shape (n, d), or data frame, tensor, list of rows
-        One row per point, with d >= 1 coordinates. Coordinates must be finite and are converted to
-        float64. For "great-circle" and "haversine" each row is a latitude and a longitude.
+        One row per point, with d >= 1 coordinates. They must be finite and are converted to
+        float64. For "great-circle" and "haversine" each row is a latitude and a longitude. An array
+        that is mapped from a file (``numpy.memmap``) keeps its dtype and stays in the file. A solve
+        with `block_points` converts some of its rows at a time, and any other solve all of them.
     metric : str
         The distance between two points.
 
@@ -132,7 +135,7 @@ class Points:
         if self.metric == "haversine":
             check_degrees(self.coordinates)
         if self.metric == "cosine":
-            _ = self.planes  # raises if a point does not have a direction
+            check_directions(self.coordinates)
 
     def __repr__(self) -> str:
         core = "" if self.core_distances is None else ", with core distances"
@@ -180,10 +183,9 @@ class Points:
         and everything that a device computes from them. :meth:`multiplied` undoes the division. The
         exponent is 0 except for very large or very small coordinates.
         """
-        if self.metric == "great-circle":
-            return sphere.on_unit_sphere(self.coordinates)
-        if self.metric == "haversine":
-            return sphere.on_earth(self.coordinates)
+        if self.metric in ON_A_SPHERE:
+            convert = sphere.on_earth if self.metric == "haversine" else sphere.on_unit_sphere
+            return convert(np.asarray(self.coordinates, np.float64))
         n, dimensions = self.coordinates.shape
         planes = np.zeros((max(dimensions, 2), n))
 
@@ -227,9 +229,12 @@ class Points:
         None means that the result does not have core distances. The coordinates are not checked
         again.
         """
+        return self.with_checked_core(None if core is None else self._checked_core(core))
+
+    def with_checked_core(self, core: npt.NDArray[np.float64] | None) -> Points:
+        """Return the same points with core distances that :meth:`with_core_distances` checked."""
         found = copy(self)
-        checked = None if core is None else self._checked_core(core)
-        object.__setattr__(found, "core_distances", checked)
+        object.__setattr__(found, "core_distances", core)
         return found
 
     def _checked_core(self, given: Any) -> npt.NDArray[np.float64]:
@@ -247,11 +252,19 @@ class Points:
 
         Distances have the same bits as among all points. Nothing is checked again.
         """
-        found = copy(self)
-        vars(found).pop("planes", None)
-        object.__setattr__(found, "coordinates", self.coordinates[numbers])
+        found = self.with_rows(self.coordinates[numbers])
         if self.core_distances is not None:
             object.__setattr__(found, "core_distances", self.core_distances[numbers])
+        return found
+
+    def with_rows(self, rows: Any) -> Points:
+        """Return the same points with their coordinates stored elsewhere.
+
+        `rows` is an array or :class:`PlacedRows`. Nothing is checked again.
+        """
+        found = copy(self)
+        vars(found).pop("planes", None)
+        object.__setattr__(found, "coordinates", rows)
         return found
 
     def at_exponent(self, exponent: int) -> Points:

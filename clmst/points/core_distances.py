@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device, on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+
+if TYPE_CHECKING:
+    from clmst.blocks.solve import DividedPoints
 
 _CELLS_AT_ONCE = 1 << 22
 
@@ -105,7 +108,8 @@ def core_distances(
     n = points.n_vertices
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     if block_points is not None:
-        return by_blocks(points, min_samples, block_points, get_device(device))
+        divided = divided_points(points, block_points, min_samples)
+        return core_of_divided(divided, min_samples, get_device(device))
     if isinstance(points, Points):
         return _of_points(points.with_core_distances(None), min_samples, device)
     if device is not None:
@@ -115,22 +119,24 @@ def core_distances(
     return core_of_edges(checked_graph(points).symmetrised(), min_samples)
 
 
-def by_blocks(
-    points: Any, min_samples: int, block_points: Any, device: Device
-) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points block by block.
+def divided_points(points: Any, block_points: Any, min_samples: int) -> DividedPoints:
+    """Divide points into blocks, as the argument `block_points` says.
 
-    `min_samples` and `block_points` are arguments of :func:`core_distances`. Raises
-    InvalidArgumentError if the points are not Points.
+    Raises InvalidArgumentError if the points are not Points, or if a block has too few points for
+    core distances of `min_samples`.
     """
     from clmst.blocks.options import BlockOptions
-    from clmst.blocks.solve import check_points, core_distances_by_blocks
+    from clmst.blocks.solve import DividedPoints, check_points
 
     check_points(points)
-    return core_distances_by_blocks(
-        points.with_core_distances(None), min_samples, BlockOptions.of(block_points),
-        lambda block, k: _of_points(block, k, device),
-    )  # fmt: skip
+    return DividedPoints.of(points, BlockOptions.of(block_points), min_samples)
+
+
+def core_of_divided(
+    divided: DividedPoints, min_samples: int, device: Device
+) -> npt.NDArray[np.float64]:
+    """Compute the core distances of points block by block."""
+    return divided.core_distances(min_samples, lambda some, k: _of_points(some, k, device))
 
 
 def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.float64]:

@@ -16,7 +16,7 @@ import numpy as np
 from clmst import route
 from clmst.algorithms import complete
 from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
-from clmst.api import minimum_spanning_forest
+from clmst.api import minimum_spanning_forest, tree_of_blocks
 from clmst.core import complete_trees
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest, routed
@@ -24,7 +24,12 @@ from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import choose_clusters, condensed_tree, label_points
-from clmst.points.core_distances import by_blocks, core_by_the_host, reachability_graph
+from clmst.points.core_distances import (
+    core_by_the_host,
+    core_of_divided,
+    divided_points,
+    reachability_graph,
+)
 from clmst.points.estimator import warn_of_components
 from clmst.points.simplified import without_brief_clusters
 from clmst.points.weights import core_by_weights
@@ -177,9 +182,9 @@ def tree_by_blocks(
             f"block_points is given, and metric is {graph.metric!r}; points in blocks must have "
             f"one of the metrics {', '.join(UNROUNDED)}"
         )
-    core = by_blocks(graph, min_samples, model.block_points, get_device(model.device))
-    mutual = graph.with_core_distances(core * alpha)
-    return minimum_spanning_forest(mutual, device=model.device, block_points=model.block_points)
+    divided = divided_points(graph, model.block_points, min_samples)
+    core = core_of_divided(divided, min_samples, get_device(model.device))
+    return tree_of_blocks(divided, graph.with_core_distances(core * alpha), model.device)
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:

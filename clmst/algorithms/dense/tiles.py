@@ -265,7 +265,7 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
     are_planes = points.metric != "cosine" and not points.exponent
     if not are_planes or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
-    rows: npt.NDArray[np.float64] = points.coordinates
+    rows: npt.NDArray[np.float64] = np.ascontiguousarray(points.coordinates, np.float64)
     return rows
 
 

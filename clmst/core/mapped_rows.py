@@ -1,0 +1,87 @@
+"""Rows of numbers that stay in a file: passes over them, and temporary files for them.
+
+An array that is mapped from a file (``numpy.memmap``) takes no memory that the system cannot take
+back at any time. Whoever reads one in passes needs memory for one pass only.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.threads import slices
+from clmst.core.weight_keys import Array
+
+_BYTES_OF_A_PASS = 1 << 24
+
+
+def is_mapped(array: Any) -> bool:
+    """Return whether an array, or the array of which it is a view, is mapped from a file."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap.mmap)
+
+
+def passes(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Divide rows into runs that take at most 16 MiB as doubles, or one row."""
+    return slices(n_rows, max(_BYTES_OF_A_PASS // (8 * max(n_columns, 1)), 1))
+
+
+class RowFile:
+    """A temporary file to which rows are appended, and which is mapped at the end.
+
+    The file is deleted when the mapped array is.
+    """
+
+    def __init__(self, dtype: np.dtype[Any], n_columns: int) -> None:
+        self._dtype, self._n_columns, self._n_rows = dtype, n_columns, 0
+        self._file = tempfile.TemporaryFile(prefix="clmst-")  # noqa: SIM115 - closed by `mapped`
+
+    def append(self, rows: Array) -> None:
+        """Append rows, which are converted to the dtype of the file.
+
+        Raises InvalidArgumentError if the file cannot grow.
+        """
+        converted = np.ascontiguousarray(rows, self._dtype)
+        try:
+            self._file.write(converted.data if converted.size else b"")
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"a temporary file of points in {tempfile.gettempdir()} cannot grow beyond "
+                f"{self._file.tell()} bytes ({error.strerror}); the environment variable TMPDIR "
+                "names a folder with more space"
+            ) from error
+        self._n_rows += len(converted)
+
+    def mapped(self) -> Array:
+        """Close the file and return its rows as an array that is mapped from it."""
+        with self._file as file:
+            shape = (self._n_rows, self._n_columns)
+            if not self._n_rows:
+                return np.zeros(shape, self._dtype)
+            file.flush()
+            return np.memmap(file, self._dtype, "r", shape=shape)
+
+
+class PlacedRows:
+    """Rows in another order than their numbers: row i is at ``places[i]`` of an array.
+
+    Indexing with an array of numbers returns these rows, as it does for an array.
+    """
+
+    def __init__(self, rows: Array, places: Array) -> None:
+        self.rows, self.places = rows, places
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return self.rows.shape
+
+    def __getitem__(self, numbers: Array) -> Array:
+        """Return the rows with the given numbers."""
+        return np.asarray(self.rows[self.places[numbers]])
