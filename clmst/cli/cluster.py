@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -90,11 +91,6 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
     show_default=True, text="merge clusters that persist for less than this difference of density.",
 )  # fmt: skip
 @_hdbscan_option(
-    "--block-points", type=click.IntRange(min=2),
-    text="compute the tree in blocks of at most this number of points, for points that are too "
-         "many for the device. The clusters are the same.",
-)  # fmt: skip
-@_hdbscan_option(
     "--max-cluster-size",
     type=click.IntRange(min=1),
     text="maximum number of points in a cluster; only for eom.",
@@ -141,6 +137,12 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
     help="Use single linkage, and cut the tree into this number of clusters.",
 )
 @click.option(
+    "--block-points", type=click.IntRange(min=2),
+    help="Compute the tree in blocks of at most this number of points, for points that are too "
+         "many for the device or for memory. The clusters are the same. A .npy or Parquet file is "
+         "then read in parts, unless --format is given.",
+)  # fmt: skip
+@click.option(
     "--height",
     type=float,
     help="Use single linkage, and join all points that are at most this distance apart.",
@@ -182,6 +184,7 @@ def cluster(
     *,
     file: Path,
     k: int | None,
+    block_points: int | None,
     height: float | None,
     format_name: str | None,
     columns: tuple[str, ...] | None,
@@ -200,12 +203,13 @@ def cluster(
 
     FILE is a table with a row for each point (.csv, .tsv, .parquet or .npy) or a TSPLIB file. It is
     decompressed if its name ends in .gz, .bz2, .xz or .zst. - is stdin, whose format --format
-    gives. With -k or --height the clusters are found by single linkage, else by HDBSCAN, which
+    gives. FILE may also be a folder or a quoted pattern such as 'folder/*.parquet', of .npy and
+    Parquet files, whose rows are joined in the order of their names. With -k or --height the clusters are found by single linkage, else by HDBSCAN, which
     finds the number of clusters itself. Clusters are numbered in the order of their first points.
     Noise has the label -1.
     """
     from clmst.core.atomic_file import replaceable
-    from clmst.io import read_rows
+    from clmst.io import pieces, read_rows
     from clmst.points.hdbscan import HDBSCAN, check_parameters
     from clmst.points.inputs import forest_of
     from clmst.points.metrics import check_metric_name
@@ -219,7 +223,8 @@ def cluster(
         raise click.UsageError("--json and --output - both write to stdout; give only one of them")
     chosen = metric or "euclidean"
     model = HDBSCAN(
-        **of_hdbscan, metric=chosen, metric_params=metric_params, device=device_name
+        **of_hdbscan, metric=chosen, metric_params=metric_params, device=device_name,
+        block_points=block_points,
     )  # fmt: skip
     with understood():
         check_metric_name(chosen)
@@ -228,14 +233,21 @@ def cluster(
         _refuse_early(plot, picture, by_linkage)
     if output is not None and output != STREAM:
         replaceable(output)
-    refuse_to_replace([file], [one for one in (output, plot) if one is not None], force=force)
+    are_several = _are_several(file, format_name)
+    inputs = pieces.listed(file) if are_several else [file]
+    refuse_to_replace(inputs, [one for one in (output, plot) if one is not None], force=force)
     stages = Stages(quiet=quiet)
-    opened = reading(stages, "read", file, format_name, points=True, columns=columns)
-    with opened as stream:
-        points = read_rows(stream, format=format_name, metric=metric, columns=columns)
+    in_parts = block_points is not None and file.suffix in pieces.SUFFIXES and not format_name
+    if are_several or in_parts:
+        with stages.stage("read", f"reading {file}"):
+            points = read_rows(file, columns=columns, mapped=True)
+    else:
+        opened = reading(stages, "read", file, format_name, points=True, columns=columns)
+        with opened as stream:
+            points = read_rows(stream, format=format_name, metric=metric, columns=columns)
     with stages.stage("cluster", "clustering"):
         if by_linkage:
-            forest = forest_of(points, chosen, metric_params, device_name)
+            forest = forest_of(points, chosen, metric_params, device_name, block_points)
             labels = forest.cut(height=height, k=k)
         else:
             labels, forest = model.fit(points).labels_, model.forest_
@@ -247,6 +259,18 @@ def cluster(
             found = _Clustering(points, labels, forest, None if by_linkage else model)
             _draw(picture, plot, found, device_name)
     _tell(labels, stages, _centers(model), as_json=as_json, quiet=quiet or output == STREAM)
+
+
+def _are_several(file: Path, format_name: str | None) -> bool:
+    """Return whether FILE is a folder or a pattern. It is a usage error to give --format for one."""
+    if file == STREAM or file.is_file() or not (file.is_dir() or glob.has_magic(str(file))):
+        return False
+    if format_name is not None:
+        raise click.UsageError(
+            f"--format is {format_name}, and {file} is a folder or a pattern, of whose files the "
+            "suffixes say the format; leave it out"
+        )
+    return True
 
 
 def _refuse_of_hdbscan(context: click.Context) -> None:

@@ -17,7 +17,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 
-_BYTES_OF_A_PASS = 1 << 24
+_BYTES_OF_A_PASS = 1 << 22
 
 
 def is_mapped(array: Any) -> bool:
@@ -28,7 +28,7 @@ def is_mapped(array: Any) -> bool:
 
 
 def passes(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Divide rows into runs that take at most 16 MiB as doubles, or one row."""
+    """Divide rows into runs that take at most 4 MiB as doubles, or one row."""
     return slices(n_rows, max(_BYTES_OF_A_PASS // (8 * max(n_columns, 1)), 1))
 
 
@@ -62,7 +62,7 @@ class RowFile:
         """Close the file and return its rows as an array that is mapped from it."""
         with self._file as file:
             shape = (self._n_rows, self._n_columns)
-            if not self._n_rows:
+            if 0 in shape:
                 return np.zeros(shape, self._dtype)
             file.flush()
             return np.memmap(file, self._dtype, "r", shape=shape)

@@ -20,16 +20,16 @@ from typing import Any, BinaryIO, get_args
 
 import numpy as np
 
-from clmst.core.arguments import check_choice, check_file, check_kind
+from clmst.core.arguments import check_bool, check_choice, check_file, check_kind, shown
 from clmst.core.coercion import as_listed
 from clmst.core.columns import check_columns, check_names
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import InvalidForestError
+from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
-from clmst.io import files, registry
+from clmst.io import files, mapped_points, registry
 from clmst.io.file_edges import FileEdges, ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
 
@@ -120,6 +120,7 @@ def read_points(
     format: str | None = None,  # noqa: A002
     metric: Metric | None = None,
     columns: Sequence[Hashable] | None = None,
+    mapped: bool = False,
 ) -> Points | DenseGraph:
     r"""Read a complete graph as points or as a matrix of distances, without listing its edges.
 
@@ -138,6 +139,13 @@ def read_points(
     columns : list or tuple of str, optional
         The columns of a table that hold the coordinates. By default all columns are coordinates.
         Each row of the table is one point.
+    mapped : bool
+        Whether the coordinates stay on a disk, for points that are solved with `block_points`.
+        `path` may then also be a folder, or a pattern with ``*``, ``?`` or ``[...]``, of ``.npy``
+        and Parquet files. Their rows are joined in the order of the names of the files. The rows of
+        one ``.npy`` file are mapped from it. All other files are first copied, in passes, to a
+        temporary file in the folder that the environment variable TMPDIR names. `format` must be
+        None.
 
     Returns
     -------
@@ -149,10 +157,13 @@ def read_points(
     MissingFileError
         The file does not exist.
     InvalidArgumentError
-        The format does not hold points, the metric is unknown, or the file cannot be opened.
+        The format does not hold points, the metric is unknown, or the file cannot be opened. With
+        `mapped` also if a file is neither ``.npy`` nor Parquet, or if the temporary file cannot
+        grow.
     FileFormatError
         The file breaks the rules of its format, a column is not numeric, or the file states
-        distances that clmst does not support.
+        distances that clmst does not support. With `mapped` also if two files have different
+        columns.
 
     Examples
     --------
@@ -165,7 +176,7 @@ def read_points(
     if metric is not None:
         check_choice("metric", metric, get_args(Metric))
     path = check_file("path", path, "read")
-    found = read_rows(path, format=format, metric=metric, columns=columns)
+    found = read_rows(path, format=format, metric=metric, columns=columns, mapped=mapped)
     if not isinstance(found, np.ndarray):
         return found
     with files.explained(path):
@@ -178,6 +189,7 @@ def read_rows(
     format: str | None = None,  # noqa: A002
     metric: Metric | None = None,
     columns: Sequence[Hashable] | None = None,
+    mapped: bool = False,
 ) -> Array | Points | DenseGraph:
     """Read points as :func:`read_points` does, but return a table as a NumPy array.
 
@@ -187,6 +199,14 @@ def read_rows(
     """
     path = check_file("path", path, "read")
     columns = check_names(columns)
+    if check_bool("mapped", mapped):
+        if format is not None or not isinstance(path, Path):
+            given = f"format is {shown(format)}" if isinstance(path, Path) else "path is open"
+            raise InvalidArgumentError(
+                f"mapped is True, and {given}; files are mapped by their paths, whose suffixes "
+                "say the format"
+            )
+        return mapped_points.read(path, columns)
     chosen = registry.find(path, format, registry.POINT_FORMATS)
     if columns is not None:
         registry.ability(chosen, "rows_reader", "names no columns")

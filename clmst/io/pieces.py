@@ -150,9 +150,9 @@ def listed(path: str | PathLike[str]) -> list[Path]:
     pattern, only files with one of SUFFIXES are returned.
 
     Raises :class:`MissingFileError` if the file does not exist, and :class:`InvalidArgumentError`
-    if no file can be streamed.
+    if no file can be read in parts.
     """
-    given = check_path("the path of a stream", path)
+    given = check_path("the path of the files", path)
     try:
         if given.is_dir():
             return _streamable(sorted(given.iterdir()), f"the folder {given} has")
@@ -166,21 +166,21 @@ def listed(path: str | PathLike[str]) -> list[Path]:
         raise MissingFileError(f"there is no file {given}; it must exist")
     if given.suffix not in SUFFIXES:
         raise InvalidArgumentError(
-            f"{given} cannot be streamed; the suffix must be one of {', '.join(SUFFIXES)}"
+            f"{given} cannot be read in parts; the suffix must be one of {', '.join(SUFFIXES)}"
         )
     return [given]
 
 
 def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
-    """Return the paths that can be streamed. Raises if none of them can.
+    """Return the paths that can be read in parts. Raises if none of them can.
 
     `what` is the beginning of the message.
     """
     found = [one for one in paths if one.suffix in SUFFIXES and one.is_file()]
     if not found:
         raise InvalidArgumentError(
-            f"{what} no file to stream; there must be some ending in {', '.join(SUFFIXES)} (a "
-            "pattern with ** is for those in folders within)"
+            f"{what} no file that can be read in parts; there must be some ending in "
+            f"{', '.join(SUFFIXES)} (a pattern with ** is for those in folders within)"
         )
     return found
 
@@ -192,7 +192,7 @@ def n_rows(path: Path, columns: Any = None) -> int:
     """
     if path.suffix == ".npy":
         return int(_mapped(path, columns)[0].shape[0])
-    return int(_parquet(path).metadata.num_rows)
+    return int(open_parquet(path).metadata.num_rows)
 
 
 def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[Rows]]]:
@@ -210,7 +210,7 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[
         rows = array[chosen.source], array[chosen.target], weights
         yield lambda: iter([(0, *rows)])
         return
-    file = _parquet(path)
+    file = open_parquet(path)
     chosen = _chosen(path, file.schema_arrow.names, columns)
     groups: list[int] = []
     first_row = n_rows = 0
@@ -230,7 +230,7 @@ def _read_groups(
     `chosen` are the columns, `groups` the numbers of the row groups, and `metadata` is the file's.
     `first_row` is the number of the first row, for error messages.
     """
-    file = _parquet(path, metadata)
+    file = open_parquet(path, metadata)
     with _readable(path):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
             batch.validate(full=True)  # for the same reason as in read_whole
@@ -260,7 +260,11 @@ def _chosen(path: Path, names: Sequence[str], columns: Any) -> Columns:
         raise FileFormatError(f"{path}: {error}") from error
 
 
-def _parquet(path: Path, metadata: Any = None) -> Any:
+def open_parquet(path: Path, metadata: Any = None) -> Any:
+    """Open a Parquet file to read it in parts. Raises :class:`FileFormatError` if it is damaged.
+
+    `metadata` are those of the file if they have been read before.
+    """
     parquet = optional_import("pyarrow.parquet", extra="frames")
     with _readable(path):
         return parquet.ParquetFile(path, memory_map=True, metadata=metadata)

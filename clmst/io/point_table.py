@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import shown
-from clmst.core.errors import FileFormatError
+from clmst.core.errors import FileFormatError, optional_import
 from clmst.core.weight_keys import Array
 from clmst.io import npz, pieces
 from clmst.io.edge_list import OF_CSV, Head
@@ -101,19 +101,34 @@ def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Arra
     lists of equal length, each list is a point. Missing numbers become NaN.
     """
 
-    def wanted(schema: Any) -> list[str]:
-        names = [name for name in schema.names if not name.startswith(_INDEX)]
-        kinds = {name: schema.field(name).type for name in names}
-        chosen = [names[k] for k in _chosen(names, columns)]
-        if len(chosen) == 1 and pieces.are_lists(kinds[chosen[0]]):
-            return chosen
-        numbers = [name for name in names if pieces.are_numbers(kinds[name])]
-        for name in chosen:
-            if name not in numbers:
-                raise _no_numbers(name, f"values of type {kinds[name]}", numbers)
-        return chosen
+    return _rows_of(pieces.read_whole(source, lambda schema: chosen_columns(schema, columns)))
 
-    table = pieces.read_whole(source, wanted)
+
+def chosen_columns(schema: Any, columns: Sequence[Hashable] | None) -> list[str]:
+    """Return the names of the columns of a Parquet file that hold coordinates.
+
+    They are all columns of numbers, or a single column of lists. Raises :class:`FileFormatError` if
+    a column holds something else.
+    """
+    names = [name for name in schema.names if not name.startswith(_INDEX)]
+    kinds = {name: schema.field(name).type for name in names}
+    chosen = [names[k] for k in _chosen(names, columns)]
+    if len(chosen) == 1 and pieces.are_lists(kinds[chosen[0]]):
+        return chosen
+    numbers = [name for name in names if pieces.are_numbers(kinds[name])]
+    for name in chosen:
+        if name not in numbers:
+            raise _no_numbers(name, f"values of type {kinds[name]}", numbers)
+    return chosen
+
+
+def of_batch(batch: Any) -> Array:
+    """Convert a record batch with the chosen columns of a Parquet file to rows."""
+    return _rows_of(optional_import("pyarrow", extra="frames").Table.from_batches([batch]))
+
+
+def _rows_of(table: Any) -> Array:
+    """Convert a table with the chosen columns of a Parquet file to rows."""
     if table.num_columns == 1 and pieces.are_lists(table.schema.types[0]):
         return _of_lists(table.column_names[0], table.column(0))
     found = [(c.cast("float64") if c.null_count else c).to_numpy() for c in table.columns]
@@ -155,14 +170,29 @@ def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
             check_expansion(n_bytes, source.stored)
         stream.seek(0)
         array: Array = np.load(stream, allow_pickle=False)
+    names = check_array(array, columns)
+    return array if names is None else of_fields(array, names)
+
+
+def of_fields(array: Array, names: list[str]) -> Array:
+    """Convert fields of a structured array to rows."""
+    return np.stack([array[name] for name in names], axis=1)
+
+
+def check_array(array: Array, columns: Sequence[Hashable] | None) -> list[str] | None:
+    """Return the names of the fields of a structured array that hold coordinates.
+
+    Returns None for a 2-dimensional array of numbers. Raises :class:`FileFormatError` for any other
+    array, and if a field does not hold numbers.
+    """
     if array.dtype.names is not None and array.ndim == 1:
         names = list(array.dtype.names)
         numbers = [name for name in names if array.dtype[name].kind in "biuf"]
-        chosen = [names[k] for k in _chosen(names, columns)]
+        chosen: list[str] = [names[k] for k in _chosen(names, columns)]
         for name in chosen:
             if name not in numbers:
                 raise _no_numbers(name, f"values of type {array.dtype[name]}", numbers)
-        return np.stack([array[name] for name in chosen], axis=1)
+        return chosen
     if columns is not None:
         raise FileFormatError("the array has no fields; columns can be named only if it has")
     if array.ndim != 2 or array.dtype.kind not in "biuf":
@@ -170,7 +200,7 @@ def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
             f"it has an array of shape {array.shape} and dtype {array.dtype}; points are rows of "
             "real numbers"
         )
-    return array
+    return None
 
 
 def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:

@@ -493,9 +493,9 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         """
         for name in ("centroids_", "medoids_"):
             vars(self).pop(name, None)
-        rows = given.rows
         if self.store_centers is None:
             return
+        rows = given.rows
         assert rows is not None, "centers are refused where there are no rows"
         if given.weights is not None:
             strengths = strengths * given.weights

@@ -27,6 +27,7 @@ from clmst.core.errors import (
 )
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.mapped_rows import RowFile, is_mapped, passes
 from clmst.core.point_checks import are_finite
 from clmst.core.point_rows import are_rows, check_rows, column_names, rows_of
 from clmst.core.points import Metric, Points
@@ -302,12 +303,22 @@ class Distances:
     finite: npt.NDArray[np.int64]  # shape (n,): the row of the input for each vertex
     missing: npt.NDArray[np.int64]  # indices of the rows with a NaN
     n_features: int | None  # the number of coordinates; None if distances were given
-    rows: Array | None  # the finite rows; None if distances were given
-    # The sample weight of each vertex, 1 or more, with shape (n,), or None without sample weights.
-    # Rows of weight 0 are left out, so that they are not vertices.
+    # The finite rows, as float64 or mapped from a file in any dtype; None if distances were given.
+    stored_rows: Array | None
+    # Shape (n,): the sample weight of each vertex, 1 or more; None if there are none. Rows of
+    # weight 0 are left out: they are not vertices.
     weights: npt.NDArray[np.int64] | None = None
     left_out: npt.NDArray[np.int64] | None = None  # indices of the finite rows of weight 0
     n_samples: int | None = None  # the sum of the weights of all rows
+
+    @property
+    def rows(self) -> Array | None:
+        """The finite rows as float64, or None if distances were given.
+
+        If the rows are mapped from a file, all of them are read each time.
+        """
+        stored = self.stored_rows
+        return None if stored is None else np.asarray(stored, np.float64)
 
     def spread(
         self, values: Array, infinite: float, missing: float, left_out: float | None = None
@@ -342,7 +353,8 @@ class Distances:
             )
         return replace(
             self, graph=induced(self.graph, kept), finite=self.finite[kept],
-            rows=None if self.rows is None else self.rows[kept], weights=weights[kept],
+            stored_rows=None if self.stored_rows is None else self.stored_rows[kept],
+            weights=weights[kept],
             left_out=self.finite[weights == 0], n_samples=int(every.sum()),
         )  # fmt: skip
 
@@ -381,22 +393,32 @@ def _complete(X: Any, rows: Array | None = None) -> Distances:
     n, features = graph.n_vertices, None if rows is None else int(rows.shape[1])
     none, every = np.zeros(0, np.int64), np.arange(n)
     return Distances(
-        graph=graph, n_rows=n, finite=every, missing=none, n_features=features, rows=rows
+        graph=graph, n_rows=n, finite=every, missing=none, n_features=features, stored_rows=rows
     )
 
 
 def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
-    """Return an array's finite rows as float64, their indices, and the indices of rows with a NaN.
+    """Return the finite rows as float64, their indices, and the indices of the rows with a NaN.
 
-    Raises InvalidGraphError unless the array has two dimensions of real numbers. `name` is the name
-    of the argument, for the message.
+    Rows that are mapped from a file keep their dtype. They stay in the file, or, if some are not
+    finite, the finite ones are copied to a temporary file.
     """
     check_rows(array, name)
-    rows = array.astype(np.float64, copy=False)
+    stay = is_mapped(array)
+    rows = array if stay else array.astype(np.float64, copy=False)
     if are_finite(rows):
         return rows, np.arange(len(rows)), np.zeros(0, np.int64)
-    finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
-    return rows[finite], finite, np.flatnonzero(np.isnan(rows).any(axis=1))
+    runs = list(passes(*rows.shape))
+    is_finite = np.concatenate([np.isfinite(rows[run]).all(axis=1) for run in runs])
+    missing = np.concatenate([np.isnan(rows[run]).any(axis=1) for run in runs])
+    if stay:
+        kept = RowFile(rows.dtype, rows.shape[1])
+        for run in runs:
+            kept.append(rows[run][is_finite[run]])
+        rows = kept.mapped()
+    else:
+        rows = rows[is_finite]
+    return rows, np.flatnonzero(is_finite), np.flatnonzero(missing)
 
 
 def _of_rows(array: Array, model: HDBSCAN) -> Distances:
@@ -411,5 +433,5 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
         )
     return Distances(
         graph=graph_of(rows, model.metric, model._metric_params), n_rows=len(array), finite=finite,
-        missing=missing, n_features=array.shape[1], rows=rows,
+        missing=missing, n_features=array.shape[1], stored_rows=rows,
     )  # fmt: skip

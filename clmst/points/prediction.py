@@ -381,7 +381,7 @@ def _check_points(clusterer: Any, what: str) -> None:
     """
     check_kind("clusterer", clusterer, TreeMeasures, rule="it must be a HDBSCAN")
     clusterer._check_fitted()
-    if clusterer._given.rows is None:
+    if clusterer._given.stored_rows is None:
         raise NotFittedError(f"{clusterer!r} was fitted with distances; {what} a fit with points")
 
 

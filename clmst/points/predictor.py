@@ -103,7 +103,8 @@ class Predictor:
             points, graph = self.points.with_others(rows)
             predictor = self if points is self.points else self._of(points)
         new = Distances(
-            graph=graph, n_rows=len(array), finite=finite, missing=missing, n_features=d, rows=rows
+            graph=graph, n_rows=len(array), finite=finite, missing=missing, n_features=d,
+            stored_rows=rows,
         )
         return predictor, new
 

@@ -89,7 +89,7 @@ def test_patterns(any_device: Device, tmp_path: Path) -> None:
     listed = clmst.stream_minimum_spanning_forest([str(tmp_path / "*.npy")], N, device=any_device)
     assert listed == forest_of_edges(EDGES, N)
     stream_refuses(
-        tmp_path / "x*", InvalidArgumentError, r"matches .*x\* is no file to stream; there must"
+        tmp_path / "x*", InvalidArgumentError, r"matches .*x\* is no file that can be read in parts; there must"
     )
 
 
@@ -135,7 +135,7 @@ def test_rows_are_named_by_file(tmp_path: Path) -> None:
 
 def test_what_cannot_be_streamed(tmp_path: Path) -> None:
     stream_refuses(tmp_path / "no.parquet", MissingFileError, "there is no file")
-    stream_refuses(tmp_path, InvalidArgumentError, "has no file to stream")
+    stream_refuses(tmp_path, InvalidArgumentError, "has no file that can be read in parts")
     (tmp_path / "a.txt").write_text("1 2 3")
     stream_refuses(
         tmp_path / "a.txt", InvalidArgumentError, r"suffix must be one of .npy, .parquet"
