@@ -2,14 +2,17 @@
 
     python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied]
     python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
+    python -m benchmarks memory mapped 1e6 [--dimensions 2] [--block-points 50000]
     python -m benchmarks memory rounds --algorithm pma --vertices 100000 --rounds 200
 
 ``points`` measures each call with uniform points in a process of its own. The result is the peak of
 resident memory, minus the memory of the process right before the call: the interpreter, the driver,
 compiled kernels and the points themselves. A small call comes first. On CPUs the result includes
-the memory of the device, on GPUs it does not. ``graphs`` does the same for graphs with a number of
-entries or edges, and also subtracts the forest that the call returns. With ``--copied`` the device
-takes copies, as GPUs do. Then the peak of NumPy's arrays and pinned memory count. ``rounds`` prints
+the memory of the device, on GPUs it does not. ``mapped`` measures HDBSCAN with `block_points`, of
+float32 points that stay in a file. The points lie in a plane, whatever their dimensions. The result
+is the peak of what Python and NumPy hold, without the device and the mapped file. ``graphs`` does
+the same as ``points`` for graphs with a number of entries or edges, and also subtracts the forest
+that the call returns. With ``--copied`` the device takes copies, as GPUs do. Then the peak of NumPy's arrays and pinned memory count. ``rounds`` prints
 the memory after 1, 2, 5, 10, ... rounds of a `RepeatedSolver`, each with other weights, to show
 whether it keeps growing.
 """
@@ -20,6 +23,7 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
@@ -109,6 +113,20 @@ def points(run: Run, numbers: tuple[float, ...], dimensions: int, what: tuple[st
             yield _by_process("call", name, int(number), dimensions)
 
 
+@main.add_command
+@case(
+    click.argument("numbers", nargs=-1, required=True, type=float),
+    click.option("--dimensions", default=2, show_default=True),
+    click.option("--block-points", default=50_000, show_default=True),
+    repetitions=1,
+)
+def mapped(run: Run, numbers: tuple[float, ...], dimensions: int, block_points: int) -> Rows:
+    """Measure the memory that HDBSCAN takes for points that stay in a file."""
+    del run
+    for number in numbers:
+        yield _by_process("fit", int(number), dimensions, block_points)
+
+
 def _by_process(*command: Any) -> Row:
     """Return the row that a hidden command prints in a process of its own."""
     words = [sys.executable, "-m", "benchmarks", "memory", *map(str, command)]
@@ -178,6 +196,27 @@ def call(what: str, n: int, dimensions: int) -> None:
     row = {"what": what, "points": n, "dimensions": dimensions, "MB in all": round(most / 1e6)}
     row |= {"bytes a point": round((most - before) / n), "processor, s": seconds}
     click.echo(json.dumps(row))
+
+
+@main.command(hidden=True)
+@click.argument("n", type=int)
+@click.argument("dimensions", type=int)
+@click.argument("block_points", type=int)
+def fit(n: int, dimensions: int, block_points: int) -> None:
+    """Print the row of one fit of points that stay in a file, made in this process."""
+    rng = np.random.default_rng(0)
+    model = HDBSCAN(10, block_points=block_points)
+    plane = np.eye(2) if dimensions == 2 else rng.random((2, dimensions))
+    with tempfile.TemporaryDirectory() as folder:
+        for size in (2 * block_points + 2, n):
+            path = Path(folder, f"{size}.npy")
+            np.save(path, (rng.random((size, 2)) @ plane).astype(np.float32))
+            tracemalloc.start()
+            model.fit(clmst.read_points(path, mapped=True))
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+    row: Row = {"points": n, "dimensions": dimensions, "points a block": block_points}
+    click.echo(json.dumps(row | {"MB in all": round(most / 1e6), "bytes a point": round(most / n)}))
 
 
 @main.add_command

@@ -106,5 +106,5 @@ def checksum(rows: Array) -> int:
     """Return the CRC-32 of the bytes of an array as float64. It is read in passes."""
     found = 0
     for some in passes(len(rows), rows[:1].size):
-        found = zlib.crc32(np.ascontiguousarray(rows[some], np.float64), found)
+        found = zlib.crc32(np.ascontiguousarray(rows[some], np.float64).data, found)
     return found

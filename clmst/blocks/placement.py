@@ -95,6 +95,4 @@ def tree_of_divided(
         with named_failures(named):
             return together(named, lambda k: solve(blocks[k], named[k]))
 
-    return divided.tree(
-        points.core_distances, trees_of, at_once=len(devices), device=devices[0]
-    )
+    return divided.tree(points.core_distances, trees_of, at_once=len(devices), device=devices[0])

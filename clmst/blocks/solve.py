@@ -142,7 +142,8 @@ def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
     u, v = edges.ends.T
     ids = pairs.position(n, u, v)
     order = np.argsort(ids)
-    return u[order], v[order], edges.weights[order], ids[order]
+    u, v = (end[order].astype(np.uint32) for end in (u, v))
+    return u, v, edges.weights[order], ids[order]
 
 
 @contextmanager

@@ -204,8 +204,8 @@ def cluster(
     FILE is a table with a row for each point (.csv, .tsv, .parquet or .npy) or a TSPLIB file. It is
     decompressed if its name ends in .gz, .bz2, .xz or .zst. - is stdin, whose format --format
     gives. FILE may also be a folder or a quoted pattern such as 'folder/*.parquet', of .npy and
-    Parquet files, whose rows are joined in the order of their names. With -k or --height the clusters are found by single linkage, else by HDBSCAN, which
-    finds the number of clusters itself. Clusters are numbered in the order of their first points.
+    Parquet files, whose rows are joined in the order of their names. With -k or --height the
+    clusters are found by single linkage, else by HDBSCAN, which finds the number of clusters itself. Clusters are numbered in the order of their first points.
     Noise has the label -1.
     """
     from clmst.core.atomic_file import replaceable
@@ -262,7 +262,7 @@ def cluster(
 
 
 def _are_several(file: Path, format_name: str | None) -> bool:
-    """Return whether FILE is a folder or a pattern. It is a usage error to give --format for one."""
+    """Return whether FILE is a folder or a pattern. Raises a usage error if it has a --format."""
     if file == STREAM or file.is_file() or not (file.is_dir() or glob.has_magic(str(file))):
         return False
     if format_name is not None:

@@ -142,9 +142,11 @@ def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _Table:
     doubles = np.dtype(np.float64)
     dtypes = [np.dtype(kind.to_pandas_dtype()) for kind in kinds] or [doubles]
 
+    n_rows = max(_VALUES_OF_A_BATCH // max(width, 1), 1)
+
     def batches() -> Iterator[Array]:
         with unreadable("pyarrow cannot read it ({}); it must be a whole Parquet file"):
-            for batch in file.iter_batches(max(_VALUES_OF_A_BATCH // max(width, 1), 1), columns=names):
+            for batch in file.iter_batches(n_rows, columns=names):
                 batch.validate(full=True)  # for the same reason as in pieces.read_whole
                 yield point_table.of_batch(batch)
 

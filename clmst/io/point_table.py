@@ -100,7 +100,6 @@ def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Arra
     `columns` names the columns with coordinates, or is None for all. If the only column contains
     lists of equal length, each list is a point. Missing numbers become NaN.
     """
-
     return _rows_of(pieces.read_whole(source, lambda schema: chosen_columns(schema, columns)))
 
 

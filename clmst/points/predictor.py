@@ -105,7 +105,7 @@ class Predictor:
         new = Distances(
             graph=graph, n_rows=len(array), finite=finite, missing=missing, n_features=d,
             stored_rows=rows,
-        )
+        )  # fmt: skip
         return predictor, new
 
     def _of(self, points: Points) -> Predictor:

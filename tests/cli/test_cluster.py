@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from clmst.cli.cluster import HdbscanOption, cluster
 from clmst.cluster import HDBSCAN, single_linkage
-from tests.cli.results import Run, assert_fails, assert_fine, fed
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood, fed
 
 X = np.random.default_rng(5).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0))
 
@@ -50,7 +50,7 @@ def test_all_parameters_of_hdbscan_are_options(run: Run, table: Path) -> None:
         "approx_min_span_tree", "branch_detection_data", "core_dist_n_jobs", "gen_min_span_tree",
         "match_reference_implementation", "memory", "p", "prediction_data",
     }  # fmt: skip
-    others = {"metric", "metric_params", "device"}  # single linkage has them, too
+    others = {"metric", "metric_params", "device", "block_points"}  # single linkage has them, too
     assert named == {*signature(HDBSCAN).parameters} - without_effect - others
     model = HDBSCAN(
         4, 3, 0.1, 30, "minkowski", {"p": 3}, 1.5, "brute", cluster_selection_method="leaf",
@@ -71,6 +71,32 @@ def test_all_parameters_of_hdbscan_are_options(run: Run, table: Path) -> None:
     shown = run(*given).stderr
     assert "centroid" in shown
     assert ", ".join(f"{one:g}" for one in model.medoids_[0]) in shown
+
+
+@pytest.mark.parametrize("method", [(), ("-k", 3), ("--height", 2.0)])
+def test_several_files(run: Run, tmp_path: Path, method: tuple[object, ...]) -> None:
+    """A folder and a pattern are one table, and blocks do not change the labels."""
+    np.save(tmp_path / "all.npy", X.astype(np.float32))
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        np.save(tmp_path / "parts" / f"{k}.npy", X[20 * k : 20 * k + 20].astype(np.float32))
+    expected = run("cluster", tmp_path / "all.npy", *method, "-o", "-").stdout
+    for file in ("all.npy", "parts", "parts/*.npy"):
+        for more in ((), ("--block-points", 15)):
+            result = run("cluster", tmp_path / file, *method, *more, "-o", "-")
+            assert_fine(result)
+            assert result.stdout == expected
+    picture = tmp_path / "clusters.svg"
+    given = ("--block-points", 15, "--plot", picture, "--quiet")
+    assert_fine(run("cluster", tmp_path / "parts", *method, *given))
+    assert picture.stat().st_size
+    inside = tmp_path / "parts" / "0.npy"
+    result = run("cluster", tmp_path / "parts", "-o", inside)
+    assert_not_understood(result, "0.npy is the file that is read")
+    result = run("cluster", tmp_path / "parts", "--format", "npy")
+    assert_not_understood(result, "is a folder or a pattern, of whose files the suffixes say")
+    result = run("cluster", tmp_path / "*.parquet")
+    assert_fails(result, "is no file that can be read in parts")
 
 
 def test_a_matrix_of_distances_and_a_tsv_file(run: Run, tmp_path: Path) -> None:

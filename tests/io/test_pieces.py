@@ -89,7 +89,9 @@ def test_patterns(any_device: Device, tmp_path: Path) -> None:
     listed = clmst.stream_minimum_spanning_forest([str(tmp_path / "*.npy")], N, device=any_device)
     assert listed == forest_of_edges(EDGES, N)
     stream_refuses(
-        tmp_path / "x*", InvalidArgumentError, r"matches .*x\* is no file that can be read in parts; there must"
+        tmp_path / "x*",
+        InvalidArgumentError,
+        r"matches .*x\* is no file that can be read in parts; there must",
     )
 
 

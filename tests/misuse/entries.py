@@ -404,7 +404,7 @@ def _files() -> Iterator[Valid]:
         clmst.read_graph,
         dict(path=Later(_table_of), format="csv", columns=("source", "target", "weight")),
     )
-    yield "read_points", clmst.read_points, dict(path=W.points_file)
+    yield "read_points", clmst.read_points, dict(path=W.points_file, mapped=False)
     yield "read_forest", io.read_forest, dict(graph=W.graph, path=W.forest_file)
     for suffix in ("gr", "mtx", "graph", "egr", "npz", "txt", "stp"):
         given = dict(graph=W.graph, path=Path(f"written.{suffix}"))
