@@ -12,9 +12,9 @@ the memory of the device, on GPUs it does not. ``mapped`` measures HDBSCAN with 
 float32 points that stay in a file. The points lie in a plane, whatever their dimensions. The result
 is the peak of what Python and NumPy hold, without the device and the mapped file. ``graphs`` does
 the same as ``points`` for graphs with a number of entries or edges, and also subtracts the forest
-that the call returns. With ``--copied`` the device takes copies, as GPUs do. Then the peak of NumPy's arrays and pinned memory count. ``rounds`` prints
-the memory after 1, 2, 5, 10, ... rounds of a `RepeatedSolver`, each with other weights, to show
-whether it keeps growing.
+that the call returns. With ``--copied`` the device takes copies, as GPUs do. Then the peak of
+NumPy's arrays and pinned memory count. ``rounds`` prints the memory after 1, 2, 5, 10, ... rounds
+of a `RepeatedSolver`, each with other weights, to show whether it keeps growing.
 """
 
 from __future__ import annotations

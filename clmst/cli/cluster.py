@@ -205,8 +205,8 @@ def cluster(
     decompressed if its name ends in .gz, .bz2, .xz or .zst. - is stdin, whose format --format
     gives. FILE may also be a folder or a quoted pattern such as 'folder/*.parquet', of .npy and
     Parquet files, whose rows are joined in the order of their names. With -k or --height the
-    clusters are found by single linkage, else by HDBSCAN, which finds the number of clusters itself. Clusters are numbered in the order of their first points.
-    Noise has the label -1.
+    clusters are found by single linkage, else by HDBSCAN, which finds the number of clusters
+    itself. Clusters are numbered in the order of their first points. Noise has the label -1.
     """
     from clmst.core.atomic_file import replaceable
     from clmst.io import pieces, read_rows
