@@ -35,6 +35,7 @@ from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
     from clmst.blocks.solve import DividedPoints
+    from clmst.blocks.tasks import Workers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -374,13 +375,18 @@ def _solve_or_stream(
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
 
 
-def tree_of_blocks(divided: DividedPoints, points: Points, device: Any) -> Forest:
+def tree_of_blocks(
+    divided: DividedPoints, points: Points, device: Any, workers: Workers | None = None
+) -> Forest:
     """Compute the minimum spanning tree of points that are divided into blocks.
 
-    `points` are the points that were divided, with the core distances that the tree is to have.
+    `points` are the points that were divided, with the core distances that the tree is to have. If
+    `workers` are given, they compute the trees of blocks, each on its device with this name.
     """
-    from clmst.blocks.placement import tree_of_divided
+    from clmst.blocks.placement import tree_by_workers, tree_of_divided
 
+    if workers is not None:
+        return tree_by_workers(divided, points, device, workers, solve=_solve_block)
     return tree_of_divided(divided, points, [device], solve=_solve_block)
 
 

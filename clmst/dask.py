@@ -1,26 +1,31 @@
-"""Minimum spanning forests of edges in Dask: each worker reduces its partitions on its own device.
+"""Forests of edges and clusters of points by the workers of Dask, each on its own device.
 
-Dask does the scheduling. If a worker is lost, Dask computes the worker's results again.
+A worker reduces its partitions of the edges, or solves blocks of the points. Dask does the
+scheduling. If a worker is lost, Dask computes the worker's results again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from clmst.core.arguments import has, shown
+from clmst.blocks.tasks import Workers
+from clmst.core.arguments import check_kind, has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
+from clmst.points.hdbscan import HDBSCAN
 from clmst.scale import partitions, schedule
 from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
-__all__ = ["minimum_spanning_forest"]
+__all__ = ["cluster", "minimum_spanning_forest"]
+
+_TASKS_OF_A_WORKER = 2  # so that a worker has its next task when it ends one
 
 
 @takes_columns
@@ -159,6 +164,96 @@ def minimum_spanning_forest(
         raise partitions.plain(error) from None  # without the traceback through Dask
 
 
+@lasting("clustering by Dask")
+def cluster(model: HDBSCAN, X: Any) -> HDBSCAN:
+    """Fit HDBSCAN to points that are solved block by block on the workers of Dask.
+
+    The result is the same as from ``model.fit(X)``, to the last bit, however many workers there
+    are. The computation runs on the cluster of the current ``distributed.Client``. Without a
+    client, it runs in threads of this process. The call blocks until the clusters are found.
+
+    Parameters
+    ----------
+    model : HDBSCAN
+        The estimator, which is fitted. Its `block_points` must be given. Its `device` is None or
+        the name of the device that each worker uses; see :func:`clmst.get_device`. This process
+        uses a device of the same name.
+    X : array of shape (n, d), data frame or Points
+        The points, as :meth:`clmst.cluster.HDBSCAN.fit` takes them. They may be mapped from files
+        (see :func:`clmst.read_points`), which the workers need not reach.
+
+    Returns
+    -------
+    HDBSCAN
+        The fitted `model`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `model` is not an HDBSCAN, its `block_points` is None, its `device` is not a name or not the
+        name of a device of each worker, or another of its parameters is out of its range.
+    InvalidGraphError
+        `X` is malformed or lacks a finite row.
+    MissingDependencyError
+        Dask is not installed.
+
+    Notes
+    -----
+    Each task is the core distances or the tree of one block, or the edges between two blocks. This
+    process divides the points, sends each task the points that it needs, stores the results in the
+    checkpoint if `block_points` names one, and finds the tree among the edges. At most two tasks
+    for each worker are under way at a time. Core distances near the borders of blocks are computed
+    one block after the other. If a worker is lost, Dask computes its tasks again.
+
+    Examples
+    --------
+    >>> import clmst, numpy as np
+    >>> from clmst.cluster import HDBSCAN
+    >>> X = np.random.default_rng(0).normal([[0], [9]], size=(2, 300)).reshape(-1, 2)
+    >>> model = clmst.dask.cluster(HDBSCAN(min_cluster_size=20, block_points=100), X)
+    >>> np.array_equal(model.labels_, HDBSCAN(min_cluster_size=20).fit_predict(X))
+    True
+    """
+    dask = optional_import("dask", extra="dask")
+    check_kind("model", model, HDBSCAN)
+    if model.block_points is None:
+        raise InvalidArgumentError(
+            "block_points of the model is None; Dask's workers solve blocks, so it must be given"
+        )
+    if not isinstance(model.device, str | None):
+        raise InvalidArgumentError(
+            f"device of the model is {shown(model.device)}; each worker has its own device, so it "
+            "must be a name or None"
+        )
+    client = _client()
+    n_workers = 1 if client is None else max(len(client.nthreads()), 1)
+
+    def call(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
+        """Call a function with each tuple of arguments, of which the first are points."""
+        sent = [points for points, *_ in arguments]
+        if client is not None and sent:  # to the workers themselves, not through the scheduler
+            sent = client.scatter(sent, hash=False)
+        task = dask.delayed(function, pure=False)
+        found: Sequence[Any] = dask.compute(
+            *(task(points, *more) for points, (_, *more) in zip(sent, arguments, strict=True))
+        )
+        return found
+
+    workers = Workers(at_once=_TASKS_OF_A_WORKER * n_workers, call=call)
+    try:
+        return model._fitted(X, None, workers)
+    except partitions.CALLERS_ERRORS as error:
+        raise partitions.plain(error) from None  # without the traceback through Dask
+
+
+def _client() -> Any:
+    """Return the current client of a cluster of Dask, or None if there is none."""
+    try:
+        return optional_import("distributed", extra="dask").default_client()
+    except (ImportError, ValueError):
+        return None
+
+
 def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     """Divide the workers of the cluster into lanes.
 
@@ -168,9 +263,8 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     device have one lane together, because the device does most of the work. Without a cluster there
     is one lane without workers: ``[[]]``.
     """
-    try:
-        client = optional_import("distributed", extra="dask").default_client()
-    except (ImportError, ValueError):
+    client = _client()
+    if client is None:
         return [[]]
     workers = sorted(client.nthreads())
     if not by_device or len(workers) < 2:

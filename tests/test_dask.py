@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import clmst
+from clmst.cluster import HDBSCAN
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -205,6 +206,51 @@ def four_workers() -> Iterator[Any]:
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+def test_clusters_without_a_cluster() -> None:
+    """Dask's threads find them. What no worker can solve is refused in this process."""
+    rows = np.random.default_rng(7).normal(size=(300, 2)).round(1)
+    expected = HDBSCAN(min_cluster_size=6).fit(rows)
+    found = clmst.dask.cluster(HDBSCAN(min_cluster_size=6, block_points=60), rows)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    for model, message in (
+        (clmst, "model is <module 'clmst'"),
+        (HDBSCAN(), "block_points of the model is None"),
+        (HDBSCAN(block_points=60, device=3), "device of the model is 3; each worker"),
+        (HDBSCAN(block_points=9), "a block must have at least twice"),
+        (HDBSCAN(block_points=60, metric="canberra"), "given for a DenseGraph"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            clmst.dask.cluster(model, rows)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_clusters_by_two_workers(tmp_path: Path) -> None:
+    """The bits are those of one process, and a checkpoint of one is continued by the other."""
+    rng = np.random.default_rng(8)
+    rows = np.concatenate([rng.normal(k, 0.3, (400, 2)) for k in range(4)]).round(2)
+    np.save(tmp_path / "rows.npy", rows.astype(np.float32))
+    points = clmst.read_points(tmp_path / "rows.npy", mapped=True)
+    expected = HDBSCAN(min_cluster_size=15).fit(points)
+    options = clmst.BlockOptions(n_points=200, checkpoint=tmp_path / "state")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        found = clmst.dask.cluster(HDBSCAN(min_cluster_size=15, block_points=options), points)
+        with pytest.raises(InvalidArgumentError, match="no device matches 'no such device'"):
+            clmst.dask.cluster(HDBSCAN(block_points=200, device="no such device"), points)
+    assert found.forest_ == expected.forest_
+    assert found.forest_.stats["blocks"]["blocks"] == 8
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.probabilities_, expected.probabilities_)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "state").iterdir()}
+    again = HDBSCAN(min_cluster_size=15, block_points=options).fit(points)
+    assert again.forest_ == expected.forest_
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "state").iterdir()} == files
 
 
 @pytest.mark.slow

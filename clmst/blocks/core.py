@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from clmst.blocks.partition import Block
 from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to_points
 from clmst.blocks.tasks import Step
 from clmst.core.points import Points
+from clmst.core.threads import slices
 
-# A function that returns the core distances of points, given the points and `min_samples`.
-CoreOf = Callable[[Points, int], Doubles]
+T = TypeVar("T")
+
+# Returns the core distances of each of some sets of points, given `min_samples`. It may compute
+# them at the same time.
+CoreOf = Callable[[Sequence[Points], int], Sequence[Doubles]]
 
 # If a group of points has at most this number of points, the nearest points outside lower its
 # bounds before the group is divided.
@@ -36,7 +40,9 @@ class CoreSolver:
     min_samples : int
         The number of points within a core distance, at most the size of the least block.
     core_of : callable
-        Computes the core distances of some points.
+        Computes the core distances of up to `at_once` sets of points.
+    at_once : int
+        The maximum number of sets that are given to `core_of` together.
     store : TaskStore
         The core distances of blocks that an earlier process has computed.
     step : Step
@@ -53,6 +59,7 @@ class CoreSolver:
     points: Points
     min_samples: int
     core_of: CoreOf
+    at_once: int
     store: TaskStore
     step: Step
 
@@ -62,9 +69,11 @@ class CoreSolver:
         The result equals, to the last bit, the result for all points at once.
         """
         core = np.empty(self.points.n_vertices)
-        for which, block in enumerate(blocks):
-            numbers = np.sort(block.numbers)
-            core[numbers] = self._kept(f"bound-{which}", partial(self.among, numbers))
+        for some in slices(len(blocks), self.at_once):
+            numbers = [np.sort(block.numbers) for block in blocks[some]]
+            names = [f"bound-{which}" for which in range(some.start, some.stop)]
+            for own, bounds in zip(numbers, self._kept(names, numbers, self.among), strict=True):
+                core[own] = bounds
         boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
         for which, block in enumerate(blocks):
@@ -72,22 +81,40 @@ class CoreSolver:
             least[which] = np.inf
             greatest = core[block.numbers].max()
             others = [blocks[at] for at in np.argsort(least, kind="stable") if least[at] < greatest]
-            lowered = _BlockCore(self, core, block, others, most).lowered
-            core[block.numbers] = self._kept(f"block-{which}", lowered)
+            unsolved = _BlockCore(self, core, block, others, most)
+            (core[block.numbers],) = self._kept([f"block-{which}"], [unsolved], _lowered)
         return core
 
-    def among(self, numbers: Numbers) -> Doubles:
-        """Compute the core distances of the points `numbers` among themselves."""
-        return self.core_of(self.points.subset(numbers), self.min_samples)
+    def among(self, sets: Sequence[Numbers]) -> Sequence[Doubles]:
+        """Compute the core distances of the points of each set among themselves."""
+        return self.core_of([self.points.subset(one) for one in sets], self.min_samples)
 
-    def _kept(self, task: str, compute: Callable[[], Doubles]) -> Doubles:
-        """Return the core distances of a task. They are computed unless the store has them."""
-        kept = self.store.read(task)
-        if kept is None:
-            kept = {"core": compute()}
-            self.store.write(task, **kept)
-        self.step.count()
-        return kept["core"]
+    def _kept(
+        self, names: list[str], given: list[T], compute: Callable[[list[T]], Sequence[Doubles]]
+    ) -> list[Doubles]:
+        """Return the core distances of tasks.
+
+        `names` are the names of the tasks. `compute` gets those of `given` whose tasks are not
+        stored.
+        """
+        stored = [self.store.read(name) for name in names]
+        missing = [one for one, known in zip(given, stored, strict=True) if known is None]
+        computed = iter(compute(missing) if missing else [])
+        found = []
+        for task, one in zip(names, stored, strict=True):
+            if one is None:
+                own = next(computed)
+                self.store.write(task, core=own)
+            else:
+                own = one["core"]
+            self.step.count()
+            found.append(own)
+        return found
+
+
+def _lowered(unsolved: list[_BlockCore]) -> list[Doubles]:
+    """Return the core distances of the points of some blocks."""
+    return [one.lowered() for one in unsolved]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,6 +197,6 @@ class _BlockCore:
         numbers = np.sort(np.concatenate([around, *near]))
         if numbers.size < self.solver.min_samples:
             return  # only so many nearer points could lower a bound
-        found = self.solver.among(numbers)
+        found = self.solver.among([numbers])[0]
         mine = self.block.numbers[own]
         self.core[mine] = np.minimum(self.core[mine], found[np.searchsorted(numbers, mine)])

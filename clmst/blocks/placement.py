@@ -7,6 +7,7 @@ from typing import Any
 
 from clmst.blocks.options import FEWEST, BlockOptions
 from clmst.blocks.solve import DividedPoints, check_points
+from clmst.blocks.tasks import Workers
 from clmst.core.arguments import shown
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -77,6 +78,22 @@ def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reas
         except OutOfDeviceMemoryError as error:
             why = str(error)
     raise OutOfDeviceMemoryError(f"{reason}, and blocks of {n_points} do not fit either: {why}")
+
+
+def tree_by_workers(
+    divided: DividedPoints, points: Points, device: Any, workers: Workers, *, solve: OnDevice
+) -> Forest:
+    """Compute the tree of divided points on the workers of an engine.
+
+    `points` and `solve` are as in :func:`tree_of_divided`. `device` names the device that each
+    worker uses. This process finds the tree among the edges of all tasks.
+    """
+
+    def trees_of(blocks: Sequence[Points]) -> Sequence[Forest]:
+        found: Sequence[Forest] = workers.call(solve, [(block, device) for block in blocks])
+        return found
+
+    return divided.tree(points.core_distances, trees_of, at_once=workers.at_once, device=device)
 
 
 def tree_of_divided(

@@ -123,18 +123,20 @@ class DividedPoints:
         because = f"block_points is {options.n_points} and there are {n} points"
         return routed(forest, Way(BLOCKS, because))
 
-    def core_distances(self, min_samples: int, core_of: CoreOf) -> Doubles:
+    def core_distances(self, min_samples: int, core_of: CoreOf, *, at_once: int = 1) -> Doubles:
         """Compute the core distances of the points block by block.
 
-        `core_of` computes the core distances of some points, given `min_samples`. The result has
-        shape (n,) and is the same, to the last bit, as that of all points at once.
+        `core_of` computes the core distances of each of up to `at_once` sets of points, given
+        `min_samples`. The result has shape (n,) and is the same, to the last bit, as that of all
+        points at once.
         """
         if not self.blocks:
-            return core_of(self.points, min_samples)
+            return core_of([self.points], min_samples)[0]
         with _announced("computing core distances by blocks", self.options, []) as note:
             step = Step("core distances", 2 * len(self.blocks), note)
             store = self.store.of_step(f"core-{min_samples}")
-            return CoreSolver(self.points, min_samples, core_of, store, step).solve(self.blocks)
+            solver = CoreSolver(self.points, min_samples, core_of, at_once, store, step)
+            return solver.solve(self.blocks)
 
 
 def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:

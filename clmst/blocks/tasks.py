@@ -22,6 +22,23 @@ from clmst.core.points import Points
 TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """The workers of an engine, such as Dask, that compute the tasks of a solve by blocks.
+
+    Attributes
+    ----------
+    at_once : int
+        The maximum number of tasks that are given to the workers together.
+    call : callable
+        Calls a function of a module with each of some tuples of arguments, on the workers, and
+        returns the results in order. It blocks until all are there.
+    """
+
+    at_once: int
+    call: Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Sequence[Any]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundEdges:
     """Edges between points: `ends` of shape (k, 2), the lesser end first, and their `weights`."""

@@ -30,6 +30,7 @@ from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
     from clmst.blocks.solve import DividedPoints
+    from clmst.blocks.tasks import Workers
 
 _CELLS_AT_ONCE = 1 << 22
 
@@ -109,7 +110,7 @@ def core_distances(
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     if block_points is not None:
         divided = divided_points(points, block_points, min_samples)
-        return core_of_divided(divided, min_samples, get_device(device))
+        return core_of_divided(divided, min_samples, device)
     if isinstance(points, Points):
         return _of_points(points.with_core_distances(None), min_samples, device)
     if device is not None:
@@ -133,10 +134,21 @@ def divided_points(points: Any, block_points: Any, min_samples: int) -> DividedP
 
 
 def core_of_divided(
-    divided: DividedPoints, min_samples: int, device: Device
+    divided: DividedPoints, min_samples: int, device: Any, workers: Workers | None = None
 ) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points block by block."""
-    return divided.core_distances(min_samples, lambda some, k: _of_points(some, k, device))
+    """Compute the core distances of points block by block.
+
+    If `workers` are given, they compute those of each block, each on its device with this name.
+    """
+    if workers is not None:
+        return divided.core_distances(
+            min_samples, at_once=workers.at_once,
+            core_of=lambda sets, k: workers.call(_of_points, [(one, k, device) for one in sets]),
+        )  # fmt: skip
+    found = get_device(device)
+    return divided.core_distances(
+        min_samples, lambda sets, k: [_of_points(one, k, found) for one in sets]
+    )
 
 
 def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.float64]:

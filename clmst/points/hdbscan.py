@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from clmst.points.metrics import check_metric, check_power, usual_name
 from clmst.points.pipeline import cluster_by_density, forest_by_density
 from clmst.points.prediction import approximate_predict, predictor_of
 from clmst.points.simultaneous import lexicographic_ranks
+
+if TYPE_CHECKING:
+    from clmst.blocks.tasks import Workers
 
 
 class HDBSCAN(TreeMeasures, ClusterEstimator):
@@ -315,11 +318,15 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             `X` is malformed, lacks a finite row, or contains a distance that is negative or NaN; or
             a point of a sparse input has fewer than `min_samples` - 1 stored neighbours.
         """
+        return self._fitted(X, sample_weight, None)
+
+    def _fitted(self, X: Any, sample_weight: Any, workers: Workers | None) -> Self:
+        """Fit as :meth:`fit` does. `workers` compute the tasks of blocks if they are given."""
         check_parameters(self)
         given = distances_of(X, self)
         if sample_weight is not None:
             given = given.weighted(sample_weight)
-        self._cluster(given, *forest_by_density(given.graph, self, given.weights))
+        self._cluster(given, *forest_by_density(given.graph, self, given.weights, workers))
         note_features(self, X, given.n_features)
         return self
 

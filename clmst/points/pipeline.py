@@ -36,11 +36,12 @@ from clmst.points.weights import core_by_weights
 from clmst.runtime.array import DeviceArray, array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device, on_device_or_host
+from clmst.runtime.discovery import on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
+    from clmst.blocks.tasks import Workers
     from clmst.points.hdbscan import HDBSCAN
 
 
@@ -59,14 +60,15 @@ class DensityClusters:
 
 
 def forest_by_density(
-    graph: Any, model: HDBSCAN, weights: Nodes | None = None
+    graph: Any, model: HDBSCAN, weights: Nodes | None = None, workers: Workers | None = None
 ) -> tuple[Forest, Floats | None]:
     """Compute the spanning forest of mutual reachability by the parameters of an HDBSCAN estimator.
 
     Blocks until it is found. Raises InvalidArgumentError if there are fewer points than
     `min_samples`. Gives a GraphWarning if the graph has several components. With `weights`, shape
     (n,), each vertex stands for that many equal points, and the second result, shape (n,), has the
-    heights at which these are joined. Without `weights` the second result is None.
+    heights at which these are joined. Without `weights` the second result is None. If `workers` are
+    given, they compute core distances and trees of the blocks of a model with `block_points`.
     """
     alpha = float(model.alpha)
     is_given = model.min_samples is not None
@@ -80,7 +82,9 @@ def forest_by_density(
         )
     core = None if weights is None else core_by_weights(graph, min_samples, weights)
     if model.block_points is not None:
-        forest = tree_by_blocks(graph, min_samples, model, alpha, is_weighted=core is not None)
+        forest = tree_by_blocks(
+            graph, min_samples, model, alpha, is_weighted=core is not None, workers=workers
+        )
     elif isinstance(graph, Points) and graph.metric in UNROUNDED:
         forest = tree_of_points(graph, min_samples, model.device, alpha=alpha, core=core)
     else:
@@ -164,8 +168,9 @@ def _tree_on_host(points: Points, min_samples: int, alpha: float, way: route.Way
 
 
 def tree_by_blocks(
-    graph: Any, min_samples: int, model: HDBSCAN, alpha: float, *, is_weighted: bool
-) -> Forest:
+    graph: Any, min_samples: int, model: HDBSCAN, alpha: float, *, is_weighted: bool,
+    workers: Workers | None,
+) -> Forest:  # fmt: skip
     """Compute the tree of points by mutual reachability, times `alpha`, block by block.
 
     `min_samples` gives the core distances, and `model` the device and the number of points in a
@@ -183,8 +188,9 @@ def tree_by_blocks(
             f"one of the metrics {', '.join(UNROUNDED)}"
         )
     divided = divided_points(graph, model.block_points, min_samples)
-    core = core_of_divided(divided, min_samples, get_device(model.device))
-    return tree_of_blocks(divided, graph.with_core_distances(core * alpha), model.device)
+    core = core_of_divided(divided, min_samples, model.device, workers)
+    mutual = graph.with_core_distances(core * alpha)
+    return tree_of_blocks(divided, mutual, model.device, workers)
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:

@@ -191,6 +191,8 @@ def _streams() -> Iterator[Valid]:
     )  # fmt: skip
     many = dict(**common, edges=[chunk, chunk], split_every=2)
     yield "dask", clmst.dask.minimum_spanning_forest, many
+    model, points = clmst.cluster.HDBSCAN(2, block_points=4), np.arange(16.0).reshape(8, 2)
+    yield "dask.cluster", clmst.dask.cluster, dict(model=model, X=points)
 
     def solve(world: World, edges: Any) -> Any:
         return clmst.stream_minimum_spanning_forest(edges(hop=1), device=world.device)

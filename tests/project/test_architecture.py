@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "explanation": ALGORITHMS | {"scale"},
     "peeling": ALGORITHMS | {"inputs"},
     "csgraph": API,
-    "dask": BASE | {"scale"},
+    "dask": BASE | {"scale", "blocks", "points"},
     "ray": BASE | {"scale"},
     "segmentation": API,
     "points": API | {"drawing"},
