@@ -8,6 +8,7 @@ The same seeds give the same graphs and forests, and therefore the same pictures
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from scipy.ndimage import gaussian_filter
 import clmst
 from benchmarks.runner import Reported
 from clmst.bench.canvas import panels
+from clmst.blocks.partition import divide
 from clmst.cluster import HDBSCAN, PersistentLeaves
 from clmst.core.weight_keys import Array
 from clmst.drawing import (
@@ -29,6 +31,7 @@ from clmst.drawing import (
     draw_forest,
     draw_persistence,
 )
+from clmst.drawing.palette import hues
 
 PIXELS = 1000  # width of a picture in a page
 
@@ -124,6 +127,30 @@ def density(path: Path, device: clmst.Device) -> None:
     draw_clusters(points, model.labels_, path, forest=model.forest_, title="HDBSCAN: clusters")
 
 
+def blocks(path: Path, device: clmst.Device) -> None:
+    """Draw the blocks of a solve with `block_points`, and the pairs of blocks that it solves."""
+    rows = np.random.default_rng(5).random((6000, 2)) * (1.6, 1.0)
+    points, most = clmst.Points(rows), 250
+    parts = [one.numbers for one in divide(points, most)[0]]
+    with tempfile.TemporaryDirectory() as folder:
+        options = clmst.BlockOptions(n_points=most, checkpoint=folder)
+        counted = clmst.minimum_spanning_forest(points, device=device, block_points=options).stats
+        names = [one.stem.split("-")[2:] for one in Path(folder).glob("tree-pair-*.npz")]
+    pairs = np.array(names, int)  # of pieces, which are whole blocks where points are spread evenly
+    middles = np.array([rows[part].mean(axis=0) for part in parts])
+    n_pairs = len(parts) * (len(parts) - 1) // 2
+    title = f"{len(parts)} blocks, and the {len(pairs)} of {n_pairs} pairs that are solved"
+    assert counted["blocks"]["blocks"] == len(parts), "these are the blocks of the solve"
+    with panels(path, 1, (10, 6.6), title=title) as (axis,):
+        for part, colour in zip(parts, hues(np.arange(len(parts))), strict=True):
+            axis.scatter(*rows[part].T, s=5, color=colour, linewidths=0)
+        for pair in pairs:
+            axis.plot(*middles[pair].T, color="#1f2d3a", linewidth=1.6)
+        axis.scatter(*middles.T, s=36, color="#1f2d3a", zorder=3)
+        axis.set_aspect("equal")
+        axis.set_axis_off()
+
+
 def dendrogram(path: Path, device: clmst.Device) -> None:
     """Draw the dendrogram of HDBSCAN's tree, in the hues of the clusters."""
     model = HDBSCAN(12, device=device).fit(groups_and_noise())
@@ -214,7 +241,7 @@ def towns(path: Path, device: clmst.Device) -> None:
 
 _DRAWN = (
     maze, clusters, change, density, dendrogram, condensed_tree, persistence, segments, characters,
-    towns,
+    towns, blocks,
 )  # fmt: skip
 PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one for one in _DRAWN}
 

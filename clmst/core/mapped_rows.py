@@ -1,7 +1,7 @@
 """Rows of numbers that stay in a file: passes over them, and temporary files for them.
 
 An array that is mapped from a file (``numpy.memmap``) takes no memory that the system cannot take
-back at any time. Whoever reads one in passes needs memory for one pass only.
+back at any time. Reading it in passes needs memory for one pass only.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _MOST_OF_A_LIST = 1 << 10  # a guess, where the schema does not say how long lis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
+class _PointFile:
     """One file of points.
 
     `names` are the columns that are read, or None if the file does not name its columns. `passes`
@@ -65,7 +65,7 @@ def read(path: Path, columns: Sequence[Hashable] | None) -> Array:
         As :func:`clmst.read_points` raises them.
     """
     with LongWork(f"reading {path}"):
-        tables = list[_Table]()
+        tables = list[_PointFile]()
         for one in pieces.listed(path):
             with explained(one), system_errors_named(one):
                 tables.append(_opened(one, columns, tables[0] if tables else None))
@@ -74,7 +74,7 @@ def read(path: Path, columns: Sequence[Hashable] | None) -> Array:
         return _copied(tables)
 
 
-def _opened(path: Path, columns: Sequence[Hashable] | None, first: _Table | None) -> _Table:
+def _opened(path: Path, columns: Sequence[Hashable] | None, first: _PointFile | None) -> _PointFile:
     """Open a file of points. Unless `first` is None, it has the columns that must be read."""
     open_table = _of_npy if path.suffix == ".npy" else _of_parquet
     table = open_table(path, columns)
@@ -88,7 +88,7 @@ def _opened(path: Path, columns: Sequence[Hashable] | None, first: _Table | None
     return table
 
 
-def _copied(tables: list[_Table]) -> Array:
+def _copied(tables: list[_PointFile]) -> Array:
     """Copy the rows of all files to a temporary file, and return the array mapped from it."""
     dtype = np.result_type(*(table.dtype for table in tables))
     file: RowFile | None = None
@@ -110,17 +110,17 @@ def _copied(tables: list[_Table]) -> Array:
     return np.zeros((0, len(tables[0].names or "xy")), dtype) if file is None else file.mapped()
 
 
-def _of_npy(path: Path, columns: Sequence[Hashable] | None) -> _Table:
+def _of_npy(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
     """Open an ``.npy`` file of a 2-dimensional or structured array."""
     with unreadable("it is no whole .npy file ({})"):
         array = npz.load(path, mmap_mode="r")
     names = point_table.check_array(array, columns)
     if names is None:
-        return _Table(
+        return _PointFile(
             path=path, names=None, dtype=array.dtype, whole=array,
             passes=lambda: (array[some] for some in passes(*array.shape)),
         )  # fmt: skip
-    return _Table(
+    return _PointFile(
         path=path, names=names, dtype=np.result_type(*(array.dtype[name] for name in names)),
         passes=lambda: (
             point_table.of_fields(array[some], names) for some in passes(len(array), len(names))
@@ -128,7 +128,7 @@ def _of_npy(path: Path, columns: Sequence[Hashable] | None) -> _Table:
     )  # fmt: skip
 
 
-def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _Table:
+def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
     """Open a Parquet file of points, or of one column of lists."""
     file = pieces.open_parquet(path)
     schema = file.schema_arrow
@@ -150,7 +150,7 @@ def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _Table:
                 batch.validate(full=True)  # for the same reason as in pieces.read_whole
                 yield point_table.of_batch(batch)
 
-    return _Table(
+    return _PointFile(
         path=path, names=names, passes=batches,
         dtype=np.result_type(*(one if one.kind == "f" else doubles for one in dtypes)),
     )  # fmt: skip
