@@ -53,8 +53,9 @@ class BoxArray:
         )
 
     def __getitem__(self, at: Numbers | slice) -> BoxArray:
-        """Return the boxes at the positions `at`, an array or a slice."""
-        return BoxArray(self.low[:, at], self.high[:, at])
+        """Return some of the boxes."""
+        low = self.low[:, at]
+        return BoxArray(low, low if self.high is self.low else self.high[:, at])  # points: one copy
 
     def gaps_to(self, other: BoxArray) -> Doubles:
         """Return the distances between these boxes and the boxes `other` in each dimension.
@@ -198,10 +199,14 @@ def near_to_points(
         )
         least = points.least_distances(gaps)
         near = least < greatest[:, None] if below else least <= greatest[:, None]
+        every = others.of_leaves(np.flatnonzero(near.any(axis=0)))
+        place = np.empty(is_found.size, np.int64)
+        place[every] = np.arange(every.size)
+        candidates = others.points_at(points, every)  # read once, not for each of the boxes
         for which in np.flatnonzero(near.any(axis=1)):
             some = others.of_leaves(np.flatnonzero(near[which]))
             some = some[~is_found[some]]
-            gaps = others.points_at(points, some).gaps_to(boxes[which : which + 1])
+            gaps = candidates[place[some]].gaps_to(boxes[which : which + 1])
             own = points.least_distances(gaps)
             within = own < greatest[which] if below else own <= greatest[which]
             is_found[some[within]] = True
