@@ -53,7 +53,7 @@ class BoxArray:
         )
 
     def __getitem__(self, at: Numbers | slice) -> BoxArray:
-        """Return some of the boxes."""
+        """Return the boxes at the positions `at`, an array or a slice."""
         low = self.low[:, at]
         return BoxArray(low, low if self.high is self.low else self.high[:, at])  # points: one copy
 
@@ -117,7 +117,7 @@ class Cloud:
         return cls(numbers[order], starts, boxes, BoxArray.around(ordered)), order
 
     def points_at(self, points: Points, at: Numbers) -> BoxArray:
-        """Return points of this cloud as boxes of the size 0. `points` are all points."""
+        """Return the points at the positions `at` as boxes of the size 0. `points` are all points."""
         planes = points.subset(self.numbers[at]).planes
         return BoxArray(planes, planes)
 

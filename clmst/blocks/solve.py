@@ -94,8 +94,9 @@ class DividedPoints:
         Returns
         -------
         Forest
-            The same tree, to the last bit, as that of all points at once. ``stats["blocks"]`` has
-            the numbers of blocks, of pairs that were solved, and of pairs that were dropped.
+            The tree that a solve of all points at once would find, to the last bit.
+            ``stats["blocks"]`` has the numbers of blocks, of pairs that were solved, and of pairs
+            that were dropped.
 
         Notes
         -----
@@ -112,8 +113,8 @@ class DividedPoints:
             named = "tree" if core is None else f"tree-{checksum(core):08x}"
             solver = Solver(points, trees_of, at_once, self.store.of_step(named), note)
 
-            # A list, not an iterator: where memory is short, the stream reads its edges several
-            # times.
+            # The chunks are a list, not an iterator, because the stream reads its edges several
+            # times if memory does not suffice for one pass.
             chunks = [_chunk(n, edges) for edges in edges_by_blocks(self.blocks, solver)]
             forest = stream_minimum_spanning_forest(chunks, n, device=device)
         counted = {"blocks": len(self.blocks), "pairs": 0, "dropped": 0}
@@ -127,8 +128,8 @@ class DividedPoints:
         """Compute the core distances of the points block by block.
 
         `core_of` computes the core distances of each of up to `at_once` sets of points, given
-        `min_samples`. The result has shape (n,) and is the same, to the last bit, as that of all
-        points at once.
+        `min_samples`. The result has shape (n,). It equals, to the last bit, the core distances
+        of all points computed at once.
         """
         if not self.blocks:
             return core_of([self.points], min_samples)[0]

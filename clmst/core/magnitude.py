@@ -34,7 +34,7 @@ _SPARE = 8
 
 
 def magnitudes(coordinates: Array) -> tuple[float, float]:
-    """Return the greatest absolute value of an array, and its least absolute value other than 0.
+    """Return the greatest absolute value of an array, and the least absolute value other than 0.
 
     The array has two dimensions. If any value is NaN, the greatest is NaN; otherwise, if any is
     infinite, the greatest is infinite. If all values are 0, the least is infinite. Threads share

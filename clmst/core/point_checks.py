@@ -32,7 +32,8 @@ def checked_coordinates(coordinates: Any, metric: Metric) -> tuple[Array, float,
 
     They are float64, except that an array that is mapped from a file keeps its dtype and stays in
     the file. The magnitudes are the greatest absolute value, and the least one other than 0. Raise
-    InvalidGraphError if the coordinates have a wrong shape or are not finite real numbers.
+    InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the metric
+    does not take.
     """
     array = rows_of("coordinates", coordinates)
     stays = is_mapped(array) and array.dtype.kind in "biuf"
@@ -68,7 +69,7 @@ def check_finite(rows: Array) -> None:
 
 
 def are_finite(rows: Array) -> bool:
-    """Return whether all numbers are finite. The array has two dimensions.
+    """Return whether all numbers in `rows` are finite. It has two dimensions.
 
     The sum of finite numbers is finite, unless it overflows. Only if the sum is not finite is each
     number examined, which takes three times as long. Threads share large arrays.
@@ -144,7 +145,7 @@ def check_degrees(coordinates: Array) -> None:
 
 
 def check_rounded_extent(coordinates: Array) -> None:
-    """Raise InvalidGraphError if a rounded distance may need more than 31 bits."""
+    """Raise InvalidGraphError if a rounded distance of `coordinates` may need more than 31 bits."""
     if coordinates.size == 0:
         return
     most, least = (f(axis=0).astype(np.float64) for f in (coordinates.max, coordinates.min))

@@ -53,7 +53,7 @@ class Points:
     Parameters
     ----------
     coordinates : array of real numbers, shape (n, d), or data frame, tensor, list of rows
-        One row per point, with d >= 1 coordinates. They must be finite and are converted to
+        One row per point, with d >= 1 coordinates. Coordinates must be finite and are converted to
         float64. For "great-circle" and "haversine" each row is a latitude and a longitude. An array
         that is mapped from a file (``numpy.memmap``) keeps its dtype and stays in the file. A solve
         with `block_points` converts some of its rows at a time, and any other solve all of them.
