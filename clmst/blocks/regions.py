@@ -117,7 +117,7 @@ class Cloud:
         return cls(numbers[order], starts, boxes, BoxArray.around(ordered)), order
 
     def points_at(self, points: Points, at: Numbers) -> BoxArray:
-        """Return the points at the positions `at` as boxes of the size 0. `points` are all points."""
+        """Return the points at the positions `at` as boxes of size 0. `points` are all points."""
         planes = points.subset(self.numbers[at]).planes
         return BoxArray(planes, planes)
 

@@ -32,8 +32,8 @@ def checked_coordinates(coordinates: Any, metric: Metric) -> tuple[Array, float,
 
     They are float64, except that an array that is mapped from a file keeps its dtype and stays in
     the file. The magnitudes are the greatest absolute value, and the least one other than 0. Raise
-    InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the metric
-    does not take.
+    InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the
+    metric does not take.
     """
     array = rows_of("coordinates", coordinates)
     stays = is_mapped(array) and array.dtype.kind in "biuf"
