@@ -1,1 +1,1 @@
-"""Timings of clmst beside other programs. Everything is verified before it is timed."""
+"""Benchmarks of clmst beside other programs. Every result is verified before it is timed."""

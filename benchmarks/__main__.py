@@ -1,4 +1,7 @@
-"""``python -m benchmarks CASE``: each case times something, beside what it is compared with."""
+"""``python -m benchmarks CASE``: run one of the benchmarks, which are called cases.
+
+Each case times some work of clmst beside other programs or settings that do the same work.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from importlib import import_module
 
 import click
 
-# Modules with a command `main`, and what each of them measures.
+# The modules of all cases, each of which has a command `main`, and what each case measures.
 CASES: Mapping[str, str] = {
     "beside_commit": "thirty calls as users make them, beside another commit",
     "beside_native": "SciPy matrices beside native programs and other libraries",
@@ -47,7 +50,7 @@ CASES: Mapping[str, str] = {
 
 
 class Runner(click.Group):
-    """A group of all cases. A case is imported when it is run."""
+    """The command group of all benchmark cases. The module of a case is imported when it is run."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all cases."""
@@ -55,7 +58,7 @@ class Runner(click.Group):
         return [*CASES]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return the command of a case, or None if the name is unknown."""
+        """Import a case and return its command, or return None if the name is unknown."""
         del context
         known = name.replace("-", "_")
         if known not in CASES:

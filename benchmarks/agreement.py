@@ -1,4 +1,4 @@
-"""Check that all contestants of a benchmark find the same forest."""
+"""Check that all programs which a benchmark compares (contestants) find the same forest."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from clmst.bench.agreement import first_difference
 class Agreement:
     """A forest that all contestants must find, edge by edge.
 
-    By default it is the forest of the first call. `whose` names its owner in messages. `by` says
-    what is compared. Edge ids distinguish parallel edges. Endpoints ("edges") also agree between
-    contestants that get the graph in different forms.
+    By default it is the first forest that is passed to :meth:`difference`. `whose` names the
+    contestant that found it, for messages. `by` says whether edge ids or endpoints ("edges") are
+    compared. Ids distinguish parallel edges. Endpoints are needed if contestants get the graph in
+    different forms, in which an edge has different ids.
     """
 
     def __init__(

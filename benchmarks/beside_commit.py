@@ -5,9 +5,9 @@
 
 Three processes take turns. One imports clmst from this tree as it is. Two import it from the
 commit, which is checked out into a temporary folder. A folder with another tree can be given in
-place of a commit, for machines without the repository. The second of the two processes is the
-control: its ratio to the first shows the effect of noise alone. All three must return the same
-arrays, or the table says that they differ.
+place of a commit, for machines without the repository. The second process of the commit is the
+control. It runs the same code as the first, so the ratio of their times shows noise alone. All
+three must return the same arrays, or the table says that they differ.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOW, BEFORE, CONTROL = "now", "before", "before again"
 
 
 class Version:
-    """A process that runs calls with the clmst of one tree."""
+    """A process that runs calls with the clmst of one source tree."""
 
     def __init__(self, tree: Path, device: str | None) -> None:
         environment = os.environ | {"PYTHONPATH": str(tree)}
@@ -47,7 +47,10 @@ class Version:
         )  # fmt: skip
 
     def ask(self, word: str, name: str) -> Any:
-        """Send a request to the process and return its answer. Blocks until the answer comes.
+        """Let the process prepare, time or forget a call, and return its answer.
+
+        `word` is the request, such as "time", and `name` the name of the call. Both are explained
+        in ``thirty_calls.py``. Blocks until the answer comes.
 
         Raises RuntimeError if the process has ended.
         """
@@ -69,7 +72,7 @@ class Version:
 def _tree_of(commit: str) -> Iterator[Path]:
     """Check out a commit of this repository into a temporary folder, and remove it afterwards.
 
-    If `commit` is a folder, it is the tree itself.
+    If `commit` is the path of a folder, that folder is yielded unchanged.
     """
     if Path(commit).is_dir():
         yield Path(commit).resolve()
@@ -85,7 +88,11 @@ def _tree_of(commit: str) -> Iterator[Path]:
 
 
 def row_of_call(versions: dict[str, Version], name: str, repetitions: int) -> Row | str:
-    """Time one call in turns in random order. Returns its row, or a remark if it failed."""
+    """Time one call by several versions of clmst in turns, and return the row of the table.
+
+    `versions` has a process for each version, and `name` is the name of the call. The order of the
+    versions changes at random from turn to turn. If the call fails, the result is a remark instead.
+    """
     found = {which: version.ask("prepare", name) for which, version in versions.items()}
     failed = {which: one["error"] for which, one in found.items() if isinstance(one, dict)}
     if failed:

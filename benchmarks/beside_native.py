@@ -38,8 +38,8 @@ from clmst.bench.peers import Peer
 _LIBRARY_EDGES = 3_000_000
 _TIME_LIMIT = 600.0
 
-# A pair of functions: the solve, which is timed, and the one that computes the total weight of its
-# result.
+# A pair of functions. The first solves a graph and is timed. The second computes the total weight
+# of the result of the first.
 Way = tuple[Callable[[], Any], Callable[[Any], float | int]]
 
 
@@ -50,9 +50,10 @@ def matrices(path: Path) -> tuple[Any, Any]:
 
 
 def libraries(upper: Any, names: tuple[str, ...]) -> dict[str, Way]:
-    """Return functions that solve a graph by each library, and that sum the weights, by name.
+    """Return, by the name of each library, the functions that solve a graph and weigh the result.
 
-    Each library's own graph is made here, before anything is timed.
+    `upper` is the upper triangle of the graph's matrix, and `names` are the libraries. Each
+    library's own graph is made here, before anything is timed.
     """
     edges = upper.tocoo()
     makers = {"rustworkx": _rustworkx, "igraph": _igraph, "NetworKit": _networkit}
@@ -100,7 +101,11 @@ def forest_weight(result: Any) -> float | int:
 
 
 def contestant(name: str, way: Way, expected: float | int) -> Contestant[Any]:
-    """Return a contestant whose forest must have the expected weight."""
+    """Return a contestant of the benchmark, which is wrong unless its forest has a given weight.
+
+    `way` has the function that solves and the function that computes the weight of its result.
+    `expected` is the right weight.
+    """
     solve, weigh = way
 
     def difference(result: Any) -> str:
@@ -113,7 +118,11 @@ def contestant(name: str, way: Way, expected: float | int) -> Contestant[Any]:
 def timed(
     run: Run, path: Path, peers: list[Peer], names: tuple[str, ...], passes: int
 ) -> dict[str, list[float]]:
-    """Return the milliseconds of all solves of all contestants on one graph."""
+    """Time all contestants on the graph in a file, and return their milliseconds by name.
+
+    The contestants are clmst, the native programs `peers`, and the libraries `names`. All of them
+    take turns, in each of several `passes`.
+    """
     symmetric, upper = matrices(path)
     solve: Any = partial(clmst.minimum_spanning_forest, device=run.device)
     ways: dict[str, Way] = {
@@ -158,7 +167,11 @@ def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...])
 
 
 def cores_option() -> Any:
-    """Return an option that restricts this process to some cores, before a device is opened."""
+    """Return a command-line option that restricts this process to some cores.
+
+    It takes effect before a device is opened, because a CPU device keeps the cores that the process
+    may use at that moment.
+    """
 
     def keep(_context: click.Context, _parameter: click.Parameter, cores: int | None) -> None:
         if cores is not None:

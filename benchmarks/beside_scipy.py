@@ -58,7 +58,8 @@ ONLY = click.option("--only", multiple=True, help="Part of a title; again for mo
 def difference_from(tree: Any, *, exact: bool) -> Callable[[Any], str]:
     """Return a function that compares a result with SciPy's tree.
 
-    It compares sizes and total weights, or, if `exact`, whole trees.
+    The function takes the result of another way, and returns "" or the first difference. It
+    compares the number of edges and the total weight or, if `exact`, all edges and weights.
     """
     size, weight = tree.nnz, math.fsum(tree.data)
 
@@ -89,9 +90,10 @@ def compared(
 ) -> Rows:
     """Time all ways on each matrix, and yield a row with the times and their ratios to SciPy's.
 
-    `ways` are functions that solve a matrix, by name. At the end, a text for each of them is
-    yielded that has the geometric mean and the worst of its ratios. `scipys` is SciPy's function.
-    With `exact`, whole trees are compared instead of total weights.
+    `matrices` has pairs of a title and a matrix. `ways` are the functions to time, which solve a
+    matrix, by name. At the end, a text is yielded for each of them, with the geometric mean and the
+    worst of its ratios. `scipys` is SciPy's function. Results are compared by their size and total
+    weight or, with `exact`, edge by edge.
     """
     ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ways}
     for title, matrix in matrices:
@@ -131,7 +133,7 @@ def _scipys_of_edges(arrays: Any) -> Any:
 
 
 def in_forms(graph: clmst.Graph, forms: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Convert a symmetric graph to matrices, one for each of `forms`, and yield form and matrix."""
+    """Convert a symmetric graph to a matrix in each of `forms`, and yield (form, matrix) pairs."""
     rng = np.random.default_rng(0)
     symmetric = as_matrix(graph)
     upper: Any = sparse.triu(symmetric, format="csr")

@@ -1,9 +1,10 @@
-"""Labels of HDBSCAN by clmst and by scikit-learn, where only the import differs.
+"""Compare the labels of HDBSCAN by clmst and by scikit-learn, in code that differs by the import.
 
     python -m benchmarks beside_sklearn
 
 `alpha` and `min_samples` have one meaning in clmst. In scikit-learn their meaning depends on how it
-searches. All rows are of the same points, from :func:`benchmarks.clustering.points_with_noise`.
+searches. So the table has fits with several values of both. All fits are of the same points, from
+:func:`benchmarks.clustering.points_with_noise`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _NEIGHBOURS = 30
 def fits(n: int, least: int) -> Iterator[tuple[str, Any, dict[str, Any], dict[str, Any]]]:
     """Yield the fits to compare, each with its title, its input and its parameters.
 
-    The parameters are one dict for both libraries, and a dict of further parameters for
-    scikit-learn.
+    The parameters are two dicts: those for both libraries, and further ones for scikit-learn. `n`
+    is the number of points and `least` the minimum cluster size.
     """
     from sklearn.neighbors import kneighbors_graph
 

@@ -1,12 +1,12 @@
-"""The time of recursive Borůvka: finding minimum edges beside all other steps.
+"""Time the steps of recursive Borůvka: finding minimum edges beside all other steps.
 
     python -m benchmarks boruvka_steps [--plot FILE.png]
 
 This repeats Figures 10 to 14 of Sun and Skadron (2013). A dense and a sparse graph have the same
 number of edges. The time of finding minimum edges by segmented scan is compared with all other
-steps, and with NumPy's sequential minimum of each row. ``--sequential`` adds all of Kruskal's
-algorithm, by SciPy on one core. The paper goes up to 128 M edges (``--largest 134217728``). Edges
-are compared with the edges of `ecl` before anything is timed.
+steps, and with NumPy's sequential minimum of each row. ``--sequential`` also times a whole solve by
+Kruskal's algorithm, by SciPy on one core. The paper goes up to 128 M edges (``--largest
+134217728``). Edges are compared with the edges of `ecl` before anything is timed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ KINDS = ("dense", "sparse")
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
 FIRST_MINIMA = "NumPy, first minima"
-# These constants are for the picture: the line style and the label of each heading, and the pairs
-# of headings whose ratio is drawn.
+# For the picture: the line style and the label of each column of the table, and the pairs of
+# columns whose ratio is drawn.
 _LINES = {KRUSKAL: ":", FIRST_MINIMA: ":", "solve": "-", "other steps": "-", "finding minima": "-"}
 _LABELS = {
     KRUSKAL: "the tree, Kruskal", FIRST_MINIMA: "first minima, NumPy", "solve": "the tree, wall",
@@ -107,7 +107,8 @@ def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
 def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
     """Return the milliseconds that NumPy needs for the minimum of every row of a graph.
 
-    The rows have both directions of each edge.
+    It is compared with finding the lightest edge of each vertex on a device. The rows have both
+    directions of each edge.
     """
     full = graph.symmetrised()
     keys = full.weights.astype(np.uint64) << np.uint64(32) | full.indices
@@ -116,7 +117,7 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw times by number of edges for both kinds of graphs, and speedups with the paper's."""
+    """Draw times by number of edges for dense and sparse graphs, beside the paper's speedups."""
     title = f"boruvka: finding minimum edges, and all of the tree, {device}"
     with panels(file, 4, (16, 4.8), title=title) as axes:
         for axis, kind in zip(axes, KINDS, strict=False):

@@ -1,4 +1,7 @@
-"""Benchmark cases: several methods of doing the same work, verified and then timed in turns."""
+"""Cases for benchmarks of primitives: several methods of doing the same work on arrays.
+
+The results of all methods are verified. Then the methods are timed in turns.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from clmst.runtime.array import DeviceArray
 _SHORT_CALL = 1e-3
 _BATCH_SECONDS = 2e-3
 _MOST_CALLS = 64
-# If calls are short, the number of calls in a batch is computed from the minimum time of this many
-# trials.
+# If calls are short, the number of calls in a batch is computed from the minimum time of this
+# number of trials.
 _TRIALS = 3
 _TRIED_AGAIN = 1e-2
 # A call longer than this (in seconds) is timed fewer times.
@@ -30,7 +33,7 @@ _FEW_REPETITIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The prepared work of a method: its programs are compiled and its arrays are allocated."""
+    """A method that is ready to be timed: its programs are compiled, its arrays allocated."""
 
     enqueue: Callable[[], object]  # does the work once, or enqueues it
     results: Callable[[], Sequence[Array]]  # waits, and returns results of the last call
@@ -49,9 +52,11 @@ class Method:
 def on_device(
     name: str, make: Callable[[], Callable[[], object]], *outputs: DeviceArray, traffic: int
 ) -> Method:
-    """Return a method that leaves its results in the arrays `outputs`.
+    """Return a method whose timed function leaves its results in arrays on the device.
 
-    `make` is called once, and returns the function that enqueues the work.
+    `name` is the name of the method. `make` is called once, and returns the function to time, which
+    enqueues the work. Its results are in the arrays `outputs`. `traffic` is the number of bytes
+    that the work reads and writes.
     """
 
     def prepare() -> Work:
@@ -70,10 +75,11 @@ def returning(
 ) -> Method:
     """Return a method whose timed function returns its results as values.
 
-    The functions of other methods write them to arrays that were allocated before
-    (:func:`on_device`). `make` is called once, and returns the function to time. `results` converts
-    the values to arrays on the host. `expected` are the right results, if they have another form
-    than the results of the case.
+    (A method of :func:`on_device` writes its results to arrays that were allocated before.) `make`
+    is called once, and returns the function to time. `traffic` is the number of bytes that it reads
+    and writes, or None if that is unknown. `results` converts the returned values to arrays on the
+    host. `expected` are the right results of this method, if they have another form than the right
+    results of the case.
     """
 
     def prepare() -> Work:
@@ -110,8 +116,8 @@ class Outcome:
     seconds: list[float] = field(default_factory=list)  # seconds per call of each repetition
     calls: int = 1  # calls in a repetition; an entry is their mean
     traffic: int | None = None
-    # The time of a copy on the device, in turns with the contestants. Bytes that are read and bytes
-    # that are written both count.
+    # Seconds per byte of a plain copy on the device, which was timed in turns with the contestants.
+    # Bytes that the copy reads and bytes that it writes both count.
     copy_seconds_per_byte: float = math.nan
     ours: bool = False
 
@@ -127,7 +133,7 @@ class Outcome:
 
     @property
     def limit_share(self) -> float | None:
-        """How near the contestant is to the bandwidth of a copy, from 0 to 1, or None.
+        """The share of a plain copy's bandwidth that the contestant reaches, or None.
 
         It is the time in which a copy would move the same bytes, divided by the contestant's time.
         It is None if the number of bytes is unknown.
@@ -151,7 +157,7 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
 
 
 class CopyLimit:
-    """A copy of a buffer by the OpenCL driver, whose bandwidth is the limit for all methods."""
+    """A plain copy of a buffer by the OpenCL driver. Its bandwidth is the limit for all methods."""
 
     def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
@@ -161,7 +167,7 @@ class CopyLimit:
         space.overwrite([self._source, self._target])
 
     def contestant(self, space: Workspace) -> Contestant[None]:
-        """Return the copy as a contestant, which is timed in turns with others."""
+        """Return the copy as a contestant, so that it is timed in turns with the methods."""
         return Contestant(name="copy", call=self._enqueue, wait=space.finish)
 
     def _enqueue(self) -> None:
@@ -181,7 +187,8 @@ def batch_of(seconds: float) -> int:
 def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
     """Verify all methods of a benchmark case, then time those with right results in turns.
 
-    A copy of `limit` is timed in the same turns.
+    The plain copy `limit`, whose bandwidth is the limit for all methods, is timed in the same
+    turns. Each method is timed `repetitions` times. The results are in the order of the methods.
     """
     harness = Harness(repetitions=repetitions, settle=space.finish, goes_on=True)
     strict = replace(harness, goes_on=False)
@@ -222,7 +229,7 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
 
 
 def _repetitions(harness: Harness, times: Times[object]) -> int:
-    """Set how many calls of a method are timed together, and return how often to time it.
+    """Choose how many calls of a method make a batch, and return how many batches to time.
 
     The result is 0 if the method fails in a trial.
     """

@@ -1,4 +1,4 @@
-"""Clustering beside scikit-learn's and SciPy's, in turns: the times that users wait.
+"""Time clustering by clmst beside scikit-learn's and SciPy's, in turns.
 
     python -m benchmarks clustering linkage --points 20000     # beside SciPy's linkage of distances
     python -m benchmarks clustering hdbscan --points 100000    # beside scikit-learn's HDBSCAN
@@ -35,7 +35,10 @@ Call = Callable[[], Any]
 
 
 def points_with_noise(n: int, axes: int) -> Array:
-    """Return n random points: 20 groups of different density, and a tenth of noise."""
+    """Return n random points: 20 groups of different density, and a tenth of noise.
+
+    `axes` is the number of dimensions.
+    """
     random = np.random.default_rng(9)
     middles = random.uniform(0, 100, (20, axes))
     group = random.integers(0, 20, n)
@@ -47,7 +50,11 @@ def points_with_noise(n: int, axes: int) -> Array:
 
 
 def linkage_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return single linkage by clmst, and by SciPy from the points and from distances."""
+    """Return the calls that compute single linkage, by name.
+
+    One is clmst's. The other two are SciPy's, from points and from the matrix of distances. There
+    are `n` points in `axes` dimensions.
+    """
     X = points_with_noise(n, axes)
     distances = pdist(X)
     return {
@@ -58,7 +65,11 @@ def linkage_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return HDBSCAN by clmst and scikit-learn, and by fast_hdbscan if it is installed."""
+    """Return the calls that fit HDBSCAN, by the name of the library.
+
+    The libraries are clmst, scikit-learn and, if it is installed, fast_hdbscan. There are `n`
+    points in `axes` dimensions.
+    """
     from sklearn.cluster import HDBSCAN as PEER
 
     X = points_with_noise(n, axes)
@@ -108,7 +119,11 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def after_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the calls that users make after a fit, and hdbscan's prediction if it is installed."""
+    """Return the calls that users make after a fit of HDBSCAN, such as predictions, by name.
+
+    The prediction of the package hdbscan is added if it is installed. The fit is of `n` points in
+    `axes` dimensions.
+    """
     X, new = points_with_noise(n, axes), points_with_noise(n, axes)[::-1] + 0.01
     model = HDBSCAN(10).fit(X)
 
@@ -140,7 +155,11 @@ def after_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def validity_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the validity of a clustering by clmst, and by hdbscan if it is installed."""
+    """Return the calls that compute the validity of a clustering (DBCV), by name.
+
+    One is clmst's. The other is from the package hdbscan, if it is installed. The clustering is of
+    `n` points in `axes` dimensions.
+    """
     X = points_with_noise(n, axes)
     labels = HDBSCAN(10).fit_predict(X)
     calls: dict[str, Call] = {"clmst": lambda: validity_index(X, labels)}

@@ -29,8 +29,8 @@ def table(names: list[str]) -> str:
     """Return the usage, purpose and options of a sub-command as Markdown."""
     command, context = resolved(names)
     usage = f"clmst {' '.join(names)} {' '.join(command.collect_usage_pieces(context))}"
-    # Arguments are in the line of usage. Whether they also have a help record depends on the
-    # version of click.
+    # Only options are put into the table. Arguments are shown in the line of usage, and whether
+    # they also have a help record depends on the version of click.
     options = (one for one in command.get_params(context) if isinstance(one, click.Option))
     rows = [option.get_help_record(context) for option in options]
     lines = [f"\n{command.get_short_help_str(200)}\n", f"```text\n{usage}\n```\n"]
@@ -46,7 +46,7 @@ def table(names: list[str]) -> str:
 
 
 def resolved(names: list[str]) -> tuple[click.Command, click.Context]:
-    """Return a sub-command of ``clmst``, and a click context for it."""
+    """Find a sub-command of ``clmst`` by its names, and return it with a click context for it."""
     command: click.Command = clmst
     context = click.Context(clmst, info_name="clmst", **clmst.context_settings)
     for name in names:

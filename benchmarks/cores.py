@@ -1,14 +1,14 @@
-"""`core_numbers` of complete graphs, of random graphs, and of files beside NetworkX.
+"""Time `core_numbers` of complete graphs, of random graphs, and of graph files beside NetworkX.
 
     python -m benchmarks cores complete [--smallest N] [--largest N]
     python -m benchmarks cores random [--vertices N] [--degree D]
     python -m benchmarks cores files FILE...
 
-``complete`` repeats Table 6 of Ma and Wan. A graph is on the device before anything is timed, with
-both directions of its edges or with one. A time ends with the numbers on the host. The numbers are
-checked first: for complete graphs they must be n - 1. For random graphs they are compared with the
-numbers of the graph stored in the other way. For files they are compared with NetworkX, which is
-timed once.
+``complete`` repeats Table 6 of Ma and Wan. A graph is on the device before anything is timed, once
+with both directions of each edge stored, and once with one direction. A time ends with the numbers
+on the host. The numbers are checked first: for complete graphs they must be n - 1. For random
+graphs they are compared with the numbers of the graph stored in the other way. For files they are
+compared with NetworkX, which is timed once.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
 
 
 def timed(run: Run, name: str, ways: dict[str, clmst.Graph], expected: np.ndarray) -> Row:
-    """Time a graph in each of the given forms, and return a row of the table.
+    """Time the core numbers of a graph in each of its forms, and return a row of the table.
 
-    `ways` has the same graph with each edge stored once, or in both directions. `expected` has its
-    core numbers.
+    `name` is the name of the graph. `ways` has the graph with each edge stored once, and with both
+    directions stored. `expected` has the right core numbers.
     """
     times: dict[str, list[float]] = {}
     for way, graph in ways.items():

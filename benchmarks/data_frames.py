@@ -19,7 +19,7 @@ from clmst import Graph
 
 @case(click.option("--edges", "m", default=2_000_000, show_default=True), repetitions=5)
 def main(run: Run, m: int) -> Rows:
-    """Time making graphs from data frames and Arrow tables."""
+    """Time the conversion of data frames and Arrow tables to graphs."""
     random = np.random.default_rng(0)
     far_apart = random.choice(10**9, m // 10, replace=False) + 10**9
     ends, weights = random.integers(0, m // 10, (2, m)), random.random(m)

@@ -1,4 +1,4 @@
-"""Complete graphs, and graphs of rising density: `dense` beside `filter-boruvka` and SciPy.
+"""Time `dense` beside `filter-boruvka` and SciPy, on complete graphs and graphs by density.
 
     python -m benchmarks dense complete [--largest N]
     python -m benchmarks dense density [--vertices N] [--plot FILE]
@@ -35,7 +35,7 @@ PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
 LARGEST = click.option("--largest", type=click.IntRange(512), default=16384, show_default=True)
 VERTICES = click.option("--vertices", type=click.IntRange(16), default=16384, show_default=True)
 
-# A function that returns the ways to solve a graph on a device.
+# A function that returns, for a graph and a device, the functions to time, by name.
 Ways = Callable[[clmst.Graph, clmst.Device], Mapping[str, Way]]
 # A function that solves a graph, compares the result with the given forest, and returns the time of
 # the solve in milliseconds.
@@ -43,7 +43,7 @@ Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 
 def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
-    """Return a random symmetric graph in which each pair of vertices is an edge with a probability.
+    """Return a random symmetric graph: each pair of vertices is an edge with `probability`.
 
     It has `n` vertices, and random integers of 30 bits as weights.
     """
@@ -96,7 +96,7 @@ def edges_once(graph: clmst.Graph) -> clmst.Graph:
 
 
 def by_fresh_matrix(graph: DeviceGraph) -> Way:
-    """Return a function that solves a graph by `dense`, and builds the matrix in each call."""
+    """Return a function that solves a graph by `dense`, and builds its matrix anew in each call."""
 
     def solve() -> clmst.DeviceForest:
         for key in [("dense", maximum) for maximum in (False, True)]:
@@ -116,10 +116,11 @@ def solved(
     run: Run, sizes: Sequence[int], probabilities: Sequence[float], ways_of: Ways,
     once: Mapping[str, Once] | None = None,
 ) -> Iterator[Row]:  # fmt: skip
-    """Yield a table row for each size and density, with the times of several ways of solving.
+    """Time several ways of solving random graphs, and yield a row for each size and density.
 
-    The functions that `ways_of` returns are timed in turns. The functions in `once` are called once
-    and return their milliseconds.
+    `sizes` are numbers of vertices. Each pair of vertices is an edge with one of `probabilities`.
+    The functions that `ways_of` returns for a graph are timed in turns. The functions in `once` are
+    slow. Each is called a single time per graph, and returns its own milliseconds.
     """
     for n in sizes:
         for probability in probabilities:
@@ -150,7 +151,7 @@ def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return two functions, by name, that solve a complete graph given as edges and as a matrix."""
+    """Return two functions, by name, that solve a complete graph as a matrix and as edges."""
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -197,7 +198,8 @@ def over_densities(
 ) -> Rows:
     """Yield a row for each density, then texts that say from which density on which way is faster.
 
-    `sizes` is (number of vertices, densities). Each of `names` is compared with `beside`.
+    `sizes` is (number of vertices, densities). `ways` returns the functions to time. The times of
+    each of `names` are compared with the times of `beside`.
     """
     rows: list[Row] = []
     for row in solved(run, sizes[:1], sorted(sizes[1]), ways):

@@ -1,13 +1,17 @@
-"""`RepeatedSolver` on each of several devices alone, and on all of them by every strategy.
+"""Time `RepeatedSolver` on several devices: on each alone, and on all of them together.
+
+Two strategies divide a solve among devices: "split" and "cores" (docs/several_devices.md). A round
+is one solve with new weights.
 
     python -m benchmarks devices GRAPH... --device nvidia:0 --device nvidia:1
 
 GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64. The
-weights are new random floats in every round. A round is from an array on the host to a forest
-there. A "prefetched" round is a round of `solve_many`, which uploads weights while the previous
-ones are solved. Before anything is timed, the forest of every round is compared with the forest of
-the first device alone. Contestants take turns. A ratio is the time of the best device alone over
-the time of several devices. The second table shows one round of each strategy, device by device.
+weights are new random floats in every round. The time of a round is from an array of weights on the
+host to a forest on the host. A "prefetched" round is a round of `solve_many`, which uploads weights
+while the previous ones are solved. Before anything is timed, the forest of every round is compared
+with the forest of the first device alone. Contestants take turns. A ratio is the time of the best
+device alone over the time of several devices. The second table shows one round of each strategy,
+device by device.
 """
 
 from __future__ import annotations
@@ -35,7 +39,10 @@ _STEPS = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
 def prepared(
     graph: clmst.Graph, devices: Sequence[clmst.Device]
 ) -> tuple[dict[str, clmst.RepeatedSolver], dict[str, float]]:
-    """Return a solver for each device and each strategy, and the milliseconds of making each."""
+    """Make a solver for each device and each strategy, and time how long making it takes.
+
+    Returns two dicts by the name of the device or strategy: the solvers, and the milliseconds.
+    """
     makes: dict[str, dict[str, Any]] = {
         f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
     }
@@ -60,7 +67,10 @@ def check(name: str, solvers: dict[str, clmst.RepeatedSolver], given: list[np.nd
 def ways_of(
     title: str, solver: clmst.RepeatedSolver, given: list[np.ndarray]
 ) -> dict[str, Callable[[], object]]:
-    """Return two ways to time a solver: single rounds with changing weights, and `solve_many`."""
+    """Return two functions to time, by name: one solves a single round, one calls `solve_many`.
+
+    `given` has the weights of each round. `title` begins the names, and `solver` is timed.
+    """
     weights = cycle(given)
     return {
         title: lambda: solver.solve(next(weights)),
@@ -69,7 +79,10 @@ def ways_of(
 
 
 def parts_of(graph: str, strategy: str, forest: clmst.Forest) -> Rows:
-    """Yield a row for the work of each device in a round of a strategy."""
+    """Yield a row for each device, with its part of the work in one round of a strategy.
+
+    `forest` is the result of the round, whose statistics have the parts of the work.
+    """
     for part in forest.stats.get("devices", ()):
         yield {
             "graph": graph, "strategy": strategy, "device": part["device"],
@@ -82,7 +95,7 @@ def parts_of(graph: str, strategy: str, forest: clmst.Forest) -> Rows:
 
 @case(graphs_argument(required=True), devices=(2, 64))
 def main(run: Run, graphs: tuple[str, ...]) -> Rows:
-    """Time rounds on several devices, single ones and by `solve_many`."""
+    """Time solves with new weights on several devices: single ones, and many by `solve_many`."""
     rows: list[Row] = []
     works: list[Row | str] = []
     for argument in graphs:

@@ -1,4 +1,7 @@
-"""Compare the surrogate graphs with the inputs of ECL-MST's paper, and times with published ones.
+"""Compare clmst's surrogate graphs and times with those published for ECL-MST.
+
+A surrogate is a generated graph of the size and kind of a real one that cannot be distributed.
+ECL-MST's paper is Fallin et al. (SC '23).
 
     python -m benchmarks ecl inputs [GRAPH ...]
     python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
@@ -7,13 +10,14 @@
 
 ``inputs`` is Table 2 of SC '23 beside the numbers of the surrogates. A GRAPH is a surrogate graph
 by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench` beside the paper's
-ECL-MST. ``thresholds`` is Figure 7: how far the filter is from its target, by the seed of its
-sample. It measures no times, and its numbers are the same on every device. ``stated`` times solves
-beside the times that pull request 3118 of NVIDIA's RAFT, by ECL-MST's first author, states for an
-H200 with float32 weights. Ten of its graphs have a surrogate, which is used unless a file is given.
-'Solve' leaves the forest as a flag for each slot, which is what ECL-MST measures. The pull request
-does not say what its times cover. 'Forest' is the public call, with the forest on the device. Each
-forest is proved before it is timed.
+ECL-MST. ``thresholds`` is Figure 7. `ecl` first solves only light edges, about as many as a target
+says, up to a weight that it estimates from a random sample. The figure shows how far their number
+is from the target, by the seed of the sample. It measures no times, and its numbers are the same on
+every device. ``stated`` times solves beside the times that pull request 3118 of NVIDIA's RAFT, by
+ECL-MST's first author, states for an H200 with float32 weights. Ten of its graphs have a surrogate,
+which is used unless a file is given. 'Solve' leaves the forest as a flag for each slot (CSR entry),
+which is what ECL-MST measures. The pull request does not say what its times cover. 'Forest' is the
+public call, with the forest on the device. Each forest is proved before it is timed.
 """
 
 from __future__ import annotations
@@ -122,7 +126,7 @@ def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
 
 
 def rates_of(results: Results) -> Iterator[Row]:
-    """Yield, for each surrogate graph, the throughput of all contestants beside the paper's.
+    """Yield a row for each surrogate graph: the throughput of all algorithms beside the paper's.
 
     It is in billion slots per second.
     """
@@ -141,7 +145,7 @@ def rates_of(results: Results) -> Iterator[Row]:
 
 
 def draw(rows: Sequence[Row], file: Path, title: str) -> None:
-    """Draw the throughput of all contestants, with a row for each graph.
+    """Draw the throughput of every timed algorithm and of the paper's, with a line per graph.
 
     The markers of the paper's numbers are hollow.
     """
@@ -165,7 +169,10 @@ LIGHT = "light edges beside the target, per cent"
 
 
 def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw a box for each graph and size of the sample: how far each seed is from the target."""
+    """Draw how far the number of light edges is from its target, over many random samples.
+
+    There is a box for each graph and size of the sample. Its range is over the seeds of the sample.
+    """
     del device  # the numbers do not depend on it
     names = [f"{row['graph']},\n{row['samples']:,} samples" for row in rows]
     title = "ecl: distance from the target of the filter over seeds, surrogates"

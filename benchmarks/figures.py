@@ -1,8 +1,9 @@
-"""Kernel and total time of exclusive scans by size: Figures 5 to 9 of Sun and Skadron.
+"""Time exclusive scans by size, kernels and whole calls: Figures 5 to 9 of Sun and Skadron.
 
-Their scan works in place, in one buffer, and the paper explains its gain over a library with two
-buffers by the allocation. Therefore scans with one buffer and with two are timed, both with buffers
-that are kept and with buffers that each call allocates. Figure 9 shows the time of transfers alone.
+The paper's scan works in place, in one buffer. The paper says that it is faster than a library's
+scan with two buffers because it allocates less. Therefore scans with one buffer and with two are
+timed here, both with buffers that are kept and with buffers that each call allocates. Figure 9
+shows the time of transfers alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LIMIT = "two reads and a write at the bandwidth of a copy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arrays:
-    """The arrays that all contestants use.
+    """The arrays that all compared scans (contestants) use, on the host and on the device.
 
     The input is `x` on the host and `values` on the device. The result is `out` on the device and
     `y` on the host.
@@ -49,7 +50,7 @@ class _Arrays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scanner:
-    """A contestant that computes an exclusive scan, with two functions that are timed.
+    """One of the compared exclusive scans, with two functions that are timed.
 
     `total` is the whole call: it uploads a host array, scans it, and reads the result back.
     `kernel_ms` scans on the device and returns the milliseconds of the kernels alone.
@@ -76,7 +77,7 @@ def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Row]:
 
 
 def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
-    """Time scans of `mib` MiB, and yield a row for each contestant, then rows for plain copies."""
+    """Time scans of `mib` MiB, and yield a row for each scan, then rows for plain copies."""
     x = random_words(space, mib * 2**18)
     values, out = (space.empty(x.size, x.dtype) for _ in range(2))
     arrays = _Arrays(x=x, values=values, out=out, y=host_empty(x.size, x.dtype))
@@ -102,7 +103,10 @@ def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
 
 
 def _transfers(space: Workspace, mib: int, arrays: _Arrays, repetitions: int) -> Iterator[Row]:
-    """Time the copies from and to pageable host memory, and yield a row for each direction."""
+    """Time copies between the device and ordinary host memory, and yield a row per direction.
+
+    The memory is pageable, that is, not pinned. `mib` is the size of a copy in MiB.
+    """
     launch = Launcher(space.device, space.device.queue)
 
     def to_device() -> None:
@@ -119,12 +123,12 @@ def _transfers(space: Workspace, mib: int, arrays: _Arrays, repetitions: int) ->
 
 
 def can_use_pyopencl() -> bool:
-    """Return whether PyOpenCL's scans can be used, which need Mako."""
+    """Return whether PyOpenCL's scans can be used, which need the package Mako."""
     return find_spec("mako") is not None
 
 
 def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
-    """Yield all contestants: the strategies of clmst, PyOpenCL if it can scan, and NumPy."""
+    """Yield all scans to compare: clmst's strategies, PyOpenCL's if it can scan, and NumPy's."""
     yield _by_clmst(space, arrays, "reduce-then-scan")
     yield _by_clmst(space, arrays, "reduce-then-scan", buffers=1)
     yield from (_by_clmst(space, arrays, name) for name in ("scan-then-propagate", "auto"))
@@ -135,7 +139,10 @@ def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
 
 
 def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> None:
-    """Raise ValueError unless the results of all contestants are right. This also warms them up."""
+    """Call every scan once, to verify its result and to warm it up.
+
+    Raises ValueError if a result is wrong.
+    """
     expected = np.empty_like(arrays.x)
     numpy_scan(arrays.x, expected, exclusive=True)
     for scanner in scanners:
@@ -148,7 +155,11 @@ def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> 
 
 
 def _allocating(space: Workspace, arrays: _Arrays, buffers: int) -> _Scanner:
-    """Return a contestant that allocates buffers from the driver in each call, and frees them."""
+    """Return a scan by clmst that allocates its buffers from the driver in each call.
+
+    The buffers are freed before the call ends. With `buffers` = 1 the scan works in place, with 2
+    it writes its result to another buffer.
+    """
     device, n, dtype = space.device, arrays.x.size, arrays.x.dtype
     launch = Launcher(device, device.queue)
 
@@ -237,7 +248,7 @@ def _by_numpy(arrays: _Arrays) -> _Scanner:
 
 
 def _copy_ms(space: Workspace, arrays: _Arrays) -> float:
-    """Return the milliseconds of a copy from buffer to buffer, by the device's own clock."""
+    """Return the milliseconds of a copy between two buffers, by the device's own clock."""
     import pyopencl as cl
 
     copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory

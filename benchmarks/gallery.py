@@ -66,7 +66,7 @@ def clusters(path: Path, device: clmst.Device) -> None:
 
 
 def change(path: Path, device: clmst.Device) -> None:
-    """Draw which edges stay, leave and enter if some roads become slow."""
+    """Draw which roads stay in the minimum tree, leave it and enter it if some become slow."""
     graph = clmst.generate("road", n=4_000, seed=1)
     usual = graph.edges()[2]
     slow = np.where(np.random.default_rng(1).random(usual.size) < 0.1, 3, 1)
@@ -152,14 +152,14 @@ def blocks(path: Path, device: clmst.Device) -> None:
 
 
 def dendrogram(path: Path, device: clmst.Device) -> None:
-    """Draw the dendrogram of HDBSCAN's tree, in the hues of the clusters."""
+    """Draw the dendrogram of HDBSCAN's spanning tree, coloured by cluster."""
     model = HDBSCAN(12, device=device).fit(groups_and_noise())
     linkage = model.forest_.linkage(device=device)
     draw_dendrogram(linkage, path, labels=model.labels_, title="HDBSCAN: the dendrogram")
 
 
 def condensed_tree(path: Path, device: clmst.Device) -> None:
-    """Draw the condensed tree, from which the clusters are chosen."""
+    """Draw HDBSCAN's tree of clusters (the condensed tree), from which it chooses the clusters."""
     model = HDBSCAN(12, device=device).fit(groups_and_noise())
     draw_condensed_tree(model.condensed_tree_, path, selected=model.selected_clusters_)
 
@@ -176,7 +176,12 @@ def groups_of_groups() -> Array:
 
 
 def persistence(path: Path, device: clmst.Device) -> None:
-    """Draw the sums of persistences, which decide the minimum cluster size."""
+    """Draw the curve from which PersistentLeaves chooses the minimum cluster size.
+
+    It is the sum of the persistences of all leaf clusters, by the minimum cluster size. The
+    persistence of a cluster is the number of minimum cluster sizes for which it is a leaf, that is,
+    for which it contains no other cluster.
+    """
     model = PersistentLeaves(10, device=device).fit(groups_of_groups())
     draw_persistence(model.trace_, path, selected=model.min_cluster_size_)
 
@@ -202,7 +207,8 @@ def characters(path: Path, device: clmst.Device) -> None:
         axis.set_axis_off()
 
 
-# Towns, east and north in kilometres, and roads between them.
+# The towns of the picture "towns", each with its position (east, north) in kilometres, and the
+# roads between them.
 TOWNS = {
     "Bern": (600, 200), "Thun": (614, 179), "Basel": (611, 267), "Olten": (635, 245),
     "Zürich": (683, 248), "Luzern": (666, 211), "Biel": (585, 221), "Fribourg": (578, 184),
@@ -217,7 +223,7 @@ ROADS = (
 
 
 def towns(path: Path, device: clmst.Device) -> None:
-    """Draw roads from a data frame, and the shortest ones that join all towns."""
+    """Draw the roads of a data frame, with the shortest roads that join all towns."""
     import pandas as pd
 
     ends = [(TOWNS[one], TOWNS[other]) for one, other in ROADS]
@@ -247,7 +253,7 @@ PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one f
 
 
 def draw(name: str, path: Path, device: clmst.Device) -> None:
-    """Draw one picture, in the size for a page."""
+    """Draw the picture of this name to a file, and shrink it to the width of a page."""
     PICTURES[name](path, device)
     shrink(path)
 

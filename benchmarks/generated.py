@@ -45,7 +45,11 @@ def random_graph(n_edges: int, bits: int, *, is_reversed: bool = False) -> clmst
 
 
 def check_small(n_edges: int, bits: int, device: Device) -> None:
-    """Raise unless streams with and without many passes find the forest that the host finds."""
+    """Raise unless the device finds the host's forest of a small generated graph.
+
+    The graph is solved as a stream of edges, with enough memory for a single pass and with so
+    little that many passes are needed.
+    """
     edges = random_graph(n_edges, bits)
     right = clmst.kruskal(clmst.Graph.from_edges(*edges.edges(device=device), 1 << bits))
     for limit in (None, 600 << bits, 64 << bits):  # the last limit leaves space only for passes
@@ -57,7 +61,10 @@ def check_small(n_edges: int, bits: int, device: Device) -> None:
 
 
 def check_reversed(found: Forest, turned: Forest) -> None:
-    """Raise unless two forests have the same edges, apart from their ids."""
+    """Raise unless the forest for reversed edges, `turned`, has the edges of `found`.
+
+    Ends and weights are compared, not the ids, because the order of the edges differs.
+    """
     same = np.array_equal(found.edges, turned.edges)
     if not (same and np.array_equal(found.weights, turned.weights)):
         raise WrongResultError("another forest of the edges in reverse order")

@@ -1,17 +1,19 @@
-"""Find graphs on which filter-boruvka is slow: its time over a landscape of graphs, beside a model.
+"""Find graphs on which filter-boruvka is slow, by a model of the time that a solve should take.
 
     python -m benchmarks landscape measure FILE.jsonl [--cells 400] [--seed 0] [--seconds 420]
         [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26] [--peer NAME=COMMAND
         ...]
     python -m benchmarks landscape report FILE.jsonl... [--plot MAP.png] [--held-out]
 
-``measure`` draws a sample of cells by a seed: families x degree 2 to 256 x 2**12 to 2**25 vertices
-x weights x stored once or twice. Each graph is made on the device and solved by another algorithm.
-If it is small, Kruskal's algorithm on the host solves it, too. Then it is timed on the device. FILE
-gets a line for each cell. Cells that it already has are skipped, so a run that was stopped can go
-on. --targets times ten fixed weight ranges beside the default choice. --held-out draws from the
-families on which nothing is tuned. --peer runs a program of ``clmst bench`` on each graph with
-integer weights, with both directions stored.
+The landscape is a large set of graphs, which are called cells. They differ in family, average
+degree (2 to 256), number of vertices (2**12 to 2**25), kind of weights, and in whether each edge is
+stored once or twice. ``measure`` draws cells at random, by a seed. Each graph is made on the device
+and solved by another algorithm. If it is small, Kruskal's algorithm on the host solves it, too.
+Then filter-boruvka is timed on the device. FILE gets a line for each cell. Cells that it already
+has are skipped, so a run that was stopped can go on. filter-boruvka solves the lightest edges
+first, about as many as a target says. --targets times ten fixed targets beside the default choice.
+--held-out draws from the families on which nothing is tuned. --peer runs a program of ``clmst
+bench`` on each graph with integer weights, with both directions stored.
 
 ``report`` fits the model to the cells of all families that are not held out. It lists the cells
 that take more than 1.5 times as long as the model, and those that take more than 1.2 times as long
@@ -75,16 +77,19 @@ TARGETS: tuple[tuple[float, ...], ...] = (
 _STRUCTURED_LOG_EDGES = (16, 20)
 _KRUSKAL_SLOTS = 1 << 16
 _MEMORY, _PEER_SECONDS = Path("/dev/shm"), 20.0
-# Bytes of the copy by which the bandwidth is measured. On a GPU, this is more than the caches hold.
+# Number of bytes in the copy that measures the bandwidth of a device. On a GPU, this is more than
+# the caches hold.
 _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
 
 def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> list[Cell]:
-    """Return all graphs of the landscape in a random order. A run takes the first ones.
+    """Return the parameters of all graphs of the landscape in random order.
 
-    There is one for each family, degree and size. The kind of weights, and whether edges are stored
-    once or twice, are drawn at random. `wanted` selects families by name, and graphs with more than
-    `most_entries` CSR entries are left out.
+    A run measures the first ones of the result.
+
+    There is one graph for each family, degree and number of vertices. The kind of weights, and
+    whether edges are stored once or twice, are drawn at random. `wanted` selects families by name,
+    and graphs with more than `most_entries` CSR entries are left out.
     """
     structures = [
         (name, degree, log_size)
@@ -112,8 +117,9 @@ def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> l
 def constants_of(run: Run) -> Row:
     """Measure the rates of a device for the model of a solve's time, in milliseconds.
 
-    They are the time of one launch, the time per byte of a copy, and the time of one random read
-    from a table, by the binary logarithm of the number of words in the table.
+    The row has the time of one launch, the time per byte of a copy, and the time of one random read
+    from a table. That time is given for several tables, by the binary logarithm of their number of
+    words.
     """
     space, rng = Workspace(run.device), np.random.default_rng(0)
     n_bytes = _COPIED_BYTES.get(run.device.capabilities.kind, 1 << 24)
@@ -142,8 +148,8 @@ def constants_of(run: Run) -> Row:
 def right_forest(resident: DeviceGraph) -> Reference:
     """Return the expected forest of a graph, solved by an algorithm that is not timed.
 
-    If the graph is small, both this and the timed algorithm are first compared with Kruskal's
-    algorithm on the host. Raises WrongResultError if a forest differs.
+    If the graph is small, the forests of this algorithm and of filter-boruvka are first compared
+    with the forest of Kruskal's algorithm on the host. Raises WrongResultError if a forest differs.
     """
     if resident.n_slots <= _KRUSKAL_SLOTS:
         agreement = Agreement("the host's Kruskal", clmst.kruskal(resident.graph))
@@ -198,9 +204,11 @@ def timed(run: Run, resident: DeviceGraph, reference: Reference, *, with_targets
 def peers_beside(
     peers: Sequence[Peer], resident: DeviceGraph, slots: Array, repetitions: int
 ) -> dict[str, list[float] | str]:
-    """Return the milliseconds of each peer that found a forest of the right weight.
+    """Time outside programs on a graph, and return the milliseconds of each, by name.
 
-    A peer that did not has a remark in their place.
+    A peer is a program that reads the graph from a file and times itself. `resident` is the graph,
+    and `slots` are the CSR entries of its forest, whose weight every peer must find. A peer that
+    fails or finds another weight has a text about that in place of its times.
     """
     graph = resident.graph
     total = int(graph.weights[slots].sum(dtype=np.int64))
@@ -222,7 +230,10 @@ def measured(
 ) -> Row:
     """Generate and time one graph of the landscape, and return the row of results.
 
-    If that fails, the row has the reason instead of times.
+    `cell` has the parameters of the graph, and `seed` decides its random numbers. With
+    `with_targets`, fixed numbers of light edges that are solved first are timed, too. `peers` are
+    outside programs that solve the same graph. If anything fails, the row has the reason instead of
+    times.
     """
     row = asdict(cell)
     begun = monotonic()
@@ -236,14 +247,15 @@ def measured(
         if peers and resident.graph.weights.dtype == np.int32:
             row["_peers"] = peers_beside(peers, resident, reference.slots, run.repetitions)
     except Exception as error:
-        # A wrong forest, or a device that runs out of memory, must not stop the other cells.
+        # A wrong forest, or a device that runs out of memory, must not stop the measurement of
+        # other graphs.
         row["failed"] = first_line(error)
     row["_seconds"] = monotonic() - begun
     return row
 
 
 def _shown(row: Row) -> Row:
-    """Return the part of a row that is printed while cells are measured."""
+    """Return the cells of a row that are printed while a run is under way. The file gets all."""
     shown = {name: row[name] for name in ("family", "degree", "log_size", "weights", "layout")}
     if "failed" in row:
         return shown | {"failed": row["failed"]}
@@ -316,7 +328,7 @@ def measure(
 
 
 def _key(row: Row) -> tuple[Any, ...] | None:
-    """Return the parameters that identify a measured graph, or None for a line of another kind."""
+    """Return the parameters that identify the graph of a row, or None if it is another row."""
     if "family" not in row:
         return None
     names = ("family", "degree", "log_size", "weights", "layout", "seed", "with_targets")

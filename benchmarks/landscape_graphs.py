@@ -38,8 +38,9 @@ from clmst.runtime.launcher import Launcher
 DEGREES = tuple(1 << k for k in range(1, 9))
 LOG_VERTICES = tuple(range(12, 26))
 LAYOUTS = ("both", "upper")
-# Weights that are made from the bits of a hash `h`: the dtype of the word, the expression of the
-# word, and the dtype of the weight. Floats are between 1 and 2.
+# The kinds of weights. A weight is made from the bits of a hash `h`. Each kind has the dtype of an
+# unsigned word, the expression in OpenCL C that computes the word, and the dtype as which the word
+# is read. Floats are between 1 and 2.
 WEIGHTS: Mapping[str, tuple[str, str, str]] = {
     "int32": ("u4", "h >> 33", "i4"),
     "float32": ("u4", "0x3F800000 | (h >> 41)", "f4"),
@@ -59,8 +60,9 @@ ulong hashed(ulong seed, ulong k) {
   return e ^ (e >> 31);
 }
 """
-# The ends of edge k as a word, whose upper half is the lesser end. A number that is not a vertex
-# makes a loop. Numbers of b bits are renamed by a bijection.
+# OpenCL C that computes the ends of edge k, packed into a word whose upper half is the lesser end.
+# If a family computes an end that is not a vertex, the edge becomes a loop, and loops are dropped
+# later. `renamed` is a bijection of numbers of b bits, which renumbers vertices at random.
 _PAIR = """
 ulong renamed(ulong a, ulong b) {
   ulong mask = ((ulong)1 << b) - 1;
@@ -138,8 +140,9 @@ _GRID_3D = """
   ulong z = (u >> (c + d)) + (at >> 16 & 255) - 64;
   v = x >> c == 0 && y >> d == 0 && z >> (b - c - d) == 0 ? (z << d | y) << c | x : n;
 """
-# A point is at a random place in the cell of its vertex. h is the number of offsets. The upper half
-# of `at` has the square of the radius, in units of 1 / 2**16.
+# Random geometric graphs. Each vertex is a cell of a grid with a point at a random place in it.
+# Edge k joins the cell of vertex k / h to the cell at one of h offsets, if their points are within
+# the radius. The upper half of `at` has the square of the radius, in units of 1 / 2**16.
 _GEOMETRIC = f"""
   u = k / h;
   {_ON_A_GRID}
@@ -155,8 +158,9 @@ _SMALL_WORLD = f"""
   u = k / h;
   v = (r & 1023) < {int(_REWIRED * 1024)} ? (r >> 32) % n : (u + k % h + 1) % n;
 """
-# End 2 k of edge k is its own vertex, k / h. End 2 k + 1 is a copy of an earlier end. The h edges
-# of vertex 0 are loops.
+# Graphs by preferential attachment. The two ends of edge k have the numbers 2 k and 2 k + 1. The
+# first is the vertex k / h, to which the edge belongs. The second is a copy of a random end with a
+# lesser number, so vertices with many edges get more. The h edges of vertex 0 are loops.
 _PREFERENTIAL = "\n".join(
     ["ulong p = 2 * k + 1;"]
     + ["p = (p & 1) && p / 2 >= h ? hashed(seed, p / 2) % max(2 * h * (p / 2 / h), (ulong)1) : p;"]
@@ -204,10 +208,11 @@ def _of_grid(ends: str, dimensions: int, least: int, *, is_renamed: bool = False
 
 
 def _of_hubs(stars: int) -> Family:
-    """Return the family of graphs of `stars` stars, each with h hubs, half the average degree.
+    """Return a family of graphs in which h hubs, for each of `stars` stars, have nearly all edges.
 
-    Every other vertex is joined to all hubs of one star, which is drawn at random. The hubs are the
-    first vertices, and are joined in a path.
+    A hub is a vertex with very many edges, and h is half the average degree. Every vertex that is
+    not a hub is joined to all h hubs of one star, which is drawn at random. The hubs are the first
+    vertices, and are joined in a path.
     """
     return Family(
         edges=lambda n, h: n * h + stars * h - 1,
@@ -259,7 +264,7 @@ STRUCTURED = {f"structured: {name}": make for name, make in worst_case_graphs.FA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The parameters of one graph of the landscape.
+    """The parameters of one graph of the benchmark ``landscape``, which calls its graphs cells.
 
     The graphs of ``worst_case_graphs`` ignore `degree` and `weights`.
     """
@@ -333,7 +338,10 @@ def _pairs(family: Family, cell: Cell, seed: int, device: Device) -> DeviceArray
 
 
 def _mirrored(words: DeviceArray, b: int) -> DeviceArray:
-    """Return ascending words with both directions of each edge. An end has `b` bits of a word."""
+    """Add the reverse direction of each edge to ascending words, and sort them again.
+
+    A word has the first end of an edge above its lowest `b` bits, which have the second end.
+    """
     both = _mapped(
         DeviceArray.empty(2 * words.size, np.uint64, words.device),
         "i < m ? words[i % m] : words[i % m] >> b | (words[i % m] & (((ulong)1 << b) - 1)) << b",
@@ -343,7 +351,12 @@ def _mirrored(words: DeviceArray, b: int) -> DeviceArray:
 
 
 def _of_words(words: DeviceArray, cell: Cell, seed: int) -> DeviceGraph:
-    """Build a graph from ascending words. Each word has the row and the column of an entry."""
+    """Build the CSR graph of a cell of the landscape from its entries, on the device.
+
+    `words` has a 64-bit word for each entry in ascending order, with the row in the upper bits and
+    the column in the lower bits. `cell` has the number of vertices and the kind of weights, and
+    `seed` decides the random weights.
+    """
     b, (word, expression, dtype) = cell.log_size, WEIGHTS[cell.weights]
     weigh = f"""{_HASH}
 ulong weight(ulong w, ulong b, ulong seed) {{
@@ -361,7 +374,10 @@ ulong weight(ulong w, ulong b, ulong seed) {{
 
 
 def _row_starts(words: DeviceArray, b: int) -> DeviceArray:
-    """Return the CSR row starts for ascending words with a row and a column of `b` bits each."""
+    """Return the CSR row starts for the entries of a matrix, which are ascending 64-bit words.
+
+    A word has the row above its lowest `b` bits, which have the column.
+    """
     rows = _mapped(words, "x >> b", "u4", b=b)
     ends = Predicate(
         dtype=np.dtype("u4"), expression="i + 1 == size || rows[min(i + 1, size - 1)] != x",

@@ -29,8 +29,8 @@ _MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5  # where a peer is compared, and a find
 _ENDS = 5  # of edges, a vertex: the others' rows are read, and hardly anything is gathered for them
 _FITS = 30  # of least squares whose weights make them least deviations
 _BYTES_OF_WEIGHT = {name: np.dtype(word).itemsize for name, (word, _, _) in WEIGHTS.items()}
-# What the colour of a cell shows on each kind of map: a title, and the ratio x at which the colour
-# scale ends. The scale begins at 1 / x.
+# For each kind of map: the title, which says what ratio of times the colours show, and the ratio x
+# at which the colour scale ends. The scale begins at 1 / x.
 _COLOURS = {"model": ("time to the model", 4.0), "best": ("default to the best of ten", 2.0)}
 
 
@@ -56,11 +56,11 @@ def read_lines(files: Iterable[Path]) -> list[Row]:
 
 
 def terms_of(row: Row, constants: Row) -> Array:
-    """Return the terms of the model for one graph, in milliseconds.
+    """Return the terms of the model of a solve's time for one graph, in milliseconds.
 
     They are the time of one launch, the time of reading all bytes of the graph once, and the time
-    of one random read for each end of an edge, for at most five ends per vertex. `constants` has
-    the rates that were measured on the device.
+    of one random read for each end of an edge, for at most five ends per vertex. `row` has the
+    sizes of the graph. `constants` has the rates that were measured on the device.
     """
     n, slots = row["n"], row["slots"]
     ends = slots if row["layout"] == "both" else 2 * slots
@@ -126,7 +126,7 @@ class Landscape:
 
 
 def _to_best(row: Row) -> float:
-    """Return the time of a solve divided by its time with the best fixed target, or NaN.
+    """Return how many times as long the default takes as the best fixed target, or NaN.
 
     A target says how many edges per vertex are in the ranges of light weights that are solved
     first. The result is NaN if no targets were timed.

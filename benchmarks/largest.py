@@ -1,4 +1,4 @@
-"""The largest graph that a device takes.
+"""Solve the largest graph that a device takes.
 
     python -m benchmarks largest [--bits 27] [--degree 32] [--algorithm NAME]...
 
@@ -33,7 +33,10 @@ _SOURCE = Path(__file__).with_name("largest.cl")
 
 
 def made_on(device: clmst.Device, bits: int, degree: int) -> clmst.DeviceGraph:
-    """Make the graph on the device, check it there, and return it."""
+    """Make the graph on the device, check it there, and return it.
+
+    It has 2**`bits` vertices with `degree` neighbours each.
+    """
     import pyopencl as cl
 
     n = 1 << bits

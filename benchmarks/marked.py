@@ -1,4 +1,4 @@
-"""Parts of pages that a command writes, each between two comments.
+"""Replace the parts of pages that commands write, each between two comments of Markdown.
 
 A part is between a line ``<!-- KIND: NAME -->`` and the next ``<!-- end -->``. The command for a
 KIND writes the parts of each NAME. A test makes all parts again and compares them.
@@ -30,12 +30,12 @@ def filled(text: str, kind: str, make: Callable[[str], str]) -> str:
 
 
 def without(text: str, kind: str) -> str:
-    """Return the text of a page without the parts of this kind, which a command has written."""
+    """Return the text of a page without the parts that the command for `kind` has written."""
     return _pattern(kind).sub("", text)
 
 
 def names_in(text: str, kind: str) -> list[str]:
-    """Return the names of the parts of a kind."""
+    """Return the names of a page's parts that the command for `kind` writes."""
     return [found[2] for found in _pattern(kind).finditer(text)]
 
 

@@ -1,4 +1,4 @@
-"""Resident memory of graphs, of trees and clusters of points, and of many rounds of a solver.
+"""Measure the resident memory of solves of graphs and points, and of many rounds of a solver.
 
     python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied]
     python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
@@ -57,7 +57,10 @@ def arrays_of(matrix: Any) -> tuple[Any, ...]:
 
 
 def _sorted(m: int) -> Any:
-    """Return a random matrix with about m entries, 16 per row: symmetric, sorted, int32."""
+    """Return a random symmetric CSR matrix with sorted rows, int32 indices and about m entries.
+
+    It has 16 entries per row.
+    """
     return as_matrix(clmst.generate("random", n=m // 16, average_degree=16).symmetrised())
 
 
@@ -66,7 +69,8 @@ def _edges(m: int) -> tuple[Any, ...]:
     return (*(ends.astype(np.int64) for ends in matrix.coords), matrix.data)
 
 
-# Functions that make the graphs that users pass to clmst, from the number of entries or edges.
+# The kinds of graphs that users pass to clmst. Each has a function that makes a graph with a given
+# number of entries or edges.
 GRAPHS: dict[str, Callable[[int], Any]] = {
     "symmetric, sorted, int32": _sorted,
     "symmetric, sorted, float64": lambda m: _sorted(m).astype(np.float64),
@@ -128,7 +132,12 @@ def mapped(run: Run, numbers: tuple[float, ...], dimensions: int, block_points: 
 
 
 def _by_process(*command: Any) -> Row:
-    """Return the row that a hidden command prints in a process of its own."""
+    """Run a subcommand of this benchmark in a new process, and return the row that it prints.
+
+    `command` is the name of the subcommand and its arguments. The help text does not list these
+    subcommands, because they are only meant to be called from here. A new process has no memory
+    that earlier measurements have left.
+    """
     words = [sys.executable, "-m", "benchmarks", "memory", *map(str, command)]
     row: Row = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
     return row
@@ -154,7 +163,7 @@ def graphs(run: Run, numbers: tuple[float, ...], what: tuple[str, ...], copied: 
 @click.argument("m", type=int)
 @click.option("--copied", is_flag=True)
 def solve(what: str, m: int, copied: bool) -> None:
-    """Print the row of one solve, made in this process."""
+    """Solve one graph in this process, and print the row of the table as JSON."""
     device = clmst.get_device()
     if copied:
         device.capabilities = replace(device.capabilities, host_arrays="copied")
@@ -188,7 +197,7 @@ def solve(what: str, m: int, copied: bool) -> None:
 @click.argument("n", type=int)
 @click.argument("dimensions", type=int)
 def call(what: str, n: int, dimensions: int) -> None:
-    """Print the row of one call, made in this process."""
+    """Make one call about points in this process, and print the row of the table as JSON."""
     rng = np.random.default_rng(0)
     CALLS[what](rng.random((2000, dimensions)))
     X = rng.random((n, dimensions))
@@ -227,7 +236,7 @@ def fit(n: int, dimensions: int, block_points: int) -> None:
     repetitions=1,
 )
 def rounds(run: Run, algorithm: str, vertices: int, n_rounds: int) -> Rows:
-    """Print the memory of this process after numbers of rounds of a solver."""
+    """Print the memory of this process after 1, 2, 5, 10, ... solves with new weights."""
     graph = clmst.generate("random", n=vertices, average_degree=8.0, seed=1)
     solver = clmst.RepeatedSolver(graph, devices=run.device, algorithm=algorithm)
     shown = {step * 10**power for step in (1, 2, 5) for power in range(7)} | {n_rounds}

@@ -59,7 +59,10 @@ class Pair:
         self.target.queue.finish()
 
     def by_migration(self) -> None:
-        """Migrate the buffer itself to the other device, copy it there, and migrate it back."""
+        """Migrate the buffer itself to the other device, copy it there, and migrate it back.
+
+        The driver decides how it migrates a buffer. Both devices must be in one context.
+        """
         import pyopencl as cl
 
         memory: Any = self.sent.memory
@@ -72,14 +75,17 @@ class Pair:
             queue.finish()
 
     def difference(self, _: object) -> str:
-        """Return "" if the right bytes have arrived, else a message. Clears the target."""
+        """Return "" if the right bytes have arrived, else a message, and clear the target.
+
+        The result of the timed call is not used.
+        """
         same = np.array_equal(self.found.to_host(), self.values)
         self.found.write(np.zeros_like(self.values))
         return "" if same else "other bytes arrived"
 
 
 def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
-    """Return a contestant for each way that these devices may have."""
+    """Return a contestant for each way of moving `values` that these two devices offer."""
     found: list[Contestant[Any]] = []
 
     def add(name: str, pair: Pair, call: Callable[[], None]) -> None:
@@ -107,7 +113,7 @@ def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[
     click.option("--bytes", "n_bytes", type=float, default=4e8, show_default=True), devices=(2, 2)
 )
 def main(run: Run, n_bytes: float) -> Rows:
-    """Time all ways from the first device to the second."""
+    """Time all ways to move data from the first device's memory to the second's."""
     values = np.random.default_rng(0).integers(0, 1 << 32, int(n_bytes) // 4, np.uint32)
     contestants, failed = [], []
     for one in ways(run.devices, values):

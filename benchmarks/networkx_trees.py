@@ -1,4 +1,4 @@
-"""NetworkX's own functions beside backend="clmst": a first call, and a repeated one.
+"""Time NetworkX's own functions beside backend="clmst", in a first call and in a repeated one.
 
     python -m benchmarks networkx_trees [--function core_number] [--edges 100000]
 
@@ -25,7 +25,7 @@ from benchmarks.timing import by_name
 from clmst.bench.harness import Contestant
 
 EDGES_PER_NODE = (50, 10, 2)
-# The functions to time, and the comparison of two results of each.
+# The functions of NetworkX to time, each with a function that says whether two results are equal.
 FUNCTIONS: dict[str, Callable[[Any, Any], bool]] = {
     "minimum_spanning_tree": nx.utils.graphs_equal,
     "core_number": operator.eq,
@@ -42,7 +42,11 @@ def random_graph(n: int, m: int) -> Any:
 
 
 def contestants(G: Any, run: Any, same: Callable[[Any, Any], bool]) -> list[Contestant[Any]]:
-    """Return NetworkX's function, clmst's with an empty cache, and clmst's with a full cache."""
+    """Return the three ways to call a function: by NetworkX itself, and twice by clmst.
+
+    Once clmst has to convert the graph `G`, and once NetworkX's cache has the converted graph.
+    `same` compares two results.
+    """
     expected = run(G, backend="networkx")
 
     def difference(result: Any) -> str:

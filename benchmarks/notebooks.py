@@ -71,7 +71,10 @@ def run(name: str) -> None:
 
 
 def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Join texts that one cell printed in parts: where they are parted depends on the time."""
+    """Join the texts that one cell has printed in several parts.
+
+    Where a text is divided into parts depends on the time, and would change the file in each run.
+    """
     joined: list[dict[str, Any]] = []
     for one in outputs:
         last = joined[-1] if joined else {}
@@ -83,7 +86,10 @@ def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _kept(output: Any) -> dict[str, Any]:
-    """Return an output as the file keeps it: text by lines, and pictures with few colours."""
+    """Return an output of a cell in the form that the file stores.
+
+    Texts become lists of lines, and pictures get few colours, so that they are small.
+    """
     kept: dict[str, Any] = json.loads(json.dumps(output))
     if kept["output_type"] == "stream":
         kept["text"] = _lines(kept["text"])

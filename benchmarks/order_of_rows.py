@@ -1,4 +1,7 @@
-"""Labels of HDBSCAN for the same rows in other orders, with sequential and simultaneous ties.
+"""Compare the labels of HDBSCAN for rows in several orders, for both ways to treat ties.
+
+Ties are merges at equal distances. Sequential ties take these merges one after the other, so that
+the order of the rows can change the clusters. Simultaneous ties take them all together.
 
     python -m benchmarks order_of_rows
 
@@ -22,7 +25,7 @@ from clmst.core.weight_keys import Array
 
 
 def standard_sets() -> Iterator[tuple[str, Array, dict[str, Any]]]:
-    """Yield the name and the rows of each set, and parameters that it needs."""
+    """Yield the name and the rows of each set, and the parameters of HDBSCAN that it needs."""
     from sklearn import datasets
     from sklearn.preprocessing import StandardScaler
 

@@ -1,4 +1,6 @@
-"""Outside peers: programs that do the same work elsewhere, and time and check themselves.
+"""Time outside programs (peers) that do the work of a benchmark case of primitives.
+
+A peer makes its own input, times itself and checks its own result.
 
 The protocol is as follows. clmst runs ``COMMAND work n repetitions``, where `work` is the name of a
 case and `n` the number of elements. The peer makes a random input of the same kind, checks its own
@@ -40,7 +42,10 @@ def answer_of(
 
 
 def _read_answer(outcome: Outcome, text: str) -> None:
-    """Store the answer of a peer, or an error in the answer, in its outcome."""
+    """Store the time that a peer has printed in its outcome, or what is wrong with its answer.
+
+    `text` is the output of the peer.
+    """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     fields = lines[0].split() if len(lines) == 1 else []
     asked = [outcome.case, str(outcome.size)]

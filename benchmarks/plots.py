@@ -1,4 +1,4 @@
-"""Pictures of the measurements of several cases."""
+"""Draw the measurements of benchmarks. Several of them share these pictures."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
 
 
 def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw the throughput of every contestant, with a row for each case.
+    """Draw the throughput of every compared program, with a row for each benchmark case.
 
     Cases that only clmst takes part in are left out.
     """
@@ -79,7 +79,8 @@ def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
 def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float], float]) -> None:
     """Draw a line for each way of scanning.
 
-    `of` maps a size in MiB and milliseconds to the y value.
+    `what` is the column with the times. `of` computes the value to draw from a size in MiB and a
+    time in milliseconds.
     """
     limit = {"color": "#999999", "linestyle": ":"}
     for name, look in (_STYLES | ({LIMIT: limit} if what == "kernel" else {})).items():
@@ -98,7 +99,10 @@ def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float]
 
 
 def _transfers(panel: Any, rows: Sequence[Row]) -> None:
-    """Draw the time of transfers alone, and at the rates that the paper states (its Figure 9)."""
+    """Draw the measured times of transfers, and times at the rates that Sun and Skadron state.
+
+    The rates are from Figure 9 of their paper.
+    """
     sizes = sorted({row["MiB"] for row in rows})
     for name, dashes in ((TO_DEVICE, "--"), (FROM_DEVICE, "-.")):
         times = [median(row["total ms"]) for row in rows if row["way"] == name]
@@ -110,7 +114,7 @@ def _transfers(panel: Any, rows: Sequence[Row]) -> None:
 
 
 def _drawn_as(contestant: str) -> str:
-    """Return the name under which a contestant is drawn.
+    """Return the name under which the times of a compared program (contestant) are drawn.
 
     It is the name of its library, except that clmst's ways have names of their own.
     """
@@ -119,7 +123,10 @@ def _drawn_as(contestant: str) -> str:
 
 
 def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """Return the colour and marker of each contestant that is drawn, the known ones first."""
+    """Return the colour and marker of each compared program that is drawn.
+
+    Programs with a fixed style come first.
+    """
     names = dict.fromkeys(_drawn_as(row["contestant"]) for row in rows)
     styles = {name: style for name, style in _CONTESTANTS.items() if name in names}
     others = (name for name in names if name not in _CONTESTANTS)
@@ -132,17 +139,23 @@ def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the contestants: the headings of the cells that hold lists of times."""
+    """Return the names of the compared programs, which are the headings of columns with times.
+
+    A cell of these columns is a list of times.
+    """
     return [name for name, cell in rows[0].items() if isinstance(cell, list)]
 
 
 def medians(rows: Sequence[Row], name: str) -> list[float]:
-    """Return the median time of a contestant in each row."""
+    """Return the median time of a compared program in each row."""
     return [median(row[name]) for row in rows]
 
 
 def lines(panel: Any, rows: Sequence[Row], x: str, *, band: bool = False) -> None:
-    """Draw a line of medians for each contestant, with a band from minimum to maximum if `band`."""
+    """Draw a line of median times for each compared program, over the column `x`.
+
+    With `band`, the range from the minimum to the maximum is shaded.
+    """
     xs = [row[x] for row in rows]
     for number, name in enumerate(names_of(rows)):
         look = style(number)

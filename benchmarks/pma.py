@@ -1,12 +1,18 @@
-"""Repeat experiments of the paper on PMA: Table 1 and Figures 4, 7 and 8. `studies` has 5 and 6.
+"""Repeat experiments of Nobari et al. (PPoPP '12) on the algorithm PMA, here `pma`.
+
+The experiments are Table 1 and Figures 4, 7 and 8 of the paper. Figures 5 and 6 are repeated by
+``python -m benchmarks studies``.
 
     python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
-``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds. It
-also times the first level alone, which makes ranks of edges and sorted rows. ``gamma`` times the
-variants by the size of trees (Figures 4(a) and 7). ``parallel`` times solves with and without the
-removal of parallel edges, by average degree (Figure 4(b)). ``reduction`` counts the vertices that
-the first level unites (Figure 8), also for Bader and Cong's algorithm, whose few trees never touch.
+PMA grows many small trees at the same time, each of at most gamma vertices, and then contracts each
+tree to a vertex. Its three variants are "min", "sort" and "hybrid". ``table`` times them beside
+`boruvka` and `ecl` on graphs of the paper's kinds. It also times the first level alone, which makes
+ranks of edges and sorted rows. ``gamma`` times the variants by the size of trees (Figures 4(a) and
+7). ``parallel`` times solves with and without the removal of parallel edges, by average degree
+(Figure 4(b)). ``reduction`` counts the vertices that the first level unites (Figure 8), also for
+Bader and Cong's algorithm, which grows one tree for each processor and leaves a tree that meets
+another one.
 
 Graphs are generated, at ``--share`` of the paper's size. For the paper's real graphs there are
 graphs of a similar kind with the same numbers of vertices and edges. Surrogate graphs can be added
@@ -55,7 +61,7 @@ def road(n: int, degree: float) -> Make:
 
 
 def table_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that make the graphs of the paper's Table 1, by name.
+    """Return, by name, functions that make the graphs of the paper's Table 1.
 
     A graph is read from its file if there is one. Otherwise a graph of the same kind is generated,
     with the fraction `share` of the vertices.
@@ -122,7 +128,7 @@ def degree_graphs(share: float) -> Mapping[str, Make]:
 def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
     """Upload each graph in turn, and yield it with the first cells of its row of the table.
 
-    The cells are its name and its sizes, and the default of `pma` for the size of trees.
+    The cells are its name, its sizes, and the maximum size of trees that `pma` uses by default.
     """
     for name, make in graphs.items():
         host = make().symmetrised()
@@ -178,7 +184,10 @@ def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
 
 
 def united(forest: DeviceForest) -> float:
-    """Return by how many per cent the first level of a solve reduces the number of vertices."""
+    """Return by how many per cent the first level of a solve by `pma` reduces the vertices.
+
+    The first level grows many small trees, and contracts each of them to a vertex.
+    """
     vertices: Sequence[int] = forest.stats["vertices"]
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 
@@ -187,7 +196,7 @@ def united(forest: DeviceForest) -> float:
 
 
 def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw the speedup of each contestant over `boruvka`, with a row for each graph."""
+    """Draw the speedup of each algorithm over `boruvka`, with a row for each graph."""
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
     base, numbers = medians(rows, "boruvka"), range(len(rows))
     with panels(path, 1, size, title=title) as (panel,):
@@ -269,7 +278,7 @@ def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
 
 @click.group(cls=Cases)
 def main() -> None:
-    """Redo the experiments of the paper on PMA."""
+    """Repeat the experiments of the paper on PMA (Nobari et al., PPoPP '12)."""
 
 
 SHARE = click.option(

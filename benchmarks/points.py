@@ -1,4 +1,4 @@
-"""Minimum spanning trees of points: on a device, beside other programs, and the choice of "auto".
+"""Time minimum spanning trees of points, on a device and beside other programs.
 
     python -m benchmarks points trees 1e6,2 1e6,3 37e6,3,clusters
     python -m benchmarks points dendrograms 1e6,2 37e6,3
@@ -19,7 +19,7 @@ Python. For more points, every node must be a child once, and sizes must add up.
 merges must be equal everywhere.
 
 ``peers`` times the user's call, from arrays to arrays, beside quitefastmst if it is installed.
-``choice`` times `bvh-boruvka` beside `dense`.
+``choice`` times `bvh-boruvka` beside `dense`, which shows which of them "auto" should choose.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Sample:
 
     @property
     def row(self) -> Row:
-        """The first cells of the row of this sample."""
+        """The first cells of the table row for this set of points: number, dimensions, kind."""
         return {"points": self.n, "dimensions": self.dimensions, "kind": self.kind}
 
 
@@ -108,7 +108,10 @@ class Resident:
         self.matrix = DeviceMatrix.upload(Points(sample.draw()), device)
 
     def solve(self, launch: Launcher | None = None) -> DeviceForest:
-        """Build the hierarchy, and solve."""
+        """Build the tree of boxes over the points (the hierarchy), and solve.
+
+        The kernels are enqueued by `launch`, or with None on the queue of the device.
+        """
         for kept in self.matrix.caches:
             kept.clear()
         launch = launch or Launcher(self.device, self.device.queue)
@@ -121,10 +124,12 @@ def endpoints_of(forest: DeviceForest) -> Array:
 
 
 def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
-    """Raise WrongResultError if merges are wrong.
+    """Raise WrongResultError if the merges of a dendrogram are wrong.
 
-    Up to 1,000,000 points they are compared with disjoint sets in Python. Merges of more points are
-    only checked to be consistent.
+    `forest` is the spanning tree, `children` are the two nodes of each merge, and `sizes` the
+    numbers of points in each merge. Up to 1,000,000 points, the merges are compared with the merges
+    of disjoint sets in Python. With more points, it is only checked that every node is a child
+    once, and that the sizes add up.
     """
     n = forest.n_vertices
     if n <= _CHECKED_BY_HOST:
@@ -148,7 +153,7 @@ def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def ratios(run: Run, times: dict[str, list[float]]) -> dict[str, float]:
-    """Return the time of each contestant divided by the time of the first."""
+    """Return the time of each compared program divided by the time of the first one."""
     first, *others = times
     return {f"{name} / {first}": run.ratio(times, name, first) for name in others}
 

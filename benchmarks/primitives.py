@@ -1,4 +1,4 @@
-"""Primitives beside PyOpenCL's, NumPy's and outside peers, each result verified first.
+"""Time clmst's primitives beside PyOpenCL's, NumPy's and outside programs (peers).
 
 python -m benchmarks primitives compare [--only scan,sorting] [--peer CUB=./cub] [--no-numpy]
 python -m benchmarks primitives scans [--largest 512] [--plot FOLDER]
@@ -84,7 +84,10 @@ def _parsed(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> li
 
 
 def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequence[Entry]:
-    """Return the benchmark cases that are named in a list, or whose family is named in it."""
+    """Return the benchmark cases that the option --only names, or all without the option.
+
+    A name is that of a case, or that of a family of cases, such as "sorting".
+    """
     if value is None:
         return ENTRIES
     names = {name.strip() for name in value.split(",")}
@@ -97,9 +100,11 @@ def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequenc
 
 
 def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
-    """Yield the row of each contestant.
+    """Yield the row of each contestant in the table of results.
 
-    A ratio is to the first contestant of the case, if that one is right.
+    A contestant is clmst or another program that does the work of a case. The ratio in its row is
+    its time divided by the time of the first contestant of the case. There is no ratio if the
+    result of the first contestant is wrong.
     """
     for _, group in groupby(outcomes, lambda outcome: outcome.case):
         every = [*group]
@@ -122,7 +127,11 @@ def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
 
 
 def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield a remark on the kinds of segments, and a remark for each contestant without times."""
+    """Yield the remarks that follow the table of results.
+
+    One says how much the time of a segmented scan depends on the kind of segments. Every contestant
+    without times gets a remark with the reason.
+    """
     times = [o.median for o in outcomes if o.case == _SEGMENT_KINDS and o.status == "ok"]
     if times:
         ratio = max(times) / min(times)
@@ -133,7 +142,11 @@ def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _copy_bytes(space: Workspace, elements: int | None) -> int:
-    """Return the size of the copied buffer: 1 GiB, or less if that is over a quarter of memory."""
+    """Return the number of bytes in the copy that measures the bandwidth of the device.
+
+    It is at most 1 GiB and at most a quarter of the device's memory. If the number of `elements` of
+    all cases is given, it is at most 64 bytes for each of them, or 1 MiB if that is more.
+    """
     capabilities = space.device.capabilities
     most = min(_COPY_BYTES, capabilities.global_memory // 4, capabilities.max_allocation)
     return most if elements is None else min(most, max(64 * elements, 2**20))
@@ -143,7 +156,12 @@ def _run(
     space: Workspace, entry: Entry, size: int, limit: CopyLimit, repetitions: int, *,
     with_numpy: bool,
 ) -> list[Outcome]:  # fmt: skip
-    """Build a case and run it. If it cannot be built, the error is the only outcome."""
+    """Build a benchmark case, run it, and return the outcome of each of its methods.
+
+    `size` is the number of elements, and `limit` a plain copy that is timed in the same turns.
+    Without `with_numpy`, NumPy is not timed. If the case cannot be built, the error is the only
+    outcome.
+    """
     try:
         built = entry.build(space, size)
         if not with_numpy:
@@ -184,7 +202,13 @@ def compare(
     run: Run, *, only: Sequence[Entry], elements: int | None, no_numpy: bool,
     others: list[Peer], peer_limit: float,
 ) -> Rows:  # fmt: skip
-    """Run the cases."""
+    """Time the benchmark cases of primitives, such as sorts and scans, beside other libraries.
+
+    Every result is verified before it is timed. `only` has the cases to run, each on `elements`
+    elements or, with None, on its default number. PyOpenCL and NumPy do the same work. With
+    `no_numpy`, NumPy is not timed. `others` are outside programs (peers) that do the work, too.
+    Each may take `peer_limit` seconds for a case.
+    """
     warnings.filterwarnings("ignore", message="Non-empty compiler output")
     space = Workspace(run.device)
     limit = CopyLimit(space, _copy_bytes(space, elements))
@@ -213,12 +237,13 @@ def compare(
     draw=plots.draw_scans,
 )  # fmt: skip
 def scans(run: Run, largest: int) -> Rows:
-    """Kernel time, total time and speedup of exclusive scans, from 1 MiB up.
+    """Time exclusive scans from 1 MiB up: kernels alone and whole calls, with speedups.
 
-    As Figures 5 to 8 of Sun and Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL"
-    (2013): 32-bit sums. Kernel time is the sum of the times that the device measures for its
-    kernels. Total time is wall time of the host. It includes both transfers, from and to pageable
-    memory. Speedups are over NumPy in one thread. --plot names a folder for two pictures.
+    This repeats Figures 5 to 8 of Sun and Skadron, "Prefix Scan and Minimum Spanning Tree with
+    OpenCL" (2013), for sums of 32-bit integers. Kernel time is the sum of the times that the device
+    measures for its kernels. Total time is wall time of the host. It includes both transfers, from
+    and to pageable memory. Speedups are over NumPy in one thread. --plot names a folder for two
+    pictures.
     """
     if not can_use_pyopencl():
         yield "without PyOpenCL, whose scans need Mako: pip install mako"

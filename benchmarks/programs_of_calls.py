@@ -4,9 +4,10 @@
     python -m benchmarks.programs_of_calls intel
 
 Each call runs in a process of its own without the caches of clmst and of the driver, so all of its
-self-tests run and all of its programs are built. Calls with the same first self-test share one list
-of programs. The programs that all of these calls need come first, then all others. Within each of
-the two groups, the programs that took longest to build come first. Only the lists of the device's
+self-tests run and all of its programs are built. A self-test solves known problems before clmst
+trusts a device with its kernels. Calls that begin with the same self-test share one list of
+programs. The programs that all of these calls need come first, then all others. Within each of the
+two groups, the programs that took longest to build come first. Only the lists of the device's
 policy are replaced. The lists of other policies stay.
 """
 
@@ -160,9 +161,10 @@ def record(name: str) -> dict[str, Any]:
 
 
 def _recorded(device: str, name: str) -> dict[str, Any]:
-    """Run :func:`record` for one of CALLS in a new process with empty caches.
+    """Record the programs of one of CALLS in a new process with empty caches.
 
-    Returns its result.
+    `device` and `name` are the names of the device and of the call. Returns the result of
+    :func:`record`.
     """
     with tempfile.TemporaryDirectory() as cache:
         settings = {
@@ -224,7 +226,10 @@ def _ordered(records: list[dict[str, float]]) -> list[str]:
 
 
 def _lines(calls: dict[str, list[int]]) -> str:
-    """Return the list of programs of each self-test as JSON, with one self-test per line."""
+    """Format the programs that follow each self-test as JSON, with one self-test per line.
+
+    `calls` has the numbers of the programs, by the name of the self-test.
+    """
     return ",\n".join(f"{json.dumps(test)}: {one}" for test, one in sorted(calls.items()))
 
 

@@ -27,7 +27,7 @@ NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
 
 
 def graph_of(name: str) -> Graph:
-    """Generate or load the graph with a name, as the module describes the names."""
+    """Generate or load the graph with a name, which the docstring of this module explains."""
     rng = np.random.default_rng(0)
     if name == "path":
         n = 1 << 21

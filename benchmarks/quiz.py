@@ -21,7 +21,8 @@ import click
 
 _ROOT = Path(__file__).parents[1]
 _PYTHON = ("clmst", "benchmarks")
-# Comments for tools and lines of dashes, which are not drawn because they are not for readers.
+# Comments that are not drawn, because they are not for readers: those for tools, and lines of
+# dashes.
 _NO_WORDS = re.compile(r"#\s*(fmt:|noqa|type:|isort:|pragma|[-=]{3})|//\s*[-=]{3}")
 
 
@@ -64,7 +65,7 @@ def comments() -> Iterator[str]:
 
 
 def _commented(text: str) -> list[int]:
-    """Return the numbers of the lines of Python that are comments alone, from 0."""
+    """Return the numbers, from 0, of the lines of a Python text that contain only a comment."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return [
         one.start[0] - 1

@@ -1,17 +1,17 @@
-"""A graph whose weights change: `RepeatedSolver` beside one-shot solves.
+"""Time `RepeatedSolver` beside one-shot solves, for a graph whose weights change.
 
     python -m benchmarks repeated GRAPH... [--share 0.05]
 
-GRAPH is a surrogate graph by name, ``clustered``, or a file. Each round has a random permutation of
-the graph's weights. The weights of a "near" round differ from the graph's own by a random share of
-up to 5 % in either direction.
+GRAPH is a surrogate graph by name, ``clustered``, or a file. A round is one solve with new weights,
+which are a random permutation of the graph's own weights. The weights of a "near" round differ from
+the graph's own by a random share of up to 5 % in either direction.
 
 From host to host, four ways are timed: `minimum_spanning_forest` of a SciPy matrix that already has
 the permuted weights, `solve` of an array of these weights, `update` of a share of them, both
-without warm starts, and `solve` of near weights by a solver that has done three rounds. On the
-device, the public call for the graph with its own weights is timed beside `solve` of arrays on the
-device, and forests stay there. Every round's forest is compared with the one-shot forest before
-anything is timed. Preparing is timed once.
+without warm starts, and `solve` of near weights by a solver that has done three rounds and so can
+reuse what these have settled (a warm start). On the device, the public call for the graph with its
+own weights is timed beside `solve` of arrays on the device, and forests stay there. Every round's
+forest is compared with the one-shot forest before anything is timed. Preparing is timed once.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def as_it_comes(name: str) -> clmst.Graph:
 
 
 class Reweighted:
-    """A graph without loops, with its edges stored twice, and matrices of it with other weights.
+    """A graph whose weights are replaced in each round, and matrices of it with these weights.
+
+    It has no loops, and stores both directions of each edge.
 
     Attributes
     ----------
@@ -124,15 +126,20 @@ Round = Callable[[int], object]
 
 
 def in_turn(solve: Round) -> Callable[[], object]:
-    """Return a function that solves rounds 0, 1, ... and then the same rounds again."""
+    """Return a function that calls `solve` with the next round's number in each call.
+
+    A round is one solve with new weights. After the last round, the function begins again with
+    round 0.
+    """
     rounds = cycle(range(ROUNDS))
     return lambda: solve(next(rounds))
 
 
 def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any]) -> None:
-    """Raise unless a solver finds the one-shot forest for all weights, on the host and the device.
+    """Raise WrongResultError unless a solver finds the forest of a one-shot solve for all weights.
 
-    `every` has a pair for each round: its weights on the host, and on the device.
+    `name` is the name of the graph. `every` has two arrays for each round: its weights on the host
+    and on the device. The solver is called with both.
     """
     for weights, there in every:
         expected = clmst.minimum_spanning_forest(reweighted.matrix(weights), device=there.device)
@@ -181,9 +188,11 @@ def _ways(
     run: Run, reweighted: Reweighted, share: float, cold: tuple[Any, Any, Any],
     hot: tuple[Any, Any, Any],
 ) -> dict[str, Round]:  # fmt: skip
-    """Return functions that solve round k, by name.
+    """Return, by name, the functions to time, each of which solves round k with its own weights.
 
-    `cold` is without warm starts, and `hot` with.
+    `share` is the share of weights that `update` changes. The solver of `cold` solves every round
+    from the start. The solver of `hot` gets weights near to those of earlier rounds, whose results
+    it reuses (a warm start).
     """
     device, (solver, given, stored), (warm, near, stored_near) = run.device, cold, hot
     resident = clmst.to_device(reweighted.graph, device)

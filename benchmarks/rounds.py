@@ -1,12 +1,12 @@
-r"""Accumulated time of many rounds with new weights: Figure 9 of Ma and Wan.
+r"""Time many solves of a graph with new weights, accumulated: Figure 9 of Ma and Wan.
 
     python -m benchmarks rounds [GRAPH]... [--repetitions 30] [--contestant NAME]... [--plot FILE]
     python -m benchmarks rounds --device nvidia --device intel --contestant MP --contestant CU \
         --contestant Hybrid
 
 GRAPH is ``clustered`` (their workload: 49,152 vertices, 16,384 of them in dense clusters), a
-surrogate graph by name, a family as in ``clustered:n=4096,density=0.75``, or a file. Every round
-has a random permutation of the graph's weights.
+surrogate graph by name, a family as in ``clustered:n=4096,density=0.75``, or a file. A round is one
+solve with new weights, which are a random permutation of the graph's own weights.
 
 A contestant is ``one-shot``, which is `minimum_spanning_forest` of a SciPy matrix with the weights
 of the round and both directions stored, or ``repeated``, which is `RepeatedSolver.solve` of an
@@ -16,13 +16,13 @@ Three contestants are the paper's own. ``MP`` is ``one-shot:edge-parallel`` on t
 devices by the strategy "cores". All other contestants are on the first device, which should be the
 GPU.
 
-Times are from host to host. Preparing makes a solver from a SciPy matrix. It is timed five times,
-or until that has taken a second, and the accumulated time of a contestant begins with the median.
-All contestants solve a round in turn, and must find the same forest. Making weights and matrices is
-not timed, and neither are a first preparing and a first round of each contestant, which build
-kernels. A contestant is left out if the device does not have enough memory for it. With
-``--at-most`` it is also left out, of later graphs too, if a round takes too long. Below the times
-of rounds on several devices stands the work of each device.
+Times are from weights on the host to a forest on the host. Preparing makes a solver from a SciPy
+matrix. It is timed five times, or until that has taken a second, and the accumulated time of a
+contestant begins with the median. All contestants solve a round in turn, and must find the same
+forest. Making weights and matrices is not timed, and neither are a first preparing and a first
+round of each contestant, which build kernels. A contestant is left out if the device does not have
+enough memory for it. With ``--at-most`` it is also left out, of later graphs too, if a round takes
+too long. Below the times of rounds on several devices stands the work of each device.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
 MANY = 3  # with more graphs than this, all are drawn in one panel
 _PREPARED, _PREPARED_MS = 5, 1000  # how often preparing is timed, and for how long at most
 
-# The weights of a round: one for each edge, and a matrix with the same weights.
+# The weights of a round (a solve with new weights) in two forms: an array with one weight for each
+# edge, and a SciPy matrix.
 Weights = tuple[np.ndarray, Any]
 Solve = Callable[[Weights], clmst.Forest]
 
@@ -186,7 +187,7 @@ def race(
 
 
 def course(rounds: Sequence[Any]) -> str:
-    """Describe what each device does in a round, and when.
+    """Describe, as text, what each device does in a round (a solve with new weights), and when.
 
     Times are medians over all rounds, in milliseconds since the beginning of the round.
     """
@@ -214,9 +215,11 @@ def accumulated(row: Row) -> list[float]:
 
 
 def repaid(row: Row, other: Row) -> int | None:
-    """Return after how many rounds a contestant has taken no longer in all than another one.
+    """Return after how many rounds a contestant has made up for its longer preparation.
 
-    The times of preparing count. Returns None if the contestant of `row` always takes longer.
+    After that number of rounds, the contestant of `row` has taken no longer in all, with its
+    preparation, than the contestant of `other`. Returns None if it has taken longer after every
+    measured round.
     """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
@@ -271,7 +274,7 @@ def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: st
 
 
 def of_clusters(graph: str) -> str:
-    """Return the sizes of a graph as text, and its density if its name states one."""
+    """Return the sizes of a graph as text, and the density of its clusters if the name has one."""
     name, _, sizes = graph.rpartition(": ")
     _, said, density = name.partition("density=")
     return f"{sizes}, density {density}" if said else f"{name}: {sizes}"

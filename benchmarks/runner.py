@@ -1,4 +1,4 @@
-"""Run benchmark cases: options, devices, timing in turns, the printed table and the written record.
+"""Run benchmark cases: parse options, open devices, time in turns, and print and write results.
 
 A case is a function that yields the rows of a table, one by one as they are measured. :func:`case`
 makes a command of it, with options that all cases have:
@@ -36,8 +36,9 @@ from clmst.bench.results import machine_facts, write_json
 from clmst.bench.tables import digits, spread
 from clmst.cli.failure import reported
 
-# Cells by their headings. A list has the milliseconds of each repetition. A cell whose heading
-# begins with "_" is only in the record. A text in place of a row is a remark below the table.
+# A row of a table is a dict of cells by the headings of their columns. A cell with a time is a list
+# of the milliseconds of each repetition. A cell whose heading begins with "_" is not printed, but
+# is in the record. A text in place of a row is a remark below the table.
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Iterable[Row | str]
 Way: TypeAlias = Callable[[], Any]
@@ -59,7 +60,10 @@ class Run:
         return self.devices[0]
 
     def harness(self, **how: Any) -> Harness:
-        """Return a harness with the options of the run."""
+        """Return a harness, which verifies and times contestants in turns, with the run's options.
+
+        `how` are further fields of :class:`clmst.bench.harness.Harness`.
+        """
         return Harness(repetitions=self.repetitions, clock=CLOCKS[self.clock], **how)
 
     def turns(
@@ -268,7 +272,7 @@ def case(
 
 
 def installed(name: str) -> Any:
-    """Import and return a module, or return None if its package is not installed."""
+    """Import a module of another package and return it, or None if the package is not installed."""
     return import_module(name) if find_spec(name.partition(".")[0]) else None
 
 

@@ -80,7 +80,7 @@ def check_small(devices: Sequence[clmst.Device], degree: int) -> None:
 
 
 def solve_of(division: Division) -> SolveOfParts:
-    """Return an object that solves a divided graph, as clmst.minimum_spanning_forest solves it.
+    """Return an object that solves a divided graph in the way of clmst.minimum_spanning_forest.
 
     The object solves the parts of `division`, each on its device, with the default algorithm and
     options, for the minimum spanning forest.
@@ -96,7 +96,7 @@ class OneDevice:
         self.forests: list[Any] = []
 
     def __call__(self) -> None:
-        """Solve."""
+        """Solve the graph, and keep the result."""
         self.forests.clear()  # so that the next forest takes the memory of this one
         self.forests.append(clmst.minimum_spanning_forest(self.graph, keep_on_device=True))
         self.graph.device.queue.finish()
@@ -111,7 +111,7 @@ class SeveralDevices:
         self.last: SolveOfParts = solve_of(Division.of(parts))
 
     def __call__(self) -> None:
-        """Solve."""
+        """Solve the graph, and keep the result."""
         self._root.clear()
         self.last = solve_of(Division.of(self.parts))
         self._root.append(self.last.run())
@@ -211,7 +211,7 @@ def from_host(run: Run, graph: clmst.Graph, recipe: Recipe, scope: str) -> Row:
 
 
 def together(devices: Sequence[clmst.Device]) -> list[clmst.Device]:
-    """Return devices opened in one context."""
+    """Open the same devices again in one OpenCL context, and return them."""
     import pyopencl as cl
 
     context = cl.Context([device.cl_device for device in devices])

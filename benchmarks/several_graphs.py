@@ -1,4 +1,4 @@
-"""Random graphs that devices make, whole or in parts, for ``benchmarks.several_gpus``."""
+"""Make random graphs on devices, whole or in parts, for ``benchmarks.several_gpus``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Recipe:
         return clmst.DeviceGraph.from_arrays(indptr, indices, weights, device)
 
     def parts_on(self, devices: Sequence[clmst.Device]) -> clmst.DeviceParts:
-        """Return the whole graph in parts, one on each device, which has generated it."""
+        """Generate the graph in parts, one on each device, and return all parts together."""
         rows = self.bounds(devices)
         return clmst.DeviceParts.of_graphs([
             self.made_on(device, *ends)

@@ -24,16 +24,17 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 ENTRY = re.compile(r"^::: clmst\.(\S+)$", re.MULTILINE)
-# What is changed in docstrings: roles, names of pages, and (GROUP below) parameters that share a
+# Patterns of what is changed in docstrings. ROLE is a reference such as :func:`clmst.verify`, and
+# PAGE the name of a page of the documentation. GROUP, below, is a list of parameters that share one
 # description.
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
 PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
-# In docstrings: a citation, such as [1]_, and the entry that it cites.
+# Patterns in docstrings: a citation, such as [1]_, and the entry that it cites.
 CITATION = re.compile(r"\[(\d+)\]_")
 ENTRY_OF_REFERENCES = re.compile(r"^( *)\.\. \[(\d+)\] ", re.MULTILINE)
-# In pages: a link to a file of the repository that is not a page.
+# Pattern in pages: a link to a file of the repository that is not a page.
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(benchmarks/[^)\s]+)\)")
-# In pages: a link to a notebook of the repository.
+# Pattern in pages: a link to a notebook of the repository.
 NOTEBOOK = re.compile(r"\((?:\.\./)+examples/notebooks/(\w+)\.ipynb\)")
 STYLE = re.compile(r"<style.*?</style>\s*", re.DOTALL)
 GROUP = re.compile(
@@ -234,7 +235,10 @@ def _link(obj: griffe.Object, short: str, name: str) -> str:
 
 
 def _apart(found: re.Match[str]) -> str:
-    """Return an entry for each of several parameters that share an entry."""
+    """Divide an entry of a docstring that several parameters share into one for each parameter.
+
+    `found` is a match of GROUP. Each new entry has the whole description.
+    """
     indent, names, rest = found.groups()
     return "".join(f"{indent}{name}{rest}" for name in names.split(", "))
 

@@ -1,4 +1,4 @@
-"""Numbers that the papers state in their text, for pictures and tables beside measurements."""
+"""Numbers that papers state, to be shown in pictures and tables beside our measurements."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ STEPS_EDGES = 1 << 27
 # Sun and Skadron: the share of the total time that finding minima takes on the GTX 460 (section 4).
 FINDING_SHARE = {"dense": "about 45 %", "sparse": "about 30 %"}
 
-# The numbers of the tables and of the figures of each paper, by the name of its page.
+# How many tables and how many figures each paper has, by the name of its page in docs/papers.
 PAPERS: Mapping[str, tuple[int, int]] = {
     "ecl_mst": (5, 7), "boruvka": (1, 13), "pma": (1, 8), "scan": (0, 14), "hybrid": (6, 10),
 }  # fmt: skip
 
-# Nobari et al. (PPoPP '12): ms of Vineet, MinPMA, SortPMA, HybridPMA (Table 1).
+# Nobari et al. (PPoPP '12), Table 1: ms of Vineet's program and of the three variants of PMA
+# (MinPMA, SortPMA, HybridPMA).
 PMA_VARIANTS = ("pma min", "pma sort", "pma hybrid")
 PMA: Mapping[str, tuple[float | str, ...]] = {
     "New York": (29, 18, 27, 18),
@@ -68,7 +69,8 @@ PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
     "Internet topology": (7000, 24629, 1408810),
     "US patents citation": ("-", "-", 97175),
 }
-# Nobari et al.: the best gamma for each graph (section 6.2, Figures 4(a) and 7).
+# Nobari et al.: the values of gamma, the maximum number of vertices of a tree, that are best for
+# each graph (section 6.2, Figures 4(a) and 7).
 GAMMAS: Mapping[str, tuple[int, ...]] = {
     "road map (Florida)": (8,),
     "random, degree 8": (5, 6),
@@ -76,7 +78,8 @@ GAMMAS: Mapping[str, tuple[int, ...]] = {
     "dense R-MAT": (14,),
 }
 
-# Fallin et al. (SC '23): ms of ECL-MST on its two machines, by surrogate (Tables 3 and 4).
+# Fallin et al. (SC '23), Tables 3 and 4: ms of ECL-MST on two GPUs, by the name of our surrogate
+# for the paper's graph.
 ECL_MST_MACHINES = ("Titan V", "RTX 3080 Ti")
 ECL_MST: Mapping[str, tuple[float, float]] = {
     "internet": (0.3, 0.3), "road_ny": (0.6, 0.4), "rmat16": (0.6, 0.4), "cit": (1.2, 0.7),
@@ -85,7 +88,7 @@ ECL_MST: Mapping[str, tuple[float, float]] = {
     "rmat22": (45.6, 24.1), "r4_23": (92.1, 48.2), "lj": (35.3, 18.6), "tri24": (49.1, 32.9),
     "road_eur": (56.0, 33.8), "kron21": (97.9, 50.9),
 }  # fmt: skip
-# Fallin et al.: ms of ECL-MST with both copies (Tables 3 and 4).
+# Fallin et al., Tables 3 and 4: ms of ECL-MST, including the copies to the GPU and back.
 ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
     "internet": (0.8, 0.9), "road_ny": (1.6, 1.5), "rmat16": (1.9, 1.8), "cit": (5.6, 5.0),
     "grid20": (12.6, 8.6), "amazon": (12.4, 10.5), "skitter": (72.1, 58.4),
@@ -94,8 +97,8 @@ ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
     "lj": (212.1, 186.7), "tri24": (263.2, 237.8), "road_eur": (309.2, 272.0),
     "kron21": (400.2, 348.8),
 }  # fmt: skip
-# Fallin et al.: geometric means over all graphs, first of the times without copies on both
-# machines, then with both copies.
+# Fallin et al.: geometric means over all graphs. The first two are of the times without copies, one
+# for each GPU. The other two are of the times with the copies to the GPU and back.
 ECL_MST_MEANS = (10.3, 6.3, 41.1, 34.6)
 # Fallin et al., Table 2: slots (which the paper calls edges), vertices, components, average and
 # maximum degree of each graph.
@@ -119,25 +122,30 @@ TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {
     "kron21": (182_081_864, 2_097_152, 553_159, 86.8, 213_904),
 }
 
-# Ma and Wan: MP's time over CU's, by the probability of an edge (Table 5).
+# Ma and Wan, Table 5: the time of the algorithm MP (a list of edges) divided by the time of CU (an
+# adjacency matrix), by the probability of an edge.
 DENSITIES: Mapping[float, float] = {
     0.1: 0.22, 0.2: 0.40, 0.3: 0.56, 0.4: 0.67, 0.5: 1.04,
     0.6: 0.97, 0.7: 1.36, 0.8: 1.28, 0.9: 1.37, 1.0: 1.66,
 }  # fmt: skip
-# Ma and Wan: seconds of MP and of CU, by the probability of an edge.
+# Ma and Wan: seconds of the algorithms MP and CU, by the probability of an edge.
 DENSITY_SECONDS: Mapping[float, tuple[float, float]] = {
     0.1: (0.45, 2.06), 0.2: (0.77, 1.92), 0.3: (1.08, 1.92), 0.4: (1.49, 2.20), 0.5: (1.99, 1.91),
     0.6: (1.87, 1.92), 0.7: (2.84, 2.07), 0.8: (2.68, 2.08), 0.9: (2.92, 2.12), 1.0: (3.21, 1.92),
 }  # fmt: skip
-# Ma and Wan: the time for preparing the Hybrid, and the number of rounds after which it is repaid.
+# Ma and Wan: how long it takes to prepare their Hybrid, which solves dense parts by CU and the rest
+# by MP, and the number of solves after which that time is made up for.
 HYBRID_PREPARING, HYBRID_REPAID = "18.42 s", 6
-# Ma and Wan: the time of a round of the Hybrid divided by the time of CU or MP (section 4.3), and
+# Ma and Wan, section 4.3: the time of a solve by the Hybrid divided by the time of CU or MP, and
 # the size of the graph.
 HYBRID, HYBRID_SIZE = 0.5, "49,152 vertices"
 
 
 def pma_speedups(variant: str, graphs: Sequence[str]) -> tuple[list[float], list[int]]:
-    """Return a variant's speedups over Vineet in the paper, and the indices of their graphs."""
+    """Return the speedups of a variant of PMA over Vineet's program that the paper states.
+
+    The second result has, for each speedup, the index of its graph in `graphs`.
+    """
     place = 1 + PMA_VARIANTS.index(variant) if variant in PMA_VARIANTS else 0
     found: dict[int, float] = {}
     for number, graph in enumerate(graphs):

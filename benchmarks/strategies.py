@@ -62,7 +62,10 @@ AGAIN = "find again"
 
 
 def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return functions that solve a graph by MP, by CU and by clmst's own choices, by name."""
+    """Return, by name, functions that solve a graph by MP, by CU, and by clmst's own choices.
+
+    MP goes over a list of edges, and CU over an adjacency matrix.
+    """
     rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), device)
     own, _ = choose("auto", device)
     return {
@@ -86,7 +89,10 @@ def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
-    """Return functions that solve a graph by MP with each of some union-finds.
+    """Return functions that solve a graph by MP, one for each of some union-finds.
+
+    MP is the algorithm `edge-parallel`, which goes over a list of edges. A union-find is the data
+    structure by which it keeps the components.
 
     The keys are the names of the union-finds.
     """

@@ -1,4 +1,4 @@
-"""How fast a stream takes edges from the memory of the host, and what limits it.
+"""Measure how fast a stream takes edges from the memory of the host, and what limits it.
 
     python -m benchmarks stream_rates [--rows 2e8] [--vertices 1e6] [--folder /dev/shm]
         [--without-files] [--chunk 16777216] [--block EDGES] [--blocks NUMBER] [--checked 2e6]
@@ -59,7 +59,7 @@ def bus_seconds(device: Device, memory: Array) -> float:
 
 
 class _Edges:
-    """Random edges in pinned memory, and streams of them."""
+    """Random edges in pinned memory, which a device can read directly, and streams of them."""
 
     def __init__(self, device: Device, rows: int, n: int, chunk: int) -> None:
         self.device, self.rows, self.n, self.chunk = device, rows, n, chunk
@@ -122,7 +122,10 @@ def check_some(edges: _Edges, count: int) -> None:
 
 
 def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
-    """Return two steps that the host can do in place of the device: the check and the filter."""
+    """Return, by name, two steps that the host can do in place of the device.
+
+    The first checks edges. The second filters out edges that cannot enter the forest.
+    """
     first = edges.part()
     forest = reduce([first], n_vertices=edges.n, device=edges.device)
     known = CycleFilter(forest, edges.n, maximum=False)
@@ -164,7 +167,10 @@ def main(
     run: Run, *, rows: float, vertices: float, at: str, without_files: bool, chunk: int,
     block: int | None, blocks: int, checked: float,
 ) -> Rows:  # fmt: skip
-    """Time the bus, streams and their steps. Rates are computed from minimum times."""
+    """Time copies over the bus, streams of edges, and the steps of a stream.
+
+    Rates are computed from minimum times.
+    """
     sinks.BLOCKS = blocks
     if block is not None:
         sinks.ROWS[run.device.capabilities.kind] = block

@@ -6,8 +6,9 @@
 
 `chunks` solves edge arrays in random order, as a whole, in chunks and by passes, in turns.
 `parquet` streams Parquet files in this process, and through a Dask cluster of two workers, one of
-which is killed while it has a task. `limits` times reductions of several numbers of edges. Every
-forest is compared before any time is printed.
+which is killed while it has a task. A stream collects edges and then reduces them, that is,
+replaces them by their forest. `limits` finds the best number of edges to collect. Every forest is
+compared before any time is printed.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ def check(found: clmst.Forest, right: clmst.Forest, name: str) -> None:
 
 
 def limit_for(n: int, m: int, dtype: Any) -> int:
-    """Return the memory limit at which a reduction takes `m` edges."""
+    """Return the memory limit with which a stream collects `m` edges before it reduces them.
+
+    `n` is the number of vertices, and `dtype` the dtype of the weights.
+    """
     return capacity.bytes_of_reduction(clmst.get_device(), n, m, np.dtype(dtype))
 
 
@@ -211,7 +215,10 @@ def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.F
     repetitions=1,
 )
 def limits(run: Run, rows: int, n: int) -> Rows:
-    """Stream Parquet files with several memory limits, to find the best size of reductions."""
+    """Stream Parquet files with several memory limits.
+
+    The limit decides how many edges are collected before they are reduced to their forest.
+    """
     del run
     warm_up()
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as folder:

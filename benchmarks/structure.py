@@ -5,10 +5,10 @@
 
 A table has the files and lines of each package, and with ``--before`` also those of an earlier
 commit. For each class it is counted in how many other files its name occurs as a word. The path of
-a solve is found by tracing the third solve of a SciPy matrix on the default device. A door is a
-pair of files of which one calls a function of the other. A step back is a door to a file that the
-solve has reached before. The import floors of a package are the modules of its longest chain of
-imports, without imports under TYPE_CHECKING.
+a solve is found by tracing the third solve of a SciPy matrix on the default device. Counted are the
+pairs of files of which one calls a function of the other ("doors"), and those among them that lead
+to a file which the solve has reached before ("steps back"). The "import floors" of a package are
+the modules of its longest chain of imports, without imports under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
-# Solves of random graphs with float64 weights: the number of vertices, the algorithm, and whether
-# the device is treated as a GPU: the policy of a GPU, and arrays that are copied to it.
+# The traced solves, of random graphs with float64 weights: the number of vertices, the algorithm,
+# and whether the device is treated as a GPU. If it is, kernels have the settings for GPUs, and
+# arrays are copied to the device.
 PATHS = {
     "'auto', a small matrix": (2_000, "auto", False),
     "filter-boruvka on a CPU": (20_000, "filter-boruvka", False),
@@ -47,7 +48,7 @@ KINDS = ("code", "docstrings", "comments", "imports", "blank")
 
 
 def lines_of(path: Path) -> Counter[str]:
-    """Count the lines of a file: all lines, and the lines of each of KINDS."""
+    """Count all lines of a file, and its lines of each of KINDS, such as comments and code."""
     text = path.read_text(encoding="utf-8")
     count = Counter(total=len(text.splitlines()))
     count["blank"] = sum(not line.strip() for line in text.splitlines())

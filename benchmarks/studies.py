@@ -1,4 +1,4 @@
-"""Algorithms over sizes and degrees of generated graphs, and over road maps.
+"""Time algorithms on generated graphs, by size and by degree, and on road maps.
 
     python -m benchmarks studies sizes [--family random] [--vertices 1000000] [--degree 12]
     python -m benchmarks studies degrees [--algorithm boruvka] [--algorithm "pma variant=min"]
@@ -131,7 +131,7 @@ def road(place: str, share: float) -> tuple[str, Make]:
 
 
 def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
-    """Return functions that solve a graph, one for each text such as ``pma gamma=64``, by text.
+    """Return, for each text such as ``pma gamma=64``, a function that solves a graph accordingly.
 
     A text is the name of an algorithm, followed by its options.
     """

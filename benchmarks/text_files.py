@@ -1,4 +1,4 @@
-"""How fast text files are read, and how much memory that takes.
+"""Measure how fast text files of graphs are read, and how much memory that takes.
 
     python -m benchmarks text_files --edges 10000000
 
@@ -51,7 +51,7 @@ def write(folder: Path, name: str, edges: int) -> None:
 def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
     """Return seconds and memory of reading one file in this process.
 
-    `own` switches off pyarrow.
+    `suffix` is the format of the file. With `own`, clmst's own parser reads it, not pyarrow.
     """
     if own:
         edge_text.ARROW_BYTES = 1 << 62  # longer than any block
@@ -70,7 +70,11 @@ def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
 
 
 def own_process(*words: object) -> str:
-    """Run a hidden command in a process of its own, and return its output."""
+    """Run a subcommand of this benchmark in a new process, and return its output.
+
+    `words` are the name of the subcommand and its arguments. The help text does not list these
+    subcommands, because they are only meant to be called from here.
+    """
     command = [sys.executable, "-m", "benchmarks", "text_files", *map(str, words)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

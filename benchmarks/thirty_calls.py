@@ -1,4 +1,4 @@
-"""Thirty calls as users make them, with small to large graphs, lists of edges and points.
+"""Thirty calls as users make them, of graphs, lists of edges and points of several sizes.
 
 ``beside_commit`` times these calls in several versions of clmst. So they use public names alone,
 and this file imports nothing of the benchmarks. ``beside_commit`` runs this file as a program, once

@@ -1,4 +1,6 @@
-"""The matrices that users have: made by scikit-learn and SciPy, read from files, and small ones.
+"""Make the matrices that users typically have: by scikit-learn and SciPy, or from files.
+
+There are small random matrices, too.
 
 Most of them are directed or not sorted, and their weights are doubles with full mantissas, or ones.
 All are unchanged, as the library returns them.

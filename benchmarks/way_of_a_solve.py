@@ -1,4 +1,7 @@
-"""Draw the way of a solve: its parts, the files of each part, and the calls between them.
+"""Draw the way of a solve through the source code, as a picture.
+
+The picture has the stages of the solve (parts), the files of each stage, and the number of calls
+between them.
 
     python -m benchmarks.way_of_a_solve [--device NAME] [docs/images/way_of_a_solve.svg]
 
@@ -84,7 +87,7 @@ PARTS = (
 
 
 def part_of(file: str) -> int:
-    """Return the index of the part to which a file belongs.
+    """Return the index of the part (stage of a solve) to which a file belongs.
 
     The longest matching pattern decides.
 
@@ -102,7 +105,7 @@ def part_of(file: str) -> int:
 
 
 def files_by_part(path: dict[str, Any]) -> list[list[str]]:
-    """Return the files of a traced solve by part, in the order in which the solve reaches them."""
+    """Return the files of each stage of a traced solve, in the order in which they are reached."""
     found: list[list[str]] = [[] for _ in PARTS]
     for file in path["files"]:
         found[part_of(file)].append(file)
@@ -110,7 +113,7 @@ def files_by_part(path: dict[str, Any]) -> list[list[str]]:
 
 
 def calls(path: dict[str, Any]) -> Counter[tuple[int, int]]:
-    """Return the number of pairs of files that call each other, by pair of parts."""
+    """Count, for each pair of stages (parts), the pairs of files of which one calls the other."""
     doors = ((part_of(one), part_of(other)) for one, other in path["edges"])
     return Counter((one, other) for one, other in doors if one != other)
 

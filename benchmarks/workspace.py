@@ -1,4 +1,4 @@
-"""The shared state of all contestants of a run: the device, its queue, and memory on it."""
+"""The state that all compared programs of a run share: the device, its queue, its memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STALE = 0xA5
 
 
 class Workspace:
-    """A device with everything that contestants need.
+    """A device with its queue and memory, which all compared programs (contestants) use.
 
     Contestants of PyOpenCL use the queue of the device and the same buffers as clmst, and take
     their temporaries from a memory pool, as clmst does. `seed` determines the random inputs.

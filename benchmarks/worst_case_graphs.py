@@ -19,8 +19,9 @@ from clmst import Graph
 Ints = npt.NDArray[np.int64]
 Family = Callable[[int], "Edges"]
 
-# Maximum number of edges per vertex of the random graph beside a family. Among fewer vertices
-# nearly all its edges would be parallel, which is itself a worst case.
+# A structured graph is compared with a random graph that has as many edges and vertices, but at
+# most this number of edges per vertex. With fewer vertices, nearly all edges of the random graph
+# would be parallel, which is itself a worst case.
 _MOST_EDGES_A_VERTEX = 32
 _CLIQUE = 32  # vertices of a clique, and of a path between two
 _SEED = 20261123
@@ -58,10 +59,10 @@ def _of(n: int, u: Ints, v: Ints, w: Ints | None = None) -> Edges:
 
 
 def random_graph(m: int, n: int) -> Edges:
-    """Return the random graph with which a family is compared: m edges with uniform ends.
+    """Return the random graph with which a structured graph of `m` edges is compared.
 
-    Loops and parallel edges are kept, and weights are uniform below 2**30. The graph has `n`
-    vertices, or m / 32 if `n` is smaller.
+    The ends of its edges are uniform. Loops and parallel edges are kept, and weights are uniform
+    below 2**30. The graph has `n` vertices, or m / 32 if `n` is smaller.
     """
     n = max(n, m // _MOST_EDGES_A_VERTEX, 2)
     u, v = _rng().integers(0, n, (2, m))
@@ -82,7 +83,7 @@ def _bit_reversed(m: int) -> Ints:
 
 
 def _ruler(m: int) -> Ints:
-    """Return, for each of 1, 2, ..., m, how often it can be divided by 2.
+    """Return, for each of the numbers 1, 2, ..., m, how often it can be divided by 2.
 
     If these are the weights along a path, components merge only in pairs in each round.
     """
@@ -131,7 +132,11 @@ def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
 
 
 def _comb(m: int, tooth: Callable[[int], int] = isqrt, weights: str = "shuffled") -> Edges:
-    """Return a path with another path of a number of edges at each vertex."""
+    """Return a comb: a path with a further path, a tooth, at each of its vertices.
+
+    `tooth` returns the number of edges of a tooth from `m`, the number of all edges. `weights` is
+    the name of the order of the weights.
+    """
     length = tooth(m)
     backbone = m // (length + 1)
     along = np.arange(backbone - 1)
@@ -154,7 +159,10 @@ def _binary_tree(m: int, weights: str = "shuffled") -> Edges:
 
 
 def binomial_tree(m: int) -> Edges:
-    """Return a tree in which sets of equal size merge at their least members."""
+    """Return a binomial tree: at each step, sets of equal size are joined in pairs.
+
+    An edge joins the least vertices of both sets.
+    """
     v = np.arange(1, m + 1)
     return _of(m + 1, v & (v - 1), v, _ruler(m))
 
@@ -236,12 +244,12 @@ def isolated_vertices(m: int) -> Edges:
 
 
 def hierarchy(m: int) -> Edges:
-    """Return a graph in which components merge only in pairs in each round, and few edges go.
+    """Return a graph on which Borůvka's algorithm takes many rounds and drops few edges in each.
 
     The edges are on log2(n) levels, about equally many on each. Level k divides the vertices into
     blocks of 2**(k + 1), and each of its edges joins the two halves of a block. The weight of an
-    edge is its level. So a round merges the halves of the blocks of one level, and the edges of all
-    higher levels remain.
+    edge is its level. So in each round components merge only in pairs, which are the halves of the
+    blocks of one level. The edges of all higher levels remain.
     """
     bits = max((m // 8 - 1).bit_length(), 1)
     rng = _rng()

@@ -1,4 +1,4 @@
-"""How much longer an edge takes on structured graphs than on a random graph with as many edges.
+"""Time structured graphs beside random graphs with as many edges, to find bad cases.
 
     python -m benchmarks worst_cases [--algorithm NAME ...] [--family TEXT ...] [--edges 1000000]
         [--layout both|upper|each] [--shape own|gpu] [--limit 4]
@@ -59,7 +59,7 @@ class Solves:
         )
 
     def _forget(self) -> None:
-        """Drop everything that a solve leaves with the graph for the next solve."""
+        """Drop all data that a solve has kept with the graph for the next solve."""
         self.resident.device.queue.finish()
         self.resident.plans.clear()
 
@@ -141,7 +141,11 @@ class Comparison:
 
 
 def shaped(device: clmst.Device, shape: str) -> clmst.Device:
-    """Return the device itself, or with policies that suit a GPU if `shape` is "gpu"."""
+    """Return the device, in the shape of a GPU if `shape` is "gpu".
+
+    In this shape, many work-items of a work-group share the work. A CPU normally has one work-item
+    in each work-group.
+    """
     if shape == "own":
         return device
     capabilities = replace(device.capabilities, kind="gpu")

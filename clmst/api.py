@@ -330,8 +330,8 @@ def _spanning_forest(
     )  # fmt: skip
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return solve(device)
-    # The following loop is the loop of `on_device_or_host`. It is repeated here so that, on the way
-    # of a solve, no module calls a function of a higher module.
+    # The following loop is also in `on_device_or_host`. It is repeated here so that, during a
+    # solve, no module calls a function of a module in a higher layer.
     turns = DevicesInTurn(device, may_pass=automatic)
     while turns.found is not None:
         try:

@@ -127,7 +127,7 @@ def minimum_spanning_forest(
     parts, job = _parts(edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
-        """Reduce all partitions, and return the result of the last merge.
+        """Replace all partitions by their forests, merge these, and return the last result.
 
         `names` has the vertex numbers of each partition, or is None if the parts contain numbers.
         """

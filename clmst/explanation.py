@@ -188,7 +188,8 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
     """Return the facts about a graph as a dict, without the device and facts that are unknown.
 
-    `refused`, the ways whose self-test the device has failed, is left out if it is empty.
+    The field `refused` has the kernels whose self-test the device has failed. It is left out if it
+    is empty.
     """
     every = {one.name: getattr(facts, one.name) for one in fields(facts)}
     refused = sorted(every.pop("refused"))

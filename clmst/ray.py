@@ -95,9 +95,11 @@ def minimum_spanning_forest(
     parts, job = _parts(ray, edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
-        """Reduce all blocks, and return the result of the last merge.
+        """Replace all blocks by their forests, merge these, and return the last result.
 
-        `names` has the vertex numbers of each block, or is None if the blocks contain numbers.
+        A merge replaces the forests of several blocks by their common forest. The ends of edges in
+        a block may be names of vertices. `names` then has, for each block, the number of each name.
+        It is None if the ends are numbers already.
         """
         lane_of = lanes_of(parts, names)
 

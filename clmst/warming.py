@@ -38,13 +38,14 @@ WHAT: tuple[What, ...] = ("graphs", "points", "all")
 
 Call: TypeAlias = Callable[[], object]
 
-# The families of kernels whose self-test runs first in a call about points. All other families
-# belong to graphs.
+# A family is a group of kernels with a common self-test. In a call about points, the self-test of
+# one of these families runs first. All other families belong to graphs.
 _OF_POINTS = frozenset(one.name for one in (COMPLETE, TILES, POINTS))
 _SMALL = 1000  # vertices of a graph that one launch solves on a CPU
 _DEGREE, _SPARSE_DEGREE = 16, 4
 _EQUAL = "equal"  # of weights that are all equal
-# Floats and integers of 64 and 32 bits, and numbers of 64 bits whose values fit into 32 bits.
+# The kinds of weights for which kernels are built: floats and integers of 64 and 32 bits, and
+# numbers of 64 bits whose values fit into 32 bits.
 _WEIGHTS = ("float64", "float32", "int64", "int32", "float64 of 32 bits", "int64 of 32 bits")
 _FLOATS = ("float64", "float32")
 
@@ -56,7 +57,7 @@ class Warmed:
     device: Device  # the device whose programs were built
     n_built: int  # number of programs that were compiled
     n_ready: int  # number of programs that were in the caches before
-    # The families of kernels that a self-test refuses on the device. Calls do without these
+    # The families of kernels that have failed their self-test on the device. Calls do without these
     # kernels.
     refused: tuple[str, ...]
     seconds: float  # duration
@@ -224,7 +225,10 @@ def calls_of(device: Device) -> Iterator[tuple[What, Call]]:
 
 
 def _graphs() -> Iterator[tuple[Any, ...]]:
-    """Yield solves of matrices and of lists, and rounds, each as a function and its arguments."""
+    """Yield calls about graphs, each as a function and its arguments.
+
+    They solve matrices, lists of edges, and a graph with new weights.
+    """
     large = LIMITS.small_matrix // _DEGREE + 1
     sizes = ((_SMALL, _DEGREE), (large, _DEGREE), (large, _SPARSE_DEGREE))
     for size, weights in product(sizes, _WEIGHTS):

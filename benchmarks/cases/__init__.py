@@ -1,4 +1,4 @@
-"""All benchmark cases of primitives by name, with the sizes that are used if none is given.
+"""The table of all benchmark cases of primitives, with the default number of elements of each.
 
 A case is some work on arrays of a given size, with all ways of doing it that are timed.
 """
@@ -16,7 +16,7 @@ from benchmarks.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A benchmark case that can be built for any number of elements."""
+    """An entry of the table: a benchmark case that can be built for any number of elements."""
 
     name: str  # in the protocol of outside peers, too
     family: str  # of cases that belong together

@@ -1,4 +1,4 @@
-"""Random inputs."""
+"""Make random input arrays for benchmarks of primitives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sorted_runs(space: Workspace, size: int, mean_length: int) -> Array:
 
 
 def host_empty(size: int, dtype: Any) -> Array:
-    """Return an uninitialised array for NumPy's results, half a page from where arrays begin.
+    """Return an uninitialised array for NumPy's results that begins in the middle of a page.
 
     Large arrays all begin at the same offset in a page of memory, and processors hold back a load
     that seems to depend on a store at the same offset in another page. That slows `numpy.cumsum` by

@@ -53,7 +53,10 @@ SCANS: dict[str, tuple[Callable[[Workspace, int], Array], bool]] = {
 
 
 def scanned(space: Workspace, size: int, name: str) -> Case:
-    """Build the benchmark case that times the prefix sums called `name` in SCANS."""
+    """Build the benchmark case that times prefix sums of `size` elements.
+
+    `name` is a key of SCANS, which says what the elements are and whether the sums are exclusive.
+    """
     drawn, exclusive = SCANS[name]
     return _scan(space, name, drawn(space, size), exclusive=exclusive)
 
@@ -117,8 +120,8 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
         numpy_scan(x, host_out, exclusive=exclusive)
         return [host_out]
 
-    # Sums of floats depend on how elements are grouped. So floats are only scanned by three
-    # launches.
+    # Rounded sums of floats depend on how elements are grouped. A scan in one pass groups them by
+    # chance, so floats are only scanned by three launches.
     one_pass = chains_by_itself(space.device) and x.dtype.kind == "u"
     three_launches = [by_clmst("clmst reduce-then-scan", "reduce-then-scan", 3)]
     return Case(
@@ -127,8 +130,8 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
             # One pass reads and writes each element once. Three launches read it twice.
             by_clmst("clmst", "auto", 2 if one_pass else 3),
             *(three_launches if one_pass else []),
-            # Blocks are read and written once by their scans, and once more when the totals are
-            # added.
+            # This method scans each block, which reads and writes it once. Adding the totals of
+            # earlier blocks reads and writes it again.
             by_clmst("clmst scan-then-propagate", "scan-then-propagate", 4),
             by_pyopencl("pyopencl", pyopencl_scan),
             by_pyopencl("pyopencl generic", pyopencl_generic_scan),

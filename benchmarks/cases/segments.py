@@ -20,8 +20,8 @@ from clmst.primitives.element import pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.runtime.array import DeviceArray
 
-# Keys have few bits, so that there are ties, and so that enough bits remain for the numbers of
-# 2**28 segments in the reference.
+# Keys have few bits, so that many are equal. It also leaves enough bits of a 64-bit word for the
+# number of a segment, of which :func:`_segment_minima` needs up to 2**28.
 _KEY_BITS = 6
 _TOP = np.uint32(2**31)
 _Packing: TypeAlias = Literal["packed", "bytes"]
@@ -31,8 +31,8 @@ _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"
 def pairs(space: Workspace, size: int, kind: str) -> Case:
     """Build the benchmark case that times segmented minima of (key, index) pairs.
 
-    A byte flag marks the first pair of each segment. `kind` is a key of KINDS: how long the
-    segments are.
+    A byte flag marks the first pair of each segment. `size` is the number of pairs, and `kind` is a
+    key of KINDS, which says how long the segments are.
     """
     flags = KINDS[kind](space, size)
     drawn = _Pairs.random(space, size)
@@ -51,7 +51,7 @@ def pairs(space: Workspace, size: int, kind: str) -> Case:
 
 
 def kinds(space: Workspace, size: int) -> Case:
-    """Build the benchmark case that times clmst on all kinds of segments in turns.
+    """Build the benchmark case that times segmented minima by clmst for all lengths of segments.
 
     It shows how the time depends on the lengths of the segments.
     """
@@ -104,8 +104,9 @@ def _segment_minima(words: Array, flags: Array) -> Array:
     """Return the prefix minima of uint64 `words` within segments, computed with NumPy.
 
     `flags` mark the first element of each segment. NumPy cannot start a minimum anew. So the number
-    of later segments is added to each word as upper bits. These fall at each new segment, so the
-    minimum of all earlier words never crosses into it.
+    of segments that are still to come is put into the upper bits of each word. This number falls at
+    each new segment. So every word of a new segment is less than all words of earlier segments,
+    which thus do not affect its minimum.
     """
     segments = np.cumsum(flags, dtype=np.uint64)
     bits = np.uint64(int(words.max(initial=0)).bit_length())
@@ -146,7 +147,7 @@ def _by_pyopencl(
         arguments = space.theirs(values, uint2), space.theirs(heads), space.theirs(out, uint2)
         return lambda: kernel(*arguments)
 
-    # Partial results are written and read between the kernels. Flags are read once.
+    # The first kernel writes partial results, which the second reads. Flags are read once.
     return on_device("pyopencl", make, out, traffic=4 * values.nbytes + heads.nbytes)
 
 

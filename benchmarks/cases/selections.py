@@ -26,7 +26,7 @@ _RUN_LENGTH = 4  # in the mean
 
 
 def flagged(space: Workspace, size: int) -> Case:
-    """Build the benchmark case that times the selection of the words with a flag, about half."""
+    """Build the benchmark case that times the selection of flagged words, about half of all."""
     x, flags = random_words(space, size), random_flags(space, size, 1 / 2)
     mask = flags.astype(np.bool_)
     values, marks, out = space.put(x), space.put(flags), space.empty(size, x.dtype)
@@ -52,7 +52,7 @@ def flagged(space: Workspace, size: int) -> Case:
 
 
 def satisfying(space: Workspace, size: int) -> Case:
-    """Build the benchmark case that times the selection of the words above 2**31, about half."""
+    """Build the benchmark case that times the selection of words above 2**31, about half of all."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
 
@@ -165,7 +165,7 @@ def unique_by_key(space: Workspace, size: int) -> Case:
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Callable[[], list[Any]]]:
-    """Return a function that builds a selection of first keys and values from PyOpenCL's scan.
+    """Return a function that builds, from PyOpenCL's scan, a selection of keys with their values.
 
     PyOpenCL's own `unique` does not take values.
     """
@@ -207,10 +207,11 @@ def _heads(x: Array) -> Array:
 def _kept(
     name: str, make: Callable[[], Callable[[], Sequence[Any]]], traffic: int, *, whole: bool = False
 ) -> Method:
-    """Return a method whose timed function returns arrays on the device, followed by a count.
+    """Return a method whose timed function returns arrays on the device and a number of elements.
 
-    The results are the first elements of each array, as many as the count says. With `whole`, they
-    are all elements.
+    `make` builds the timed function. That number of elements at the beginning of each array is the
+    result, or the whole array if `whole` is true. `traffic` is the number of bytes that the method
+    reads and writes.
     """
 
     def results(found: list[Any]) -> list[Array]:

@@ -15,10 +15,11 @@ from clmst.primitives.sort import sort, sort_by_key
 from clmst.primitives.split import split as split_by_bits
 from clmst.runtime.array import DeviceArray
 
-# Bits of the digit of one pass of clmst. On GPUs whose lanes it cannot use, the digit has 4 bits.
+# Number of bits of the key by which one pass of clmst's radix sort sorts. On GPUs on which lanes do
+# not rank records, a pass sorts by 4 bits.
 _DIGIT_BITS = 8
-# Bits of the digit of one pass of PyOpenCL. A pass writes and reads four counters of 4 bytes for
-# each element.
+# Number of bits of the key by which one pass of PyOpenCL's radix sort sorts. For each element, a
+# pass writes and reads four counters of 4 bytes.
 _PYOPENCL_DIGIT_BITS = 2
 _PYOPENCL_PARTIAL_BYTES = 2 * 16
 
@@ -102,7 +103,8 @@ def _passes(key_bits: int) -> int:
 def _pyopencl_sort(space: Workspace, arrays: list[DeviceArray], *, key_bits: int) -> Method:
     """Return the method that sorts by PyOpenCL's radix sort.
 
-    `arrays` has the keys, followed by the values if there are any, which are moved with the keys.
+    `arrays` has the keys and, if values are sorted with them, the values. Keys are sorted by
+    `key_bits` bits.
     """
     names = ["keys", "values"][: len(arrays)]
 

@@ -39,7 +39,8 @@ MARK = "†"
 PAGES = ("performance.md", "papers/*.md")
 LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
-# Tables with these headings describe differences, and contain no measurements.
+# Tables with these headings describe differences between a paper and clmst. They contain no
+# measurements, so their numbers need no mark.
 _NOT_MEASURED = {
     ("", "paper", "clmst"), ("", "paper (section 2)", "clmst"), ("what", "why"),
     ("program", "in the paper", "here"), ("the paper", "clmst"),
@@ -65,12 +66,13 @@ class Record:
     def rows(self) -> list[Row]:
         """The rows of the table that a command of :mod:`benchmarks` has measured.
 
-        A row is a dict of cells by their headings. A list has the milliseconds of each repetition.
+        A row is a dict of cells by the headings of the columns. A cell with a time is a list of the
+        milliseconds of each repetition.
         """
         return list(self.content["points"])
 
     def row(self, **cells: Any) -> Row:
-        """Return the row in which the given headings have the given cells.
+        """Return the row that has the given cells, such as ``row(graph="cit")``.
 
         Raises KeyError unless there is exactly one.
         """
@@ -107,10 +109,10 @@ class Record:
 
     @property
     def date(self) -> str:
-        """The day on which the record was made, such as "2026-11-27", or "" if it has no date.
+        """The day on which the record was made, such as "2026-11-27", or "" if it does not say.
 
-        Records of ``clmst bench`` have the time of each benchmark. A run that goes past midnight
-        gets the day on which it began.
+        A record of ``clmst bench`` has the times at which its benchmarks ran. The first of them
+        counts.
         """
         begun = [one["benchmark"] for one in self.content.get("measurements", [])]
         return min(begun)[:10] if begun else str(self.content.get("date", ""))
@@ -137,7 +139,7 @@ class Record:
 
 
 def results_of(*records: Record) -> Results:
-    """Return the results of ``clmst bench`` in some records, merged."""
+    """Merge the results of ``clmst bench`` in some records."""
     return merged({one.path.name: Results.load(one.path) for one in records})
 
 
@@ -148,9 +150,11 @@ _PARTS: dict[str, tuple[tuple[str, ...], Make]] = {}
 
 
 def part(name: str, *records: str) -> Callable[[Make], Make]:
-    """Return a decorator that registers a function as the maker of the part `name` of a page.
+    """Return a decorator for the function that makes the part `name` of a page.
 
-    The function gets the `records`, which are named without ``.json``, and returns Markdown.
+    A part is a table, or sentences with numbers, at a place of a page that has this name. The
+    decorator registers the function under the name. The function gets the `records`, which are
+    named without ``.json``, and returns Markdown.
     """
 
     def register(make: Make) -> Make:
@@ -161,19 +165,19 @@ def part(name: str, *records: str) -> Callable[[Make], Make]:
 
 
 def names() -> list[str]:
-    """Return the names of all parts."""
+    """Return the names of all parts of pages that are made from records."""
     _load()
     return [*_PARTS]
 
 
 def records_used() -> set[str]:
-    """Return the names of all records from which parts are made."""
+    """Return the names of all records from which parts of pages are made."""
     _load()
     return {record for records, _ in _PARTS.values() for record in records}
 
 
 def _load() -> None:
-    # Each module registers the parts of its page.
+    # Importing a module registers the parts of its page.
     from benchmarks.pages import (  # noqa: F401
         ecl_mst,
         evidence,
@@ -207,7 +211,10 @@ def made(name: str, page: Path, docs: Path = DOCS) -> str:
 
 
 def pages(docs: Path = DOCS) -> Iterator[Path]:
-    """Yield the pages that have tables of measurements, then the log if it is beside `docs`."""
+    """Yield the pages of `docs` that have parts made from records, and the log of experiments.
+
+    The log, ``benchmarks/log.md``, comes last. It is left out if it is not beside `docs`.
+    """
     for pattern in PAGES:
         yield from sorted(docs.glob(pattern))
     if (log := docs.parent / LOG).exists():
@@ -215,13 +222,13 @@ def pages(docs: Path = DOCS) -> Iterator[Path]:
 
 
 def rendered(page: Path, docs: Path = DOCS) -> str:
-    """Return the text of a page with all parts made again from their records."""
+    """Return the text of a page in which all parts are made again from their records."""
     text = page.read_text(encoding="utf-8")
     return filled(text, KIND, lambda name: made(name, page, docs))
 
 
 def stale(docs: Path = DOCS) -> list[str]:
-    """Return the names of pages whose parts differ from what their records give."""
+    """Return the names of the pages that would change if their parts were made again."""
     return [page.name for page in pages(docs) if rendered(page, docs) != page.read_text("utf-8")]
 
 
@@ -232,10 +239,11 @@ def unplaced(docs: Path = DOCS) -> set[str]:
 
 
 def unmarked(page: Path) -> Iterator[str]:
-    """Yield each number that a person has written without a mark, where it needs one.
+    """Yield each measured number that a person has written without the mark that it needs.
 
-    Cells of tables need :data:`MARK`, if they are neither the paper's nor labels of rows. A
-    paragraph with a measured quantity needs it, too, unless it is about the paper.
+    Numbers that come from a record do not need a mark. In a table, every other number needs
+    :data:`MARK`, unless it is a paper's or labels a row. A paragraph with a measured quantity also
+    needs it, unless it is about the paper.
     """
     text = re.sub(r"```.*?```", "", without(page.read_text("utf-8"), KIND), flags=re.DOTALL)
     for block in re.split(r"\n\s*\n", text):
@@ -279,7 +287,7 @@ def digits(value: float, significant: int = 4) -> str:
 
 
 def of(row: Row, heading: str) -> float:
-    """Return the median of a cell."""
+    """Return the median of the times in the cell below `heading`."""
     cell = row[heading]
     return float(median(cell)) if isinstance(cell, list) else float(cell)
 
@@ -295,7 +303,7 @@ def mean(values: Sequence[float], significant: int = 3) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Join words to a list in a sentence."""
+    """Join words to a list as in a sentence: with commas, and with "and" before the last."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/papers/ecl_mst.md."""
+"""Make the tables of docs/papers/ecl_mst.md, the page on the paper of ECL-MST, from records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ ODD = "skitter"  # by far the slowest of ECL-MST for its size
 
 @part("ecl inputs", "ecl_inputs")
 def inputs(record: Record) -> str:
-    """Make Table 2: sizes and degrees of the paper's inputs, and of the surrogates."""
+    """Make the table for the paper's Table 2: sizes and degrees of its graphs and of ours.
+
+    Ours are surrogates: generated graphs of the same size and kind.
+    """
     headings = ["input", "surrogate", *("slots", "vertices", "components"), "average degree"]
     headings += ["greatest degree"]
     rows = []
@@ -39,7 +42,10 @@ def _count(value: float) -> str:
 
 
 def milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
-    """Return the median times in ms: for each graph, a dict by contestant and scope of the time."""
+    """Return the median times in ms: for each graph, a dict by algorithm and scope.
+
+    The scope says what a time covers, such as the solve alone or the transfers, too.
+    """
     found: dict[str, dict[tuple[str, str], float]] = {}
     results = results_of(*records)
     for scope in ("solve", "transfers"):
@@ -54,7 +60,10 @@ def milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
 
 @part("ecl times", "bench/h100", "bench/h100_more")
 def times(*records: Record) -> str:
-    """Compare the times of Tables 3 and 4 with times of the surrogates on one GPU."""
+    """Compare the times in the paper's Tables 3 and 4 with our times on one GPU.
+
+    Ours are of surrogates, which are generated graphs of the same size and kind.
+    """
     ms = milliseconds(*records)
     solve = [(name, "solve") for name in (PEER, ECL, DEFAULT)]
     copies = [(name, "transfers") for name in (PEER, DEFAULT)]
@@ -77,7 +86,8 @@ def times(*records: Record) -> str:
         means = {
             key: geometric_mean([ms[name][key] for name in names]) for key in (*solve, *copies)
         }
-        # The paper's means are of times with more digits than its table has.
+        # The paper computed its means from times with more digits than its tables have. So they are
+        # shown as stated, and only if the record has all of the paper's graphs.
         means_of_paper = stated.ECL_MST_MEANS if names == [*ms] else ("", "", "", "")
         paper, both = ([f"{x}" for x in means_of_paper[k : k + 2]] for k in (0, 2))
         rows.append([label, "", *cells(means, paper, both)])
@@ -94,7 +104,11 @@ def times(*records: Record) -> str:
 
 @part("ecl thresholds", "ecl_thresholds")
 def thresholds(record: Record) -> str:
-    """Make the table of Figure 7: how far the filter is from its target, over seeds."""
+    """Make the table for the paper's Figure 7: how far the filter is from its target.
+
+    The filter lets `ecl` solve light edges first, about as many as the target says. Their number
+    depends on the seed of a random sample, and the table has its range over many seeds.
+    """
     rows = []
     for row in record.rows:
         beside = np.array(row[f"_{LIGHT}"])
@@ -109,7 +123,7 @@ def thresholds(record: Record) -> str:
 
 @part("ecl throughput", "bench/h100", "bench/h100_more")
 def throughput(*records: Record) -> str:
-    """Make the table of Figures 3 and 4: throughput in billion slots (CSR entries) per second."""
+    """Make the table for the paper's Figures 3 and 4: billions of CSR entries per second."""
     results = results_of(*records)
     rows = []
     for place, (machine, number) in enumerate(zip(stated.ECL_MST_MACHINES, (3, 4), strict=True)):

@@ -1,4 +1,7 @@
-"""A table for each paper: the state of each of its tables and figures, with command and record."""
+"""Make, for each paper, the list of its tables and figures that this project has repeated.
+
+For each of them, the list has the command, the record with the results, and what is missing.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +18,31 @@ NO_RECORD = "not kept"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What this project has of one or several tables and figures of a paper."""
+    """How this project repeats some tables or figures of a paper, and what is missing."""
 
-    # Names such as "Table 3", each with a number.
+    # The names of the tables and figures, such as "Table 3".
     of: tuple[str, ...]
-    # Which part of them, if there are several entries for the same ones.
+    # Which part of the tables or figures the entry is about, if they have several entries.
     which: str = ""
-    # The command that measures it, or "" if nothing is measured.
+    # The command that measures what the tables or figures show, or "" if nothing is measured.
     command: str = ""
-    # The same command for the smallest sizes, which takes seconds on two cores.
+    # The command with the smallest sizes, for a trial. It takes seconds on two cores.
     quick: str = ""
     records: tuple[str, ...] = ()
-    # Where it was measured, for entries without a record, and for records without a date when.
+    # The machine on which the results were measured, for entries without a record, and the date,
+    # for entries whose record does not have it.
     machine: str = ""
     date: str = ""
-    # How long the command takes, unless the record says it.
+    # How long the command takes, if the record does not say it.
     seconds: str = ""
-    # The one reason why it is not whole, or "" if it is.
+    # The reason why the tables or figures are only repeated in part, or "" if they are whole.
     missing: str = ""
 
 
 def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
     """Return the table of a paper, and the commands for the smallest sizes, as Markdown.
 
-    What is not taken from a record has the mark of numbers without a record.
+    A number that is not from a record gets the mark of numbers without a record.
     """
     known = {one.name: one for one in records}
     rows = []
@@ -79,7 +83,7 @@ def _marked(text: str) -> list[str]:
 
 
 def _evidence(page: str, entries: Sequence[Entry]) -> None:
-    """Register the part of a page that has the table of its paper."""
+    """Register the part of a page that shows the `entries` of its paper as a table."""
     needed = dict.fromkeys(name for entry in entries for name in entry.records)
     make: Make = lambda *records: rendered(entries, records)  # noqa: E731
     part(f"evidence {page}", *needed)(make)

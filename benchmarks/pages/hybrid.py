@@ -1,4 +1,8 @@
-"""The tables of docs/papers/hybrid.md."""
+"""Make the tables of docs/papers/hybrid.md, the page on Ma and Wan's paper, from records.
+
+The paper has three algorithms for graphs whose weights change. MP goes over a list of edges, CU
+over an adjacency matrix, and the Hybrid solves dense parts by CU and the rest by MP.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ PREPARE, ROUND = "prepare", "round"
 
 @part("strategies density", "strategies_density")
 def density(record: Record) -> str:
-    """Make Table 5: the times of the paper's algorithms MP and CU, with a row for each density."""
+    """Make the table for the paper's Table 5: times of its algorithms MP and CU by density."""
     headings = ["p", "paper: MP s (T. 5)", "CU s (T. 5)", "MP / CU (T. 5)"]
     headings += ["2 cores: MP ms", "CU ms", "MP / CU"]
     rows = []
@@ -28,10 +32,11 @@ def density(record: Record) -> str:
 
 
 def repaid_after(row: Row, other: Row) -> float | None:
-    """Return after how many rounds a contestant has made up for its longer preparation.
+    """Return after how many rounds one way of solving has made up for its longer preparation.
 
-    `row` is the row of the contestant, and `other` the row of the contestant with which it is
-    compared. Returns None if a round of `row` does not take less time than a round of `other`.
+    A round is one solve with new weights. `row` has the times of this way, and `other` the times of
+    the way with which it is compared. Returns None if a round of `row` does not take less time than
+    a round of `other`.
     """
     gained = of(other, ROUND) - of(row, ROUND)
     return (of(row, PREPARE) - of(other, PREPARE)) / gained if gained > 0 else None
@@ -46,7 +51,11 @@ def _rounds(row: Row, other: Row) -> str:
 
 @part("rounds", "rounds")
 def rounds(record: Record) -> str:
-    """Make the table of Figure 9 on two cores: how long preparing and a round of each one take."""
+    """Make the table for the paper's Figure 9 on two CPU cores.
+
+    It has, for each algorithm, the time to prepare it and the time of a round, which is one solve
+    with new weights.
+    """
     first, *_ = record.rows
     headings = ["2 cores", "preparing, ms", "a round, ms", "least to greatest"]
     headings += ["of `one-shot`", "repaid in round", "all rounds, s"]
@@ -68,7 +77,12 @@ def _of_sizes(text: str) -> list[str]:
 
 @part("rounds hybrid", "rounds_hybrid")
 def hybrid(record: Record) -> str:
-    """Make the table of Figure 9 on a GPU and a CPU, and say when preparing the Hybrid pays."""
+    """Make the table for Figure 9 of Ma and Wan's paper: rounds of new weights on a GPU and a CPU.
+
+    The Hybrid is the paper's strategy that solves the dense parts of a graph on the GPU and all
+    other edges on the CPU. Sentences below the table say after how many rounds the time for
+    preparing it is made up for. `record` has the measured times.
+    """
     headings = ["n", "in clusters", "density", MP, CU, "`RepeatedSolver` alone", HYBRID]
     headings += ["Hybrid, preparing", "Hybrid / CU", "Hybrid / MP"]
     headings += ["repaid beside CU after", "beside MP after"]

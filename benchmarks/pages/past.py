@@ -1,4 +1,4 @@
-"""The tables of docs/papers/past.md: what clmst changed in each paper's system, and the gain."""
+"""Make the tables of docs/papers/past.md: how much faster clmst is than each paper's method."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def past_ecl(*records: Record) -> str:
 
 @part("past scan", "primitives_scans")
 def past_scan(record: Record) -> str:
-    """Compare a scan in one pass with the paper's scheme, its library's and NumPy's."""
+    """Compare a scan in one pass with Sun and Skadron's scheme, the library CLPP's and NumPy's."""
     ways = {
         "one pass": AUTO, "reduce-then-scan, in place: the paper's scheme": IN_PLACE,
         "reduce-then-scan, two buffers": SCANNING,
@@ -51,7 +51,10 @@ def past_scan(record: Record) -> str:
 
 @part("past boruvka", "two_cores/studies_counts")
 def past_boruvka(record: Record) -> str:
-    """Compare the launches of `boruvka` with those of the paper's own steps."""
+    """Compare the kernel launches of `boruvka` with its launches when it does the paper's steps.
+
+    The paper is Vineet et al. (HPG '09).
+    """
     headings = ["family", "degree", "vertices", "edges", "rounds", "launches: the paper's steps"]
     rows, shares = [], []
     for row in record.rows:
@@ -69,7 +72,7 @@ def past_boruvka(record: Record) -> str:
 
 @part("past pma", "studies_degrees")
 def past_pma(record: Record) -> str:
-    """Compare `boruvka` with the best variant of PMA, and both with the default."""
+    """Compare `boruvka` with the best variant of `pma`, and both with the default algorithm."""
     rows = []
     for degree in dict.fromkeys(row["degree"] for row in record.rows):
         here = [row for row in record.rows if row["degree"] == degree]

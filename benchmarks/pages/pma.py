@@ -12,7 +12,7 @@ from benchmarks.runner import Row
 
 BORUVKA = "boruvka"
 VARIANTS = {"pma min": "min", "pma sort": "sort", "pma hybrid": "hybrid"}
-# The variants of PMA, by the names that the cases of `studies` give them.
+# The short names of PMA's variants, by the names that the benchmark ``studies`` writes.
 STUDIED = {"pma variant=min": "min", "pma": "sort", "pma variant=hybrid": "hybrid"}
 
 
@@ -35,7 +35,10 @@ def _counted(rows: Sequence[Row], variants: dict[str, str]) -> str:
 
 @part("pma table", "pma_table")
 def table_1(record: Record) -> str:
-    """Make Table 1: the paper's times beside times of surrogates at a quarter of the vertices."""
+    """Make the table for the paper's Table 1: its times, and ours at a quarter of the vertices.
+
+    Ours are of surrogates, which are generated graphs of the same kind.
+    """
     ours = [BORUVKA, *VARIANTS, "ecl"]
     headings = ["graph", "paper: Prim, Kruskal, Borůvka on a CPU"]
     headings += ["Vineet, paper", "MinPMA, paper", "SortPMA, paper", "HybridPMA, paper"]
@@ -68,7 +71,10 @@ def table_1(record: Record) -> str:
 
 @part("pma table in full", "pma_table")
 def table_1_in_full(record: Record) -> str:
-    """Make Table 1 of the log: with sizes, and with the time of the first level alone."""
+    """Make the longer Table 1 of the log, with sizes of graphs and the time of the first level.
+
+    In the first level, PMA grows many small trees and contracts each of them to a vertex.
+    """
     times = [BORUVKA, "ecl", *VARIANTS, FIRST_LEVEL]
     headings = ["graph like", "vertices", "edges", *(f"`{name}`" for name in times)]
     headings += ["`boruvka` / `pma min`"]
@@ -91,13 +97,19 @@ def table_1_in_full(record: Record) -> str:
 
 
 def _quickest(rows: Sequence[Row], variant: str) -> Row:
-    """Return the row with the least time, which has the best gamma (maximum size of trees)."""
+    """Return the row with the least time of `variant`, whose gamma is therefore the best.
+
+    Gamma is the maximum number of vertices of a tree in PMA's first level.
+    """
     return min(rows, key=lambda row: of(row, variant))
 
 
 @part("pma gamma", "pma_gamma")
 def over_gamma(record: Record) -> str:
-    """Make the table of Figures 4(a) and 7: the quickest and the slowest size of trees."""
+    """Make the table for the paper's Figures 4(a) and 7: times by the maximum size of trees.
+
+    For each graph and variant it has the quickest and the slowest size.
+    """
     headings = ["graph", "vertices", "edges", "variant", "best in the paper (section 6.2)"]
     headings += ["quickest gamma", "ms", "gamma 2, ms", "slowest gamma", "ms"]
     rows = []
@@ -116,7 +128,7 @@ def over_gamma(record: Record) -> str:
 
 @part("pma parallel", "pma_parallel")
 def parallel(record: Record) -> str:
-    """Make the table of Figure 4(b): what the removal of parallel edges costs, by degree."""
+    """Make the table for the paper's Figure 4(b): times with and without parallel edges removed."""
     headings = ["degree"]
     for gamma in ("gamma 6", "chosen gamma"):
         headings += [f"{gamma}: removed, ms", "kept, ms", "removed / kept"]
@@ -132,7 +144,7 @@ def parallel(record: Record) -> str:
 
 @part("pma reduction", "pma_reduction", "two_cores/pma_reduction")
 def reduction(gpu: Record, cpu: Record) -> str:
-    """Make the table of Figure 8: the share of the vertices that the first level unites."""
+    """Make the table for the paper's Figure 8: by how much the first level reduces the vertices."""
     ways = [BADER_CONG, BORUVKA, *(f"pma, gamma {k}" for k in (2, 10, 100))]
     headings = ["per cent", "vertices", "Bader and Cong", "`boruvka`"]
     headings += ["gamma 2", "gamma 10", "gamma 100"]
@@ -171,7 +183,7 @@ def _studied(record: Record) -> str:
 
 @part("studies degrees", "studies_degrees")
 def over_degrees(record: Record) -> str:
-    """Make the table of Figure 5: times by degree."""
+    """Make the table for the paper's Figure 5: times by average degree."""
     degrees = dict.fromkeys(row["degree"] for row in record.rows)
     gains = (
         span([gain(row, [*STUDIED]) for row in record.rows if row["degree"] == degree])
@@ -187,7 +199,7 @@ def over_degrees(record: Record) -> str:
 
 @part("studies sizes", "studies_sizes")
 def over_sizes(record: Record) -> str:
-    """Make the table of Figure 6: times by number of vertices."""
+    """Make the table for the paper's Figure 6: times by number of vertices."""
     text = [
         "At degree 6 `boruvka` takes "
         f"{span([gain(row, [*STUDIED]) for row in record.rows])} times as long as the best "

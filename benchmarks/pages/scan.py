@@ -1,4 +1,4 @@
-"""The tables of docs/papers/scan.md."""
+"""Make the tables of docs/papers/scan.md, the page on Sun and Skadron's paper, from records."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ KERNEL, TOTAL = "kernel ms", "total ms"
 
 
 def ms_of(record: Record, mib: int, way: str, what: str) -> float:
-    """Return the median time of a way of scanning: of its kernels, or in total."""
+    """Return the median time in ms of a way of scanning `mib` MiB.
+
+    `what` is the column of the record: the time of the kernels or of the whole call.
+    """
     return of(record.row(MiB=mib, way=way), what)
 
 
 @part("scans summary", "primitives_scans")
 def summary(record: Record) -> str:
-    """Put what the paper states at its largest size beside our times at that size."""
+    """Put the speedups that the paper states for its largest array beside ours at that size."""
 
     def ms(way: str, what: str) -> float:
         return ms_of(record, LARGEST_MIB, way, what)
@@ -53,7 +56,7 @@ def summary(record: Record) -> str:
 
 @part("scans", "primitives_scans")
 def scans(record: Record) -> str:
-    """Make the table of Figures 5 to 8: times of the kernels and of whole calls, by size."""
+    """Make the table for the paper's Figures 5 to 8: times of kernels and whole calls, by size."""
     kernels = {
         "one pass": AUTO, "reduce-then-scan": SCANNING, "in place": IN_PLACE,
         "scan-then-propagate": PROPAGATING, "PyOpenCL": "pyopencl", "NumPy": NUMPY,
@@ -71,7 +74,7 @@ def scans(record: Record) -> str:
 
 @part("transfers", "primitives_scans")
 def transfers(record: Record) -> str:
-    """Make the table of Figure 9: times of transfers to the device and from it."""
+    """Make the table for the paper's Figure 9: times of transfers to the device and from it."""
     headings = ["MiB", "to the device, ms", "GB/s", "from the device, ms", "GB/s"]
     rows = []
     for mib in SIZES:
@@ -124,7 +127,10 @@ def buffers(record: Record) -> str:
 
 @part("steps summary", "boruvka_steps")
 def steps_summary(record: Record) -> str:
-    """Put what the paper states at 128 M edges beside our times at that size."""
+    """Put the speedups that the paper states for 128 M edges beside ours at that size.
+
+    They are of finding minimum edges, and of all steps of Borůvka's algorithm.
+    """
     headings = ["", "paper: GTX 460", "paper: Tahiti", "H100, 134 M edges"]
     rows = []
     largest = {
@@ -156,7 +162,10 @@ def steps_summary(record: Record) -> str:
 
 @part("steps", "boruvka_steps")
 def steps(record: Record) -> str:
-    """Make the table of Figures 10 to 14: the times of finding minima and of the other steps."""
+    """Make the table for the paper's Figures 10 to 14: times of the steps of Borůvka's algorithm.
+
+    The step that finds minimum edges is compared with all other steps.
+    """
     columns = {
         "finding ms": "finding minima", "other steps ms": "other steps",
         "NumPy's first minima ms": FIRST_MINIMA, "wall ms": "solve", "Kruskal ms": KRUSKAL,

@@ -40,18 +40,20 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
 def decide_tree(
     matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
 ) -> tuple[Way, PointFacts]:
-    """Choose the way of computing a spanning tree of `matrix`. Return the way and the facts.
+    """Choose how to compute a spanning tree of `matrix`, among kernels that passed their self-test.
 
-    The result is the router's first choice for which the device is trusted. `options` are the
-    options of the algorithm "dense", or None.
+    The router (:mod:`clmst.route`) ranks the ways of computing a tree by `facts`, such as the
+    number of points. The result is the first of these ways whose self-test the device has passed.
+    `options` are the options of the algorithm "dense", or None.
 
-    A way is skipped if the device has failed the self-test of the way. The ways that were skipped
-    are added to the facts. This function never skips the way by rows of cells. A caller that uses
-    it must check itself that the device is trusted with that way.
+    Returns (way, facts). The facts are a copy of the given ones to which the skipped ways are
+    added. The last way, which goes over the rows of the matrix, is never skipped, so there is
+    always a result. A caller that gets it must check itself that the device has passed its
+    self-test.
     """
 
     def refusal(record: str) -> str | None:
-        """Return the reason why the device is not trusted with the way `record`, or None."""
+        """Return why the device may not use the kernels of `record`, or None if it may."""
         if record == route.PRIM_POINTS:
             return families.points_refusal(matrix, by_prim=True)
         if record == route.BOXES:
@@ -86,10 +88,10 @@ def spanning_tree(
 def _tree_by(
     record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
 ) -> FoundTree:
-    """Compute the spanning tree of a complete graph in the way that the router calls `record`.
+    """Compute the spanning tree of a complete graph by the kernels that `record` names.
 
-    `matrix` has the distances or the points. `options` and `maximum` are as in
-    :func:`spanning_tree`.
+    `record` is a name that :mod:`clmst.route` gives to a way of computing a tree. `matrix` has the
+    distances or the points. `options` and `maximum` are as in :func:`spanning_tree`.
     """
     if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
@@ -139,7 +141,7 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
     """
 
     def refusal(record: str) -> str | None:
-        """Return the reason why the device is not trusted with the way `record`, or None."""
+        """Return why the device may not use the kernels of `record`, or None if it may."""
         if record == route.TURNS:
             return families.one_group_core_refusal(matrix)
         if record == route.TILES:

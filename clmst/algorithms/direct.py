@@ -169,10 +169,11 @@ def _facts_of(
 
 
 def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
-    """Return whether a graph is still a list of edges, each of which may be in the forest.
+    """Return whether a graph is still a list of edges, and its forest can be found from it.
 
-    If parallel edges are merged, the heavier ones are dropped, so the maximum forest must not
-    contain them. A list with parallel edges to merge cannot be used for it.
+    A graph from a list of edges can be solved before it is a CSR. If parallel edges are to be
+    merged, only the lightest of them may be used, so the maximum forest cannot be found from the
+    list.
     """
     edges = graph.edge_list
     return edges is not None and not (maximum and edges.merge_parallel)
@@ -200,9 +201,10 @@ def _decide(
 
 
 def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
-    """Return whether the device has failed the self-test of the kernels that a way needs.
+    """Return whether the device has failed the self-test of the kernels that `way` names.
 
-    `graph` and `maximum` say which case of the self-test counts.
+    `way` is the name of the kernels, as the router (:mod:`clmst.route`) chose them. A self-test has
+    several cases. `graph` and `maximum` say which of them counts.
     """
     if way.record == route.EQUAL:
         return device.trust.refusal(EQUAL_WEIGHTS) is not None
@@ -213,7 +215,7 @@ def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
 
 
 def _small_case(graph: Any, *, maximum: bool) -> Case:
-    """Return the case of the self-test that covers a small graph solved in one launch.
+    """Return the case of the self-test for the kernels that solve a small graph in one launch.
 
     `maximum` says whether the maximum spanning forest is computed.
     """
@@ -224,10 +226,10 @@ def _small_case(graph: Any, *, maximum: bool) -> Case:
 
 
 def _in_csr_form(graph: Any, device: Device) -> Any:
-    """Convert a COO or CSC matrix to CSR form if the router lets the host do that.
+    """Convert a COO or CSC matrix to CSR form, if the host should do that for the device.
 
-    The router decides by the number of entries and the device. Any other graph is returned
-    unchanged.
+    The rules of :mod:`clmst.route` decide by the number of entries and the device. Any other graph
+    is returned unchanged.
     """
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"}:

@@ -72,8 +72,9 @@ def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> K
     )
 
 
-# Each family has a name, its self-test, what its kernels compute (for tables of devices), and its
-# cases.
+# A family is a group of kernels that compute one result together and share a self-test. Each has a
+# name, the function of its self-test, a description of what its kernels compute (for tables of
+# devices), and the cases that are tested.
 COMPLETE = _family(
     "dense-complete", "points_self_test:complete",
     "spanning trees of complete graphs: matrices and points; core distances of few points",
@@ -175,10 +176,11 @@ def with_options(case: Case, options: Any) -> Case:
 
 
 def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
-    """Return the self-test case that covers the kernels for solving or proving a graph.
+    """Return the self-test case of the kernels that solve a graph, or prove its forest minimal.
 
-    `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm.
-    `maximum` asks for the maximum forest, and `options` are the options of the algorithm, or None.
+    `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm, such as
+    the kernels of a proof. `maximum` asks for the maximum forest, and `options` are the options of
+    the algorithm, or None.
     """
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
@@ -224,8 +226,9 @@ def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: objec
 def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
     """Return the reason why a graph's device is not trusted with an algorithm.
 
-    Return None if the device is trusted. The case of the self-test follows from the graph and
-    `maximum`.
+    A device may use an algorithm if it has passed the algorithm's self-test. The result is None if
+    it has, and otherwise the reason of the failure. The graph and `maximum` say which case of the
+    self-test counts.
     """
     case = _graph_case(graph, algorithm, maximum=maximum)
     return graph.device.trust.refusal(family_of(algorithm), case)
@@ -244,9 +247,10 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return the reason why a device is not trusted with core distances of few points.
+    """Return why a device may not compute core distances of few points, by a single work-group.
 
-    Return None if the device is trusted. `matrix` has the points.
+    A device may use kernels only if it has passed their self-test. The result is the reason of the
+    failure, or None if the device has passed. `matrix` has the points.
     """
     case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
     return matrix.device.trust.refusal(COMPLETE, case)
@@ -285,7 +289,9 @@ def tiles_refusal(
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
     """Return the reason why a device is not trusted with proofs of a graph's forests.
 
-    Return None if the device is trusted. `maximum` says whether the forests are maximum ones.
+    A device may prove forests if it has passed the self-test of proofs. The result is None if it
+    has, and otherwise the reason of the failure. `maximum` says whether the forests are maximum
+    ones.
     """
     if isinstance(graph, DeviceMatrix):
         return graph.device.trust.refusal(COMPLETE_PROOF, matrix_case(graph, maximum=maximum))

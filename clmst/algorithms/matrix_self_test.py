@@ -22,9 +22,10 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 
-# For each way of sorting edges: the size of the known graph, and the number of bits of the word
-# that a key and a position share. With 0 bits they never share a word. Both graphs have more edges
-# than a tile, like all lists that are sorted on a device.
+# Edges are sorted in two ways: the key of an edge and its position are packed into one word, or are
+# apart. For each way: the size of the known graph that tests it, and the number of bits of the word
+# that both share. With 0 bits they never share a word. Both graphs have more edges than a tile,
+# like all lists that are sorted on a device.
 _ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
 SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")

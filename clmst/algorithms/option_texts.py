@@ -131,7 +131,7 @@ def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
 
 
 def _changed(options: Any, texts: Mapping[str, str]) -> Any:
-    """Return options with the values that the texts name.
+    """Return a copy of `options` with the values that texts such as "gamma=64" name.
 
     All values are checked together, when the options are made.
     """

@@ -127,7 +127,8 @@ def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Poin
     rng = np.random.default_rng(n)
     if case.metric:
         on_sphere = case.metric == "great-circle"
-        # If the class is that of many dimensions, the number of dimensions depends on n.
+        # Kernels differ by classes of dimensions. If the class is the one for many dimensions, the
+        # number of dimensions depends on n.
         dimensions = 2 if on_sphere else dimensions or case.dimension_class or 4 + n % 5
         at_most = 80 if on_sphere else 50  # degrees, or small integers with few distances
         coordinates = rng.integers(1, at_most, (n, dimensions))

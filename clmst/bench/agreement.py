@@ -24,7 +24,7 @@ from clmst.runtime.device_graph import DeviceGraph
 
 KRUSKAL_SLOTS = 1 << 25
 _RELATIVE = 1e-9
-# Two algorithms that do not have a kernel in common.
+# Two algorithms that do not have a kernel in common. A forest that both find is taken as right.
 _WITNESSES = ("ecl", "boruvka")
 
 

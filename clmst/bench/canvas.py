@@ -91,7 +91,7 @@ def content_digest(figure: Any) -> str:
 
 
 def _in_words(part: Any) -> str:
-    """Return a part of a figure as text. Coordinates get nine digits.
+    """Return a part of a figure as text, in which coordinates have nine digits.
 
     `part` is a text, an array of points, or a tuple of parts.
     """

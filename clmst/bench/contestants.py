@@ -1,4 +1,9 @@
-"""Contestants on one graph: an algorithm, its options, what its time covers; and their turns."""
+"""Time several algorithms on one graph in turns.
+
+A contestant is an algorithm with options, and with a scope, which says what its time covers: for
+example only the solve, or the copies to the device and back as well. In a turn every contestant is
+called once.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +36,16 @@ from clmst.runtime.launcher import Launcher
 
 # The entries of a forest's statistics that are kept in the results.
 _KEPT = ("rounds", "launches", "device_bytes")
-# Calls that are not timed: warm-ups after the verified call, and rehearsals right before each timed
-# call, as in the loop of a peer that times itself. Without rehearsals, a small solve takes twice as
-# long after the long solve of another contestant, because its data are not in the caches and the
-# clock rate differs.
+# Numbers of calls that are not timed. After a contestant's first call, which is verified, it is
+# called some more times to warm up. Right before each timed call there are rehearsals, because a
+# peer that times itself in a loop also has calls right before. Without rehearsals, a small solve
+# takes twice as long after the long solve of another contestant, because its data are not in the
+# caches and the clock rate differs.
 WARM_UPS = 2
 REHEARSALS = 2
 
-# A function that makes a measurement of this machine, experiment and graph.
+# A function that makes a :class:`Measurement` for one machine, experiment and graph from the
+# results of a contestant.
 Make: TypeAlias = Callable[..., Measurement]
 
 
@@ -54,7 +61,7 @@ class SolveOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveContestant(Contestant[SolveOutcome]):
-    """A way of solving one graph, which the harness can time."""
+    """An algorithm, with options and scope, that the harness can verify and time on one graph."""
 
     scope: Scope
     parameters: Mapping[str, Any]  # facts that results keep

@@ -27,8 +27,8 @@ Status: TypeAlias = Literal["ok", "wrong", "failed", "timeout"]
 Verification: TypeAlias = Literal["first", "ends", "every"]
 Order: TypeAlias = Literal["same", "alternate", "random"]
 
-# The clocks: wall time, or the processor time of all threads, which suits CPU devices of a shared
-# machine.
+# The clocks by which calls can be timed: wall time, or the processor time of all threads, which
+# suits CPU devices of a shared machine.
 CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": process_time}
 
 
@@ -87,7 +87,7 @@ class Times(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """The way in which contestants are verified, warmed up and timed."""
+    """Verifies calls of several functions (contestants), warms them up, and times them in turns."""
 
     repetitions: int
     warm_ups: int = 0  # untimed calls after the verified call

@@ -261,10 +261,12 @@ def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any],
 
 
 def main(words: list[str]) -> None:
-    """Run as one of clmst's own peers: ``main([name, ecl_file, repetitions])``.
+    """Time one function of a Python library as a peer: ``main([name, ecl_file, repetitions])``.
 
-    The arguments are the `words` of the command line. The function reads the file, warms up once,
-    and prints a line for each repetition, then the weight.
+    A peer is a program that the benchmark runs beside clmst. For some libraries this module is
+    itself that program. The arguments are the `words` of its command line. The function reads the
+    graph from the file, warms up once, and prints a line with the time of each repetition, then the
+    weight of the forest.
     """
     from clmst.io import read_graph
 

@@ -116,7 +116,7 @@ class Results:
     # Facts about each graph by its name: its sizes, the total weight, and how the weight was
     # verified.
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # The measurements by their keys, in the order in which they were made.
+    # The measurements in the order in which they were made, by the keys that identify them.
     measurements: dict[Key, Measurement] = field(default_factory=dict)
     path: Path | None = None  # the file that is rewritten after every change
 
@@ -225,9 +225,10 @@ class Results:
         ]
 
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
-        """Return whether one benchmark timed all these keys, each at least `repetitions` times.
+        """Return whether one benchmark run has timed all of `keys`, `repetitions` times or more.
 
-        A key is the identity of a measurement.
+        A key identifies a measurement, for example by its graph and its contestant. Times of
+        different runs are not comparable, so keys that were timed by different runs do not count.
         """
         found = [self.measurements.get(key) for key in keys]
         benchmarks = {one.benchmark for one in found if one is not None}

@@ -43,10 +43,11 @@ from clmst.runtime.device_graph import DeviceGraph
 SCALING_DEGREE = 8
 SCALING_VERTICES = {"cpu": tuple(2**k for k in range(12, 19, 2))}
 SCALING_VERTICES_ELSEWHERE = tuple(2**k for k in range(14, 25, 2))
-# HPG '09 uses a million vertices when it varies the degree.
+# Number of vertices of the graphs whose degree is varied. Vineet et al. (HPG '09) use a million.
 DEGREE_VERTICES = {"cpu": 2**16}
 DEGREE_VERTICES_ELSEWHERE = 2**20
-# The paper's number of samples that set the threshold of the filter.
+# The number of sampled weights from which ECL-MST sets the threshold of its filter, according to
+# its paper (SC '23).
 PAPER_SAMPLES = 20
 
 _OF_ECL = ("ablation", "seeds")  # experiments that compare variants of `ecl`, without peers

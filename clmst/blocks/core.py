@@ -21,8 +21,9 @@ T = TypeVar("T")
 # them at the same time.
 CoreOf = Callable[[Sequence[Points], int], Sequence[Doubles]]
 
-# If a group of points has at most this number of points, the nearest points outside lower its
-# bounds before the group is divided.
+# Every point has a bound on its core distance. Points within the bounds of a group may be too many
+# for the device. A group of at most this number of points is not divided at once. First it is
+# solved with only the nearest of the outside points, which lowers its bounds.
 _UNDIVIDED = 64
 
 
@@ -148,8 +149,8 @@ class _BlockCore:
                 self._compute(own, around, near)
                 continue
             if is_first or own.size <= _UNDIVIDED:
-                # The nearest points outside the group lower the bounds. Fewer points are within the
-                # lower bounds.
+                # A solve with only the nearest of the points outside the group lowers the group's
+                # bounds. Fewer points are then within the bounds.
                 sizes = around.size + np.cumsum([one.size for one in near])
                 n_taken = max(int(np.searchsorted(sizes, self.most, side="right")), 1)
                 self._compute(own, around, near[:n_taken])

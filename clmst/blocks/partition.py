@@ -59,9 +59,10 @@ def _along_widest(points: Points, part: Numbers) -> Doubles:
 
 
 def _halves(part: Numbers, coordinates: Doubles, n_blocks: int) -> list[Numbers]:
-    """Divide a part in two, so that `n_blocks` blocks of equal size can be made of both.
+    """Divide a set of points in two, so that both together give `n_blocks` equal blocks.
 
-    `coordinates` has one coordinate of each point of the part, by which they are divided.
+    `part` has the points, and `coordinates` one coordinate of each of them, by which they are
+    divided.
     """
     middle = part.size * (n_blocks // 2) // n_blocks
     is_low = np.zeros(part.size, bool)

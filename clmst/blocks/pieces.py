@@ -28,7 +28,12 @@ _LEAST_SHARE = 1 / 64  # of the points of a block that a piece has
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """The pieces of a block.
+    """A block of points, divided into pieces.
+
+    A block is a set of near points that are solved together, because no device can hold all points.
+    A piece is a part of it whose points are connected by edges of the block's tree that are not
+    much heavier than most others. Pieces bound how heavy the path between two points can be, which
+    rules out most edges between blocks.
 
     Attributes
     ----------
@@ -137,8 +142,8 @@ def _rooted(
     tree = (tree + tree.T).tocsr()
     _, parents = breadth_first_order(tree, n, directed=True)
     above = parents[:n].astype(np.int64)
-    # Find the edge from each point to its parent. The end of the edge that is not the parent is the
-    # point itself.
+    # Find, for each point, the edge to its parent in the tree of its piece. One end of the edge is
+    # the parent, and the other is the point itself.
     climbs = np.zeros(n)
     is_child = above[own[:, 0]] == own[:, 1]
     children = np.where(is_child, own[:, 0], own[:, 1])

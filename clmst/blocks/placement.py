@@ -26,10 +26,10 @@ from clmst.runtime.discovery import get_device
 # None for the default device.
 OnDevice = Callable[[Points, Any], Any]
 
-# A device that cannot hold n points gets blocks of n / 8 points, so that two of them are a quarter.
-# If these blocks do not fit either, the device gets blocks of n / 64 points. Smaller blocks would
-# have more than 2,016 pairs, so a call with smaller blocks could take days. The caller can still
-# ask for smaller blocks by `block_points`.
+# A device that cannot hold n points gets blocks of n / 8 points. It solves two blocks at a time,
+# which are a quarter of all points. If these do not fit either, it gets blocks of n / 64 points.
+# Every pair of blocks is solved, and 64 blocks already have 2,016 pairs, so a call with smaller
+# blocks could take days. The caller can still ask for smaller blocks by `block_points`.
 _DIVISORS = (8, 64)
 
 

@@ -17,8 +17,8 @@ Numbers = npt.NDArray[np.int64]
 
 _FAN = 8  # children of a node of the k-d tree
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
-# Maximum number of boxes around a set of points, in the search for the points that are near to the
-# set.
+# To search for points that are near to a set of points, boxes are put around the points of the set.
+# This is the maximum number of boxes.
 _MOST_BOXES = 64
 _FEWEST_IN_A_BOX = 32
 
@@ -216,10 +216,12 @@ def near_to_points(
 def _boxes_around(
     points: Points, cloud: Cloud, at: Numbers, reaches: Doubles
 ) -> Iterator[tuple[BoxArray, Doubles]]:
-    """Yield boxes around near points with similar reaches, and the greatest reach in each box.
+    """Yield boxes around some points of a cloud, and the greatest reach of the points in each box.
 
-    The points are at the positions `at` of the cloud. Points whose reach is more than twice the
-    median get boxes of their own, so that few points do not widen the reach of all others.
+    The reach of a point is the distance within which other points are looked for. The points are at
+    the positions `at` of the cloud, and `reaches` has their reaches. A box holds points that are
+    near to one another. Points whose reach is more than twice the median get boxes of their own, so
+    that a few points do not widen the search around all others.
     """
     if not at.size:
         return

@@ -22,8 +22,8 @@ from clmst.core.kruskal import kruskal
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
 
-# The number of points of each of two pieces among which the first edge between the pieces is looked
-# for.
+# The first edge between two pieces (parts of blocks of points) is looked for among this number of
+# points of each piece.
 _PROBED = 128
 _PROBED_LEAVES = 8
 
@@ -111,7 +111,8 @@ def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEd
 def _links(found: Pieces, first: int) -> tuple[Numbers, Numbers, Doubles]:
     """Return the edges between the pieces of a block, for :meth:`Bounds.add`.
 
-    `found` has the pieces, and `first` is the number of the first one among all pieces.
+    A piece is a part of a block whose points are near to one another. `found` has the pieces of the
+    block, and `first` is the number of the first of them among all pieces.
     """
     u, v = found.links.T
     weights = np.maximum(found.link_weights, np.maximum(found.climbs[u], found.climbs[v]))
@@ -121,7 +122,8 @@ def _links(found: Pieces, first: int) -> tuple[Numbers, Numbers, Doubles]:
 def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Piece]:
     """Return the pieces of block number `which`, given their division in `found`.
 
-    `points` are all points.
+    A piece is a part of a block whose points are near to one another. `points` are all points, of
+    all blocks.
     """
     core, pieces = points.core_distances, []
     for label in range(found.n_pieces):
@@ -137,7 +139,8 @@ def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Pie
 def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iterator[FoundEdges]:
     """Yield the edges between pieces of different blocks that may be in the tree of all points.
 
-    `bounds` has what is known of the paths between pieces, and `solver` computes the edges.
+    A piece is a part of a block whose points are near to one another. `bounds` has upper bounds for
+    the heaviest edges on the paths between pieces, and `solver` computes the edges.
     """
     points = solver.points
     a, b, least = _pairs(points, pieces)
@@ -223,7 +226,8 @@ def _distances_between(points: Points, some: Numbers, others: Numbers) -> Double
 def _likely_ends(points: Points, piece: Piece, other: Piece) -> Numbers:
     """Return up to `_PROBED` points of a piece that light edges may join to another piece.
 
-    The points are in the leaves that are the nearest to the other piece.
+    A piece is a part of a block of points, in leaves of a tree of boxes. The returned points are in
+    the leaves that are nearest to the other piece.
     """
     cloud, box = piece.cloud, other.cloud.box
     by_leaf = points.least_distances(cloud.leaves.gaps_to(box))

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from clmst.explanation import Explanation
 
 
-# Names of facts for readers, in place of names of the router that are not clear by themselves.
+# How facts about a graph are called in the output, where the names in the code (:mod:`clmst.route`)
+# are not clear by themselves.
 _FACTS = {
     "n": "points or rows",
     "n_vertices": "vertices",

@@ -132,7 +132,7 @@ def _report(
 
 
 def _n_components(forest: Forest) -> int:
-    """Return the number of components that the forest's edges make.
+    """Return the number of components of the graph that the forest's edges form.
 
     The edges may be wrong and contain cycles, so the vertices and edges are not simply counted.
     """

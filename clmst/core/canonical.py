@@ -17,15 +17,16 @@ from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
 _GLIMPSED_PAIRS = 256  # number of pairs compared first, often enough to see that input is unsorted
-# With more vertices per pair than this, pairs are sorted as 64-bit words. The alternative, counting
-# sorts, takes time and memory proportional to the number of vertices.
+# If there are more vertices per edge than this, the edges (pairs of vertices) are sorted as 64-bit
+# words. The alternative, counting sorts, takes time and memory in proportion to the number of
+# vertices.
 _SPARSE = 8
 _LOW_WORD = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """The row starts and columns of a CSR without weights, and the input position of each slot."""
+    """A CSR without weights: its row starts, its columns, and each entry's place in the input."""
 
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]

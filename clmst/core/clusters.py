@@ -9,11 +9,12 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
-# A vertex belongs to the part of another vertex if it has this fraction of that vertex's
-# neighbours. If pairs are edges with probability p, two vertices of a part share about p of their
-# neighbours, and p is at least 1/2.
+# A dense part is a set of vertices of whose pairs at least half are edges. A vertex is counted to
+# the dense part of another vertex if it has at least this fraction of that vertex's neighbours. If
+# pairs in the part are edges with probability p, two of its vertices share about the fraction p of
+# their neighbours, and p is at least 1/2.
 _SHARED = 1 / 4
-# Number of vertices in a row without a dense part after which the search ends.
+# The search for dense parts ends after this number of vertices in a row from which none was found.
 _TRIES = 3
 
 
@@ -41,7 +42,8 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
     lowest = max(-(-(least - 1) // 4), 1)
     kept = np.flatnonzero((cores[edges.rows] >= lowest) & (cores[edges.indices] >= lowest))
     u, v = edges.rows[kept], edges.indices[kept]
-    # The core number of each vertex that may be tried, and -1 for all other vertices.
+    # The core number of each vertex from which a dense part may be searched, and -1 for all other
+    # vertices.
     left = np.where(cores >= lowest, cores.astype(np.int64), -1)
     count = failures = 0
     while failures < _TRIES and left.size and left.max() >= lowest:

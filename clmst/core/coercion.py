@@ -26,14 +26,15 @@ _NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
     ("tocsr",): Graph.from_scipy,
     ("node_indices", "weighted_edge_list"): Graph.from_rustworkx,
 }
-# The same table for types of graphs whose weights are in a named attribute or column.
+# The table for types of graphs whose weights are in a named attribute or column. Its functions also
+# get that name.
 _NAMED: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("get_edgelist", "es", "vs"): Graph.from_igraph,
     ("is_directed", "edges"): Graph.from_networkx,
     ("iloc", "columns"): lambda frame, weight: graph_of_pandas(Graph, frame, None, weight),
     ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(Graph, table, None, weight),
 }
-# The same table for types of tables, in which the columns of the ends have names, too.
+# The table for data frames and similar types, in which the columns of the ends have names, too.
 _TABLES: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("iloc", "columns"): partial(graph_of_pandas, Graph),
     ("__arrow_c_stream__",): partial(graph_of_arrow, Graph),

@@ -35,8 +35,9 @@ _CELLS_AT_ONCE = 1 << 21
 # Number of points for which the sums over all dimensions are computed at a time, so that the sums
 # stay in the cache of a core.
 _AT_ONCE = 1 << 15
-# A root is rounded, so a sum may be greater than the square of its root by a few units in the last
-# place. A sum beyond the square times this factor has a greater root for certain.
+# Distances are square roots of sums. A root is rounded, so a sum may exceed the square of its
+# rounded root by a few units in the last place. A sum that exceeds the square times this factor
+# certainly has a greater root.
 _ABOVE = 1 + 2.0**-48
 
 

@@ -156,7 +156,7 @@ def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
 
 
 def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
-    """Return the row of each slot, shape (n_slots,), from the row starts `indptr`."""
+    """Return the row of each slot (CSR entry), shape (n_slots,), from the row starts `indptr`."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     lengths = indptr[occupied + 1] - indptr[occupied]
     return np.repeat(occupied.astype(np.uint32), lengths.astype(np.int64))

@@ -38,9 +38,10 @@ AnyForest = TypeVar("AnyForest")
 
 
 def routed(forest: AnyForest, way: Way) -> AnyForest:
-    """Store `way`, which found a forest, in the forest's statistics, and return the forest.
+    """Store how a forest was found in its statistics, and return the forest.
 
-    The forest must be new, so that no other forest has the same dictionary of statistics.
+    `way` is the choice of algorithm or kernels, with the reason. The forest must be new, so that no
+    other forest has the same dictionary of statistics.
     """
     found: Any = forest
     found.stats["route"] = way.as_stats()

@@ -460,6 +460,6 @@ class DeferredGraph(DeferredArrays, Graph):
         return partial(Graph.unchecked, **fields), ()
 
 
-# The attributes that a copy takes over. Cached properties are left out, since their values may be
-# wrong for the copy.
+# The attributes that a copy of a graph takes over from it. Cached properties are left out, since
+# their values may be wrong for the copy.
 _KEPT = frozenset(DeferredArrays.__annotations__) | frozenset(Graph.__dataclass_fields__)

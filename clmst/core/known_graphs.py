@@ -37,13 +37,16 @@ _LEAST_BIT = {32: -20, 64: -49}
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph with known forests. Each edge is stored once, and its weight is a rank in uint8."""
+    """A graph with known forests, which self-tests solve on a device.
+
+    Each edge is stored once. Its rank, a small integer in uint8, takes the place of a weight.
+    """
 
     name: str
     ranks: Graph
 
     def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph with weights of a dtype that are in the same order as the ranks.
+        """Return the graph with weights of a dtype, in the order of the edges' ranks.
 
         If `symmetric`, each edge is stored in both directions.
         """
@@ -143,7 +146,9 @@ def known_graph(size: Size) -> KnownGraph:
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
-    """Yield the parts of the known graph of a size. `scale` is proportional to their vertices.
+    """Yield the subgraphs of which the known graph of this size consists.
+
+    `scale` is proportional to their numbers of vertices.
 
     `rng` draws the random parts.
     """
@@ -211,7 +216,7 @@ def _grid(side: int) -> _Part:
 def _clique(rng: np.random.Generator, n: int) -> _Part:
     """Return a complete graph of `n` vertices whose edges have only six different ranks.
 
-    Many ranks are therefore equal. `rng` draws them.
+    Ranks take the place of weights, so many weights are equal. `rng` draws them.
     """
     u, v = np.triu_indices(n, 1)
     return n, u, v, rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size)

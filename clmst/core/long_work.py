@@ -42,11 +42,11 @@ _LOOK_SECONDS = 0.1  # time between two looks of the watcher at the list
 _IDLE_LOOKS = 50  # after this many looks in a row without work the watcher ends
 _NARROWEST = 20  # minimum number of columns to write on a terminal
 
-# Where a line is written. On a terminal and in a notebook a line can be updated; elsewhere it
-# stays.
+# Where the lines about the progress of long work are written. On a terminal and in a notebook a
+# line can be replaced by the next one. Elsewhere every line stays.
 Place: TypeAlias = Literal["terminal", "notebook", "lines"]
-# The minimum number of seconds between two lines. In a notebook each line is a message to a
-# browser.
+# The minimum number of seconds between two lines about progress. In a notebook, each line is a
+# message to a browser, so there are fewer.
 _SECONDS_BETWEEN: dict[Place, float] = {"terminal": 0.0, "notebook": 1.0, "lines": 10.0}
 
 

@@ -18,18 +18,19 @@ from clmst.core.weight_keys import Array
 
 Doubles = npt.NDArray[np.float64]
 
-# Number of coordinates that a thread takes at a time, and number of coordinates that fit into a
-# cache.
+# The number of coordinates that a thread takes at a time, and the number that fits into a cache.
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
-# Divided coordinates are below 2**500. In many dimensions the bound is less, since squares add up.
+# Large coordinates are divided by a power of two, after which they are below 2**500. In many
+# dimensions the bound is less, since squares add up.
 _GREATEST = 500
 _LEAST = -511  # the square of 2**-511 is the least normal double
 _NORMAL = -1022  # 2**-1022 is the least normal double, which has the full precision
 _OVERFLOW = 1024  # 2**1024 is the first power of two beyond the range of doubles
 # Number of bits of the fraction. Two different doubles differ by at least 2**-52 of the lesser one.
 _FRACTION = 52
-# Number of bits by which other points may be larger than those for which the power was chosen.
+# Coordinates are divided by a power of two. Other points, which are compared with those for which
+# the power was chosen, may be larger by this number of bits.
 _SPARE = 8
 
 
@@ -48,7 +49,7 @@ def magnitudes(coordinates: Array) -> tuple[float, float]:
 
 
 def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
-    """Combine `found`, the (greatest, least) magnitudes of several pieces, into one pair."""
+    """Combine the (greatest, least) magnitudes of several parts of an array into one pair."""
     greatest = [one for one, _ in found]
     return nan if any(map(isnan, greatest)) else max(greatest), min(least for _, least in found)
 
@@ -60,7 +61,10 @@ def _of_pieces(piece: Array) -> tuple[float, float]:
 
 
 def _of_piece(piece: Array, space: Doubles) -> tuple[float, float]:
-    """Return the magnitudes of one piece. `space` is memory for its absolute values."""
+    """Return the greatest and the least magnitude of `piece`, a part of an array.
+
+    `space` is memory for the absolute values of its numbers.
+    """
     sizes = np.abs(piece, out=space[: piece.size], dtype=np.float64)
     greatest, least = float(np.maximum.reduce(sizes)), float(np.minimum.reduce(sizes))
     if least == 0:

@@ -24,8 +24,9 @@ from clmst.core.threads import in_threads, slices
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-# A search adds and subtracts the same numbers as the definition of a distance, in another order. So
-# both results differ by a share of less than the number of dimensions times 2**-51.
+# A search adds and subtracts the same numbers as the definition of a distance, but in another
+# order. So its distance differs from the defined one by rounding, as a fraction by less than the
+# number of dimensions times 2**-51. This is an upper bound of the fraction.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
 _FEW_CELLS = 64  # in a row of so few cells the least ones are found without groups
@@ -222,7 +223,7 @@ class _CellSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return the distances in `cells`, less what rounding may have added.
+        """Return lower bounds of the exact distances, given the rounded distances in `cells`.
 
         `rows` are the points, which are not used.
         """
@@ -233,11 +234,12 @@ class _ProductSearch(_PairSearch):
     """A search by inner products, for Euclidean and cosine distances.
 
     A squared distance is ``x @ x + y @ y - 2 x @ y``, of coordinates from which their mean was
-    subtracted. The product of x with one more row, ``-2 y`` and ``y @ y``, lacks only ``x @ x``.
-    Let r be the greatest length of a row. A product of d coordinates is rounded by less than ``d *
-    2**-53 * r * r``, subtracting the mean changes a squared distance by less than ``8 * 2**-52 * r
-    * r``, and each further operation rounds a number of at most ``4 * r * r``. All of this, and the
-    rounding of the distance itself, is below the share in `bounds`.
+    subtracted. The matrix product of the row (x, 1) and the column (-2 y, ``y @ y``) gives all
+    terms except ``x @ x``, which is added afterwards. Let r be the greatest length of a row. A
+    product of d coordinates is rounded by less than ``d * 2**-53 * r * r``, subtracting the mean
+    changes a squared distance by less than ``8 * 2**-52 * r * r``, and each further operation
+    rounds a number of at most ``4 * r * r``. The sum of these errors, and the rounding of the
+    distance itself, is below the share of the distance that `bounds` allows for rounding.
     """
 
     def __init__(self, rows: Floats, metric: str) -> None:
@@ -268,7 +270,10 @@ class _ProductSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return the distances of `rows` in `cells`, less what rounding may have added."""
+        """Return, for each of `rows`, a lower bound of the distance that belongs to its cell.
+
+        `cells` has one number of :meth:`cells` for each row, which is rounded.
+        """
         share = (16 * rows.shape[1] + 128) * _EPSILON
         if self.is_cosine:
             below: Floats = np.maximum(cells - share, 0)

@@ -19,15 +19,16 @@ from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-# If the edges of a part have ends at less than this fraction of the vertices, the part gets its own
-# vertex numbers.
+# The edges of a graph are divided into parts, one for each device. If the edges of a part touch
+# less than this fraction of all vertices, these vertices are numbered anew for the part, so that it
+# takes less memory.
 _RENUMBERED_BELOW = 0.75
 
 # The number of edges that a thread processes at a time, so that temporaries fit into the caches.
 _CHUNK = 1 << 18
 
-# Ranges of weights start at multiples of this number, so that a part of a buffer or host array has
-# the alignment that devices need, for every width of weights.
+# The weights of a part are a range of an array. The range starts at a multiple of this number, so
+# that it has the alignment that devices need, for every width of weights.
 RANGE_STEP = 512
 
 
@@ -35,7 +36,8 @@ RANGE_STEP = 512
 class Part:
     """Some edges of a graph, as a graph of their own, with their slots in the whole graph."""
 
-    # The edges, in the form of `topology.edges_once`. Vertices may be renumbered in the same order.
+    # The edges, each stored once as in `topology.edges_once`. Vertices may have new numbers, in the
+    # same order.
     graph: Graph
     slots: Array | None  # uint32, ascending: slots of the whole graph; None if consecutive
     first_slot: int  # the first of consecutive slots
@@ -45,7 +47,7 @@ class Part:
 
     @property
     def n_edges(self) -> int:
-        """Number of edges of the part."""
+        """Number of edges in this part of a graph."""
         return self.graph.n_slots
 
     @property
@@ -55,7 +57,7 @@ class Part:
 
 
 def whole(edges: Graph) -> Part:
-    """Return a single part that contains all edges."""
+    """Return the division of a graph into a single part, which contains all edges."""
     return Part(graph=edges, slots=None, first_slot=0, first=0, last=edges.n_input)
 
 
@@ -98,7 +100,9 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 
 
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
-    """Return the half-open range of edge ids (indices into the weights) that covers `slots`.
+    """Return the half-open range of edge ids (indices into the weights) that `slots` need.
+
+    Slots are entries of the graph's CSR.
 
     The start of the range is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any
     slots.

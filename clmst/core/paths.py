@@ -37,7 +37,8 @@ class RootedForest:
     """
 
     parents: npt.NDArray[np.int32]  # the parent of each vertex, -1 for a root
-    # Shape (n + 1,): the position in breadth-first order, which is greater than the parent's.
+    # Shape (n + 1,): the position of each vertex in a breadth-first search, which is greater than
+    # the position of its parent.
     ranks: npt.NDArray[np.int32]
 
     @classmethod
@@ -100,8 +101,9 @@ class Hierarchy:
         while a.size:
             edge = np.full(n_nodes, -1, np.int64)  # -1 if the tree is a single node already
             backwards = np.arange(a.size)[::-1]
-            # If an index occurs twice, NumPy's last assignment wins. The order is descending, so
-            # the least rank stays.
+            # Find the least edge at each node. If an index occurs several times in an assignment,
+            # NumPy keeps the last value. Values are assigned in descending order, so the least one
+            # is kept.
             edge[np.stack((a, b), axis=1)[::-1].ravel()] = np.repeat(backwards, 2)
             leaving = np.zeros(a.size, bool)
             leaving[edge[edge >= 0]] = True
@@ -126,9 +128,10 @@ class Hierarchy:
         return trees
 
     def last_ranks(self, x: Array, y: Array) -> npt.NDArray[np.int64]:
-        """Return the greatest rank on the path between x[q] and y[q], for each q.
+        """Return the greatest rank of an edge on the path between x[q] and y[q], for each q.
 
-        The two vertices of each pair must be different vertices of the same tree.
+        The rank of an edge is its position when edges are sorted by weight. The two vertices of
+        each pair must be different vertices of the same tree.
         """
         result, pairs = np.full(x.size, -1, np.int64), np.arange(x.size)
         for links, above in self._levels:

@@ -25,15 +25,18 @@ from clmst.core.weight_keys import Array
 _LISTED = 8  # points of a list, if core distances do not need more
 _OUTSIDE = 4  # points outside of a component that a list is extended by at first
 _SAMPLE = 32  # points of a large component that are searched first, to bound the search of all
-# A list of equally far points may have to be very long. If a point has more candidates than this
-# number, all distances are computed row by row instead.
+# The tree is computed from lists of near points. If many points are equally far away, a list may
+# have to be very long. If there are more candidates for edges than this number per point, the lists
+# are given up, and all distances are computed row by row.
 _MOST_CANDIDATES = 256
 
 
 def n_listed(n: int, min_samples: int = 1) -> int:
-    """Return the length of the lists of near points from which a tree begins, the point included.
+    """Return how many nearest points of each point a tree is first computed from, itself included.
 
-    There are `n` points. The lists are long enough for core distances of `min_samples`, too.
+    The edges of the tree are looked for in these lists first, and longer lists are asked for where
+    they do not suffice. There are `n` points. The lists are also long enough for core distances,
+    which need the `min_samples` nearest points.
     """
     return min(max(min_samples + 4, _LISTED), n)
 
@@ -72,7 +75,8 @@ class _ListedPairs:
     def add(self, u: Numbers, v: Numbers, weights: Floats) -> None:
         """Add the pairs (u[i], v[i]) with `weights`.
 
-        A pair may occur twice or be a candidate already.
+        They become candidates for edges of the tree. A pair may occur twice or be a candidate
+        already.
         """
         self._new.append((np.minimum(u, v), np.maximum(u, v), weights))
 
@@ -102,8 +106,8 @@ class _ListedForest:
         self.points, self.search, self.n = points, search, n
         self.core = points.divided_core
         self.component, self.n_components = np.arange(n), n
-        # No edge from a point to a point outside of its component is lighter than its bound, unless
-        # it is a candidate.
+        # Each point has a bound. No edge from the point to another component is lighter than the
+        # bound, except for edges that are already candidates.
         self.bounds = np.zeros(n)
         self.asked = np.full(n, near.ids.shape[1])  # the length of the list of each point
         self.is_first = np.ones(n, np.bool_)  # False for points that are equal to an earlier one
@@ -130,7 +134,11 @@ class _ListedForest:
         return np.concatenate([np.zeros((0, 2), np.int64), *self.chosen])
 
     def _take(self, some: Numbers, near: PointLists) -> None:
-        """Add the lists `near` of some points to the candidates, and raise these points' bounds."""
+        """Add pairs of the points `some` with their near points to the candidates for edges.
+
+        `near` has their lists of near points. Farther points are farther than the ends of these
+        lists, so the bounds of the points rise.
+        """
         weights = self._weights(some[:, None], near.ids, near.distances)
         is_there = near.ids >= 0
         u = np.broadcast_to(some[:, None], near.ids.shape)[is_there]
@@ -146,10 +154,12 @@ class _ListedForest:
         return raised
 
     def _lightest(self) -> tuple[Numbers, Floats]:
-        """Drop candidates inside of components, and return the first one that leaves each.
+        """Return, for each component, the lightest candidate edge that leaves it, and a bound.
 
-        Returns its position, which is the number of candidates if there is none, and the least
-        bound of the points of each component.
+        Candidates inside of components are dropped first.
+
+        The edge is given as its position among the candidates, or as their number if no candidate
+        leaves the component. The bound is the least one of the component's points.
         """
         of_points, k = self.component, self.n_components
         low, high = self.candidates.sort(of_points)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from clmst.core.graph import Graph
     from clmst.core.weight_keys import Array
 
-# The positions of faulty items, and a function that describes the fault at a position.
+# What a check has found: the positions of faulty items, and a function that describes the fault at
+# a position.
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
 _HANDFUL = 5  # the number of problems that are described; further ones are only counted

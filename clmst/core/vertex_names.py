@@ -62,9 +62,11 @@ class NumberedEdges:
         return graph.replace_unchecked(vertex_labels=self.labels)
 
     def merged(self, kind: type[Graph]) -> Graph:
-        """Build the graph of a file with the class `kind`.
+        """Build a graph from the numbered edges that a file contains.
 
-        Only the lightest of several parallel edges is kept. The labels become a tuple.
+        `kind` is the class of the result: Graph, or a subclass. Of several edges between the same
+        two vertices only the lightest is kept. The names of the vertices in the file become the
+        tuple `vertex_labels` of the graph.
         """
         labels = None if self.labels is None else tuple(self.labels.tolist())
         return self.graph(kind, merge_parallel=True).replace_unchecked(vertex_labels=labels)

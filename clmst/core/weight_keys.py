@@ -228,8 +228,9 @@ class EncodedWeights:
     """Weights in the form in which a device stores them: one word per slot, and the encoding."""
 
     encoding: Encoding
-    # The words, as a view of the caller's array if the weights are contiguous words in memory.
-    # Otherwise a function that reads the words of the given slots, or of all slots for None.
+    # The words that represent the weights. If the weights are contiguous words in memory, this is a
+    # view of the caller's array. Otherwise it is a function that returns the words of given slots
+    # (CSR entries), or of all slots for None.
     source: Array | Callable[[Array | None], Array]
 
     @property
@@ -255,13 +256,13 @@ class EncodedWeights:
 
     @property
     def is_wide(self) -> bool:
-        """Whether keys have 64 bits."""
+        """Whether the integers by which weights are sorted (keys) have 64 bits, not 32."""
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:
         """Return the keys (:func:`order_keys`) of the weights at the slots `at`.
 
-        If `descending`, the heaviest weight has the least key.
+        A slot is a CSR entry. If `descending`, the heaviest weight has the least key.
         """
         return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
 

@@ -25,7 +25,7 @@ from clmst.drawing.sheet import Target, checked_title
 from clmst.drawing.styled_axes import StyledAxes
 
 # Colours that are distinct for every kind of colour vision (Okabe and Ito, 2008). The first one is
-# a little darker than theirs.
+# a little darker than in that publication.
 LEAVES, ENTERS = "#c8500a", "#0072b2"
 
 Window = tuple[float, float, float, float]

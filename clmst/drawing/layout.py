@@ -251,9 +251,10 @@ def _pivot_mds(rows: Array) -> Points:
         points = np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
     reach = np.sqrt(((points - points[np.argmin(rows[0])]) ** 2).sum(axis=1))
     scale = float(rows[0] @ reach) / max(float(reach @ reach), np.finfo(float).tiny)
-    # Vertices with equal distances to all pivots would get one position and never be separated,
-    # because the later steps could not tell in which direction to move these vertices. So each
-    # vertex is moved a little in a direction of its own.
+    # Positions are computed from the distances to a few vertices, the pivots. Vertices with equal
+    # distances to all pivots would get the same position, and later steps could not separate them,
+    # because no direction would be better than another. So each vertex is moved a little in a
+    # direction of its own.
     turn = _GOLDEN_ANGLE * np.arange(len(points))
     blur = 0.01 * float(rows[0].max())
     return scale * points + blur * np.stack([np.cos(turn), np.sin(turn)], axis=1)

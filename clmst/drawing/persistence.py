@@ -83,7 +83,8 @@ def draw_persistence(
     sizes = rows["min_cluster_size"]
     if selected is not None:
         selected = check_integer("selected", selected, low=int(sizes[0]), high=int(sizes[-1]))
-    # Each row holds up to the next one. The last row has no clusters, unless the trace is cut off.
+    # Each row of the trace holds for all sizes up to the next row's. The last row has no clusters,
+    # unless the trace is cut off.
     is_complete = rows.size > 1 and rows["n_clusters"][-1] == 0
     end = int(sizes[-1]) + (not is_complete)
     drawn = rows[:-1] if is_complete else rows

@@ -115,7 +115,7 @@ class StyledAxes:
         return _scale(self.axes)
 
     def draw_others(self, segments: Array, *, fade: bool = False) -> None:
-        """Draw the edges outside the forest, fainter if all of them would cover more of the page.
+        """Draw the edges outside the forest, the fainter the more of the page they cover together.
 
         `segments` has shape (m, 2, 2). With `fade`, edges that are longer than the average distance
         between points are fainter still.

@@ -14,7 +14,7 @@ from clmst.dynamic.one_by_one import OneByOne, Order
 from clmst.dynamic.solves import joined, merged, reconnected, without
 from clmst.dynamic.state import EdgeStore, State
 
-# The name under which a state keeps the structure that takes edges one by one.
+# The key under which a state of the forest keeps the data structure for changes of single edges.
 _ONE_BY_ONE = "one by one"
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -166,7 +166,7 @@ def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
 
 
 def _replaced(into: OneByOne, columns: EdgeStore, added: Array) -> npt.NDArray[np.int64]:
-    """Add the rows `added` to the structure `into`, one by one.
+    """Add the edges in the rows `added` to the structure `into`, one by one.
 
     `columns` has the edges of the rows. Returns, for each added row, the row that left the forest
     in exchange, or -1 if none left.

@@ -93,7 +93,8 @@ def reconnected(
         return open_rows, None
     u, v = columns.u[open_rows], columns.v[open_rows]
     ranks = _ranks(u, v, columns.weights[open_rows], n_vertices)
-    # Only pieces that have an edge to another piece are vertices of the solve.
+    # The pieces of the forest are the vertices of a smaller graph, which is solved. Pieces without
+    # an edge to another piece are left out.
     occurs = np.zeros(n_pieces, np.bool_)
     occurs[pieces[u]] = occurs[pieces[v]] = True
     numbers = np.cumsum(occurs, dtype=np.uint32) - np.uint32(1)

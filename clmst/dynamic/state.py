@@ -125,7 +125,10 @@ class State:
         return found
 
     def with_undo(self, rows: Array) -> State:
-        """Return this state, with the present values of some rows in the attribute `undo`."""
+        """Return this state, with the present values of some rows of edges in the field `undo`.
+
+        If a change of these rows is interrupted, the values can be restored.
+        """
         columns = self.columns
         undo = Undo(rows=rows, present=columns.present[rows], weights=columns.weights[rows])
         return replace(self, undo=undo)

@@ -121,9 +121,10 @@ def random(
     m = min(round(n * average_degree / 2), n * (n - 1) // 2)
     check_sizes(vertices=n, edges=m)
     pairs = Stream.named(seed, "random").permuted(np.arange(m, dtype=np.uint64), n * (n - 1) // 2)
-    # Pair number k joins u = k mod n to the vertex at distance 1 + k div n from it on a ring. At
-    # every distance below n / 2 each u starts a pair. At the distance n / 2 only the vertices below
-    # n / 2 do, because the numbers end there.
+    # All pairs of the n vertices are numbered. Pair number k joins the vertex u = k mod n to the
+    # vertex at the distance 1 + k div n from it on a ring. At each distance below n / 2, every
+    # vertex u starts a pair. At the distance n / 2 only the vertices below n / 2 do, because the
+    # numbers of the pairs end there.
     distance, u = np.divmod(pairs, np.uint64(max(n, 1)))
     v = (u + distance + np.uint64(1)) % np.uint64(max(n, 1))
     return weighted_graph(n, u, v, weights=weights, seed=seed)
@@ -253,9 +254,10 @@ def preferential(
     check_sizes(vertices=n, edges=m)
     edges = np.arange(m, dtype=np.int64)
     v = 1 + edges // edges_per_vertex
-    # End 2 e of edge e is the vertex that draws. End 2 e + 1 is the vertex that is drawn, a copy of
-    # an end of an earlier vertex's edge. Vertex 1 can only draw vertex 0, since its edges are the
-    # first. End -2 stands for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
+    # The ends of all edges are numbered. End 2 e of edge e is the new vertex. End 2 e + 1 is the
+    # vertex to which it is joined, which is a copy of a random end of an earlier vertex's edge.
+    # Vertex 1 can only be joined to vertex 0, since its edges are the first. The number -2 stands
+    # for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
     earlier_ends = 2 * edges_per_vertex * (v - 1)
     copied = Stream.named(seed, "preferential").below(edges, np.maximum(earlier_ends, 1))
     copied = np.where(earlier_ends == 0, -2, copied.astype(np.int64))

@@ -89,8 +89,9 @@ class Lattice:
 
     vertex: npt.NDArray[np.int64]  # the vertex number of each cell, or -1
     ranks: tuple[Array, Array]  # in each cell, of the street along the row and along the column
-    # Which street passes straight through a cell without a vertex: 0 is the street along the row,
-    # 1 the street along the column, and 2 neither, because the cell is water.
+    # For each cell of the grid: which street passes through it if the cell does not have a vertex.
+    # 0 is the street along the row, and 1 the street along the column. With 2 neither does, because
+    # the cell is water.
     passing: npt.NDArray[np.int64]
     urban: Field  # from 0 in the country to 1 or more in the centre of towns
     points: Field  # coordinates of the vertices, shape (n, 2)
@@ -242,9 +243,10 @@ _HILLS = ((3, 1.0), (7, 0.6), (16, 0.35), (40, 0.15), (100, 0.07))  # bumps alon
 _RIVER = 4  # bumps along a side of the noise whose middle contour is the river
 _RIVER_WIDTH = 0.006
 _JITTER = 0.3  # in cells, to either side; up to 0.5, edges between neighbours cannot cross
-# Number of bumps along a side, and the ratio of height to width. A smooth step rises by up to 1.5
-# times that ratio. The ratios add up to less than 1 / 3, so every partial derivative stays below
-# 1 / 2 in magnitude, and the bent plane never folds.
+# The map is bent by moving every point by a sum of smooth bumps. For each size of bumps: their
+# number along a side of the map, and the ratio of the height to the width of a bump. The slope of a
+# bump is at most 1.5 times its ratio. The ratios add up to less than 1 / 3, so every partial
+# derivative of the sum stays below 1 / 2 in magnitude, and the bent map never folds over itself.
 _BENDS = ((3, 0.12), (9, 0.11), (30, 0.09))
 
 

@@ -33,8 +33,8 @@ class WeightedEdges:
 
     edges: ListedEdges
     values: list[Any]  # the weights as Python objects; empty if `array` has them
-    # The exact weights, or None if no dtype can hold all of them. With None, Python compares
-    # `values`.
+    # The exact weights, or None if no dtype can hold all of them. If it is None, Python compares
+    # the objects in `values` instead.
     array: Array | None
     _ranked: dict[bool, tuple[Array, Graph]] = field(default_factory=dict)
 
@@ -96,9 +96,12 @@ class WeightedEdges:
         return order[is_chosen]
 
     def _in_order(self, maximum: bool) -> tuple[Array, Graph]:
-        """Return the edges without NaN in Kruskal's order, and a graph with ranks as weights.
+        """Return the order of the edges by weight, and a graph with their ranks as weights.
 
-        `maximum` says whether heavier edges come first. Positions and graph are computed once.
+        Edges with a weight of NaN are left out. The order is an array of edge numbers, sorted in
+        the way in which Kruskal's algorithm takes edges. The rank of an edge is its position in
+        this order. `maximum` says whether heavier edges come first. Both results are computed once
+        for each value of it, and kept.
         """
         if maximum not in self._ranked:
             m = self.edges.n_edges
@@ -287,7 +290,8 @@ def convert_from_nx(G: Any, **_: Any) -> Any:
     """Wrap the undirected NetworkX graph `G` in a :class:`ConvertedGraph`, without reading it.
 
     Arguments that name attributes are ignored, because all attributes stay available. A directed
-    graph is returned unchanged, because only core numbers are computed for directed graphs.
+    graph is returned unchanged. Of all functions of the backend only `core_number` takes directed
+    graphs, and it reads the NetworkX graph itself.
     """
     if isinstance(G, ConvertedGraph) or G.is_directed():
         return G

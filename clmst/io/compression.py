@@ -53,7 +53,7 @@ class Codec:
             yield
         except FileFormatError:
             raise
-        # bzip2's and pyarrow's decoders raise OSError
+        # The decoders of bzip2 and pyarrow raise OSError for damaged data.
         except (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
             if is_of_system(error):
                 raise

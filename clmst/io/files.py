@@ -307,9 +307,9 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, stream)
 
 
-# A header may declare FREE_VERTICES vertices, or VERTICES_PER_BYTE for each byte of its file. More
-# vertices than bytes are allowed because vertices without an edge take no text. Declared edges take
-# no memory until the edges are read.
+# The header of a file may declare up to FREE_VERTICES vertices, or VERTICES_PER_BYTE for each byte
+# of the file if that is more. More vertices than bytes are allowed because vertices without an edge
+# take no text. Declared edges take no memory until the edges are read.
 VERTICES_PER_BYTE = 64
 
 

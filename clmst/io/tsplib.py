@@ -41,8 +41,9 @@ _SECTIONS = {
 }
 
 
-# The triangles that a section of weights lists row by row: whether the triangle is the upper one,
-# and whether it has the diagonal. A triangle by columns is the other triangle by rows.
+# A section of weights lists a triangle of the matrix. For each format by rows: whether it is the
+# upper triangle, and whether the diagonal is included. A triangle by columns is read as the other
+# triangle by rows.
 _TRIANGLES = {
     "UPPER_ROW": (True, False),
     "LOWER_ROW": (False, False),

@@ -525,7 +525,7 @@ _BALL_TREE = _KD_TREE | {
 }  # fmt: skip
 
 
-# scikit-learn's and hdbscan's names of ways to find the tree.
+# The values that scikit-learn and hdbscan accept for `algorithm`, which says how the tree is found.
 _ALGORITHMS = (
     "auto", "brute", "kd_tree", "ball_tree", "best", "generic", "prims_kdtree", "prims_balltree",
     "boruvka_kdtree", "boruvka_balltree",

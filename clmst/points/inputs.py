@@ -303,7 +303,8 @@ class Distances:
     finite: npt.NDArray[np.int64]  # shape (n,): the row of the input for each vertex
     missing: npt.NDArray[np.int64]  # indices of the rows with a NaN
     n_features: int | None  # the number of coordinates; None if distances were given
-    # The finite rows, as float64 or mapped from a file in any dtype; None if distances were given.
+    # The rows whose coordinates are all finite, as float64 or mapped from a file in any dtype. None
+    # if distances were given instead of points.
     stored_rows: Array | None
     # Shape (n,): the sample weight of each vertex, 1 or more; None if there are none. Rows of
     # weight 0 are left out: they are not vertices.

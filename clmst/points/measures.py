@@ -28,8 +28,8 @@ _COMPUTED = (
     "_linkage", "outlier_scores_", "cluster_persistence_", "exemplars_",
     "relative_validity_",
 )  # fmt: skip
-# The parameters that prediction needs. A fit stores their values, because a caller may change a
-# parameter later.
+# The parameters of the estimator that a prediction needs. A fit stores their values, because a
+# caller may change a parameter after the fit.
 _PARAMETERS = (
     "alpha", "cluster_selection_epsilon", "metric", "metric_params", "min_cluster_size",
     "min_samples", "ties",
@@ -60,8 +60,9 @@ class ChosenClusters:
         `values` has a value for each cluster.
         """
         greatest = values.copy()
-        # After each step, `greatest` is the maximum of `values` over each cluster and its
-        # descendants up to 1, 3, 7, ... levels below.
+        # `greatest` has, for each cluster, the maximum of `values` over itself and its descendants.
+        # After the steps of this loop, descendants up to 1, 3, 7, ... levels below have been
+        # counted.
         for ancestor in self.ancestors:
             np.maximum.at(greatest, ancestor, greatest.copy())
         return greatest
@@ -142,7 +143,10 @@ class TreeMeasures:
 
     @cached_property
     def _linkage(self) -> Array:
-        """The linkage matrix of the forest, whose trees are joined at an infinite height."""
+        """The merges of the forest as SciPy's linkage matrix.
+
+        If there are several trees, they are joined at an infinite height.
+        """
         return self.forest_.linkage(join_components=True, device=self.device)
 
     def _keep(self, given: Distances) -> None:

@@ -29,8 +29,8 @@ class Places:
 
     cluster: Nodes  # shape (m,): the last cluster of the tree that contains the point
     density: Floats  # shape (m,): lambda at which the point leaves that cluster, or connects to it
-    # The distances of some of the points, by their indices, to all exemplars, in the order of the
-    # clusters' labels.
+    # A function that gets indices of points and returns the distances of these points to all
+    # exemplars (the points that represent a cluster), in the order of the clusters' labels.
     distances: Callable[[Nodes], Floats]
     n_exemplars: Nodes  # shape (number of labels,): the number of exemplars of each cluster
     are_of_fit: bool  # whether the points are those of the fit, for which the formula differs
@@ -222,7 +222,8 @@ def _memberships(
             nearness, parts = np.sqrt(nearness), parts * parts
     found = nearness * parts
     total = found.sum(axis=1, keepdims=True)
-    # If a point is at an exemplar of one cluster and in the tree beside another, the sum may be 0.
+    # The sum may be 0 if a point is at the place of an exemplar of one cluster, but in the tree it
+    # belongs beside another cluster. (An exemplar is a point that represents a cluster.)
     found = np.where(total > 0, found, nearness)
     found /= found.sum(axis=1, keepdims=True)
     nearest = joined.max(axis=1, keepdims=True)

@@ -54,8 +54,8 @@ class DensityClusters:
     labels: Nodes  # shape (n,): the cluster of each point, or NOISE
     strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
     clusters: Nodes  # the cluster of the condensed tree for each label
-    # With sample weights, the height at which the equal points that a point stands for are joined,
-    # with shape (n,).
+    # With sample weights, a point can stand for several equal points. This is the height at which
+    # these are joined, for each point, with shape (n,). None without sample weights.
     own_heights: Floats | None = None
 
 

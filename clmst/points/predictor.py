@@ -60,8 +60,9 @@ class Predictor:
             core = core_distances(given.graph, self.min_samples, device=model.device)
         else:
             core = core_by_weights(given.graph, self.min_samples, self.weights)
-        # Core distances are multiplied by alpha, because the greater of distance and core distance
-        # is divided by alpha in the end, and only the distance should be.
+        # The distance of two points should be divided by alpha, and their core distances should
+        # not. The greater of all three is divided in the end, so core distances are multiplied by
+        # alpha first.
         self.core: Floats = core * self.alpha
 
     @cached_property
@@ -72,13 +73,13 @@ class Predictor:
         of the metric.
         """
         assert self.points is not None, "other metrics compare all pairs"
-        # The rounding of products depends on how the points lie in memory, so they cannot be used
-        # if the result may only depend on values.
+        # Inner products are rounded in a way that depends on how the points lie in memory. So a
+        # search by products cannot be used if the result may only depend on values.
         return Boxes(self.points) if self.by_values else search_of(self.points)
 
     @cached_property
     def rank(self) -> Nodes:
-        """The rank of each point of the fit in the lexicographic order of coordinates."""
+        """The position of each point of the fit when points are sorted by their coordinates."""
         return lexicographic_ranks(self.rows)
 
     def checked(self, X: Any) -> tuple[Predictor, Distances]:
@@ -127,7 +128,8 @@ class Predictor:
         rest, k = np.arange(m), n if self.points is None else min(self.min_samples, n)
         if self.by_values:  # points that are as far as the last of them must be compared, too
             k = min(2 * k, n)
-        # A new point needs its nearest point by mutual reachability, but the search finds its k
+        # The mutual reachability of two points is the greatest of their distance and both core
+        # distances. A new point needs its nearest point in this measure, but the search finds its k
         # nearest points by distance. If a point beyond these k could be nearer by mutual
         # reachability, the search is repeated with twice the k.
         while rest.size:

@@ -12,15 +12,20 @@ from clmst.core.threads import slices
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a search in a tree of boxes compares few points. In many dimensions it compares
-# most points, and inner products of all pairs are quicker. Measured: processor time on two cores,
-# in seconds, for 20,000 points of a fit and 2,000 new points. dimensions 16 32 64 groups that
-# overlap, by boxes 0.45 0.87 1.6 groups that overlap, by products 0.23 0.25 0.30 groups far apart,
-# by boxes 0.03 0.05 0.13 groups far apart, by products 0.29 0.29 0.29
+# most points, and inner products of all pairs are quicker. The processor time was measured on two
+# cores, in seconds, for 20,000 points of a fit and 2,000 new points:
+#
+#     dimensions                             16     32     64
+#     groups that overlap, by boxes        0.45   0.87    1.6
+#     groups that overlap, by products     0.23   0.25   0.30
+#     groups far apart, by boxes           0.03   0.05   0.13
+#     groups far apart, by products        0.29   0.29   0.29
 MOST_DIMENSIONS_OF_TREE = 32
-# By how much the distances of a search may differ from distances by the metric. For most metrics,
-# it is a share of each distance. For "haversine", the search compares chords, which are rounded to
-# centimetres. This changes arcs by less than a metre up to a quarter of the earth's circumference,
-# and by less than a kilometre beyond.
+# By how much the distances that a search computes may differ from the exact distances of the
+# metric. For most metrics, the difference is less than SHARE_OF_ROUNDING times the distance. For
+# "haversine", the search compares chords, which are rounded to centimetres. This changes arcs by
+# less than a metre up to a quarter of the earth's circumference, and by less than a kilometre
+# beyond.
 SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 
@@ -86,8 +91,9 @@ class Products:
         for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
             own = coordinates[some] - self.middle
             with np.errstate(over="ignore", invalid="ignore"):
-                # Squared distances less the square of the row. That square is equal for all points,
-                # so the order of distances stays.
+                # These are squared distances, from which the square of the row is left out. That
+                # square is equal for all points, so the order of the points by distance is
+                # unchanged.
                 squares = self.squares - 2 * (own @ self.coordinates.T)
             found[some] = np.argpartition(squares, k - 1, axis=1)[:, :k]
         return found

@@ -67,9 +67,15 @@ class OrderFreeTree(CondensedTree):
 
     @cached_property
     def _stays(self) -> tuple[Floats, int, Nodes]:
-        """Return the sums of the finite stays in each cluster, and the number of infinite stays.
+        """Return the sum of all finite stays in each cluster, and the number of infinite stays.
 
-        The sums, shape (k,), are divided by 2 to the power of the second result.
+        The stay of a point in a cluster is the difference of two lambdas (1 / distance): the one at
+        which the point leaves the cluster and the one at which the cluster begins. It is infinite
+        if equal points keep the point in the cluster up to the distance 0.
+
+        Returns (sums, exponent, counts). Both arrays have the shape (k,), for k clusters. The sums
+        are divided by ``2**exponent``, so that none of them overflows. The counts are of infinite
+        stays.
         """
         k, birth = self.n_clusters, self.birth
         within = np.concatenate([self.point_cluster, self.parent[1:]])
@@ -79,8 +85,8 @@ class OrderFreeTree(CondensedTree):
         at_end = ~is_finite & begins[within]
         until_end = _counted(within[at_end], count[at_end], k)
         exponent = _SHIFT if self.greatest_lambda > _GREAT else 0
-        # A point stays in a cluster from one lambda to another. The sum of the lengths of these
-        # stays is the sum of their ends minus the sum of their beginnings.
+        # A point stays in a cluster from one lambda (1 / distance) to a greater one. The sum of the
+        # lengths of all stays is the sum of their ends minus the sum of their beginnings.
         ends, n_ends = until[is_finite], count[is_finite]
         of_ends, first = within[is_finite], np.flatnonzero(begins)
         rows = [
@@ -206,8 +212,9 @@ def _condensed(
         heights = np.concatenate([own_heights, heights])
         sizes = np.concatenate([weights, _sizes(dendrogram, weights)])
     heights, every = heights + 0.0, np.arange(heights.size)  # so that -0.0 is 0.0
-    # `last` is, for each merge, the last merge of its group. The groups are numbered in the order
-    # of these merges.
+    # If ties are simultaneous (`at_once`), merges of equal height that are connected form a group,
+    # which counts as one merge. Otherwise each merge is a group. `last` is, for each merge, the
+    # last merge of its group. The groups are numbered in the order of their last merges.
     last = _ends(np.where(heights[over] == heights, over, every)) if at_once else every
     tops = np.flatnonzero(last == every)
     group = np.empty(every.size, np.int64)
@@ -216,8 +223,8 @@ def _condensed(
     root, heights, sizes = tops.size - 1, heights[tops], sizes[tops]
     over = group[over[tops]]  # the group above each group; the root is its own
     of_point = group[of_point]
-    # The root counts as large. A large group begins a cluster if it meets another large group
-    # above.
+    # A group of merges is large if it has at least `least` points. It begins a cluster if it meets
+    # another large group at the group above. The root always counts as large and begins a cluster.
     is_large = sizes >= least
     is_large[root] = False
     meets = np.bincount(over[is_large], minlength=tops.size)
@@ -292,8 +299,8 @@ def lexicographic_ranks(rows: Array) -> Nodes:
         values, before, undecided = values[order], before[order], undecided[order]
         is_new = np.ones(order.size, bool)
         is_new[1:] = (before[1:] != before[:-1]) | (values[1:] != values[:-1])
-        # The first of each run of equal ranks keeps its rank. All further ones of the run come
-        # after it.
+        # Rows that had equal ranks before are a run. The first row of a run keeps its rank, and the
+        # ranks of its further rows rise from there.
         starts = np.flatnonzero(np.append(True, before[1:] != before[:-1]))
         first = np.repeat(starts, np.diff(np.append(starts, order.size)))
         run = np.flatnonzero(is_new)

@@ -156,8 +156,8 @@ def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:
     is_edge = rows != graph.indices
     rows, columns = rows[is_edge], graph.indices[is_edge].astype(np.int64)
     apart = graph.weights[is_edge].astype(np.float64)
-    # Each vertex is its own nearest vertex. The distance of -1 to itself sorts before all other
-    # distances.
+    # Each vertex is its own nearest vertex. With a distance of -1 to itself, it sorts before all
+    # others.
     rows, columns = np.concatenate([np.arange(n), rows]), np.concatenate([np.arange(n), columns])
     apart = np.concatenate([np.full(n, -1.0), apart])
     order = np.lexsort((apart, rows))

@@ -39,9 +39,9 @@ class Parametric:
 
     # Arguments that are numbers: their names and dtypes.
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    # Arguments that are arrays: their names, and the dtypes of their elements. The expression reads
-    # ``name[index]``. The caller must guarantee that each index is below the array's length. A
-    # larger index reads other memory or crashes.
+    # The names of the arguments that are arrays, with the dtypes of their elements. The expression
+    # reads an element by ``name[index]``. The caller must guarantee that each index is below the
+    # array's length. A larger index reads other memory or crashes.
     arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
     # The values of the arguments. The mapping is empty until a call gives the values.
     given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -105,7 +105,10 @@ class Parametric:
 
     @property
     def kernel_arguments(self) -> tuple[KernelArgument, ...]:
-        """The values of the arguments as kernel arguments, which come after the kernel's own."""
+        """The values of this function's arguments, in the form in which a kernel takes them.
+
+        A kernel that applies the function takes them after the arguments that it always has.
+        """
         scalars = (self.given[name] for name in self.scalars)
         return (*scalars, *(self.given[name].memory for name in self.arrays))
 

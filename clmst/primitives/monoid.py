@@ -219,8 +219,8 @@ class Monoid:
         key = check_dtype("key", key)
         scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
         combine = "b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a"
-        # The 64-bit word of key and index has the order of the pair, so a minimum of words needs no
-        # branch.
+        # A 64-bit word with the key above the index has the same order as the pair, so a minimum of
+        # words gives the minimum pair without a branch.
         if scalar == "uint":
             pair = "min(upsample(a.key, a.index), upsample(b.key, b.index))"
             combine = f"record((uint)({pair} >> 32), (uint)({pair}))"

@@ -37,28 +37,31 @@ KEY_KINDS: tuple[KeyKind, ...] = ("u", "i", "f")  # in the order of WEIGHT_KIND
 
 _MAX_KEY_BITS = 64
 
-# Number of bits in a digit if lanes rank records, or in work-groups of one work-item. On all other
-# devices it is _COUNTERS_RADIX_BITS. All times on an H200 were measured with 8 bits, because fewer
-# digits save passes over all records.
+# Each pass of a sort handles a digit, which is this number of bits of the key. It is used if the
+# work-items of a sub-group (lanes) find the places of records together, and if work-groups have one
+# work-item. On all other devices a digit has _COUNTERS_RADIX_BITS bits. With more bits there are
+# fewer passes over all records. All times on an H200 were measured with 8 bits.
 RADIX_BITS = Constant("radix.RADIX_BITS", 8)
 # Number of work-items in a work-group. An H200 sorts 2**26 pairs of uint32 in 2.24 ms. With 384
 # work-items that take more records each, it takes 2.21 ms.
 WORK_ITEMS = Constant("radix.WORK_ITEMS", 512)
 
-# The values that the macro RANK_BY of cl/device/rank.cl may have.
+# The values of the macro RANK_BY of cl/device/rank.cl, which says how the places of records are
+# found.
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
-# Kinds of lanes that rank records. Tests show that "khr" lanes could rank records, too. It has not
-# been measured whether that is faster.
+# The kinds of sub-groups (lanes) that find the places of records together. Tests show that "khr"
+# lanes could do so, too. It has not been measured whether that is faster.
 RANKING_LANES = frozenset({"ptx"})
-# Number of bits in a digit if counters rank records, and the size of work-groups. The counters take
-# 512 bytes of local memory per digit.
+# If lanes do not find the places of records, counters in local memory do. Then a digit has this
+# number of bits, and work-groups have at most this size. The counters take 512 bytes of local
+# memory per value of a digit.
 _COUNTERS_RADIX_BITS = 4
 _COUNTERS_MAX_WORK_GROUP_SIZE = 256
 # Maximum number of bytes of records per work-item. With more, Intel's compiler runs out of
 # registers.
 _COUNTERS_MAX_BYTES_PER_ITEM = 32
-# The maximum number of records for which one CPU core is faster than several, which take more
-# launches.
+# The maximum number of records for which one CPU core sorts faster than several, which need more
+# launches of kernels.
 _SERIAL_TILE = 16384
 
 

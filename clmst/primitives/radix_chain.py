@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SOURCE = "primitives/split_chain.cl"
 
-# A state is one word. Two of its bits tell its kind, and its 30 remaining bits are a count.
+# Each tile publishes a state, which is one word. Two of its bits say of what kind it is, and the
+# other 30 bits are a count of records.
 _MOST_RECORDS = 2**30 - 1
 # Maximum number of words in a record. For longer records, registers spill on AMD's CDNA 2.
 MOST_WORDS = 8

@@ -22,8 +22,8 @@ SCAN_STRATEGIES: tuple[ScanStrategy, ...] = get_args(ScanStrategy)
 SegmentedStrategy: TypeAlias = Literal["parallel", "reduce-then-scan", "sequential"]
 
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
-# Number of tiles in a block of scan-then-propagate. A block then has 1024 elements of 4 bytes on a
-# GPU, as in the library CLPP.
+# The strategy scan-then-propagate scans blocks of this number of tiles each. On a GPU, a block then
+# has 1024 elements of 4 bytes, as in the library CLPP.
 _BLOCK_TILES = 2
 
 

@@ -35,8 +35,8 @@ _WORD = np.dtype(np.uint32)
 SOURCE = "primitives/compact.cl"
 CHAIN_SOURCE = "primitives/compact_chain.cl"
 
-# ROWS of cl/primitives/compact_masks.cl, and the maximum number of lanes in a lane group of that
-# file.
+# ROWS of cl/primitives/compact_masks.cl, and the maximum number of work-items in one of its lane
+# groups, which are the work-items that select records together.
 _ROWS, _MOST_LANES = 16, 32
 # Number of bytes of records and values that a work-item loads at once. The second value is for
 # work-groups of one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes,
@@ -45,8 +45,8 @@ BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)
 _BYTES_ALONE = 64
 
 
-# Number of parts into which a lane group's section of a tile is divided, in a single pass
-# (benchmarks/log.md).
+# In a selection in a single pass, each lane group (work-items that run in lockstep) processes a
+# section of a tile. It goes through the section in this number of parts (benchmarks/log.md).
 _SECTION_PARTS = 4
 
 
@@ -108,8 +108,10 @@ def selection_defines(
 ) -> dict[str, int]:
     """Return the macros that specialise ``compact.cl`` for a kind of selection.
 
-    `keep` and `write` are the rules of the selection. `record` and `value` describe the words of a
-    record and of a value. `bytes_per_item` is how much a work-item loads at once.
+    `keep` is the rule for which records are selected, and `write` the rule for what is written of
+    them: the records or their positions. A record is an element of the input. Each may have a
+    value, which is selected with it. `record` and `value` are the numbers of words that they take.
+    `bytes_per_item` is the number of bytes that a work-item loads at once.
     """
     return {
         "KEEP": keep,

@@ -29,7 +29,8 @@ from clmst.runtime.program import Program
 SOURCE = "primitives/scan.cl"
 CHAIN_SOURCE = "primitives/scan_chain.cl"
 
-# A state has 16 bits of an element in each word, and at most LOOK_WORDS words.
+# In a one-pass scan, each tile publishes its state. A state has 16 bits of an element in each word,
+# and at most LOOK_WORDS words.
 _MOST_CHAINED_BYTES = 16
 
 

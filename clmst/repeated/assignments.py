@@ -20,7 +20,8 @@ from clmst.runtime.device import Device
 
 Strategy: TypeAlias = Literal["split", "cores"]
 
-# Maximum number of edges, each stored once, of a graph whose core numbers are computed.
+# To find dense parts, the core numbers of a graph are computed. This is the maximum number of its
+# edges, each stored once.
 _MOST_PEELED = (1 << 31) - 1
 _WORD_BYTES = 4  # assumed bytes of a weight, because no weights are known yet
 
@@ -63,7 +64,7 @@ class DevicePlan:
 
     @property
     def device(self) -> Device:
-        """The device of the last pass. The forests of the rounds are on this device."""
+        """The device that merges the forests of all parts, on which the result then is."""
         return self.assignments[0].device
 
 

@@ -52,7 +52,7 @@ def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bo
 
 
 def is_serial_trusted(device: Device, encoding: Encoding, *, maximum: bool) -> bool:
-    """Return whether the device passes the self-test of rounds by one work-item.
+    """Return whether the device passes the self-test of solves by a single work-item.
 
     `encoding` says how weights are stored, and `maximum` asks for the maximum forest.
     """

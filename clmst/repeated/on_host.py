@@ -25,7 +25,7 @@ from clmst.scale.fallback import proved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StagedOnHost:
-    """The weights, or the points, of a round on the host. They have been checked."""
+    """The weights or points for one solve on the host, which have been checked."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -51,7 +51,7 @@ class _HostRounds(Rounds):
         """Do nothing, because the garbage collector frees the `staged` weights."""
 
     def check(self, options: RoundOptions) -> None:
-        """Raise UnsupportedDeviceError if the options of a round need a device."""
+        """Raise UnsupportedDeviceError if the options of a solve need a device."""
         for name in ("keep_on_device", "profile"):
             if getattr(options, name):
                 raise UnsupportedDeviceError(
@@ -59,7 +59,7 @@ class _HostRounds(Rounds):
                 )
 
     def _staged_round(self, staged: Any, options: RoundOptions, *, began: float = 0.0) -> Any:
-        """Solve with staged weights, and return the forest on the host.
+        """Solve with weights that were checked before (`staged`), and return the forest.
 
         `options` are checked first. `began` is the host's time at the start of the round.
         """
@@ -67,11 +67,14 @@ class _HostRounds(Rounds):
         return super()._staged_round(staged, options, began=began)
 
     def prove(self, forest: Any) -> Any:
-        """Prove the forest of the last round, and return the forest with the proof's stats."""
+        """Prove the forest of the last solve, and return it with the statistics of the proof."""
         return proved(self._present_graph(), forest)
 
     def _present_graph(self) -> Graph:
-        """Return the graph of the last round, whose edges are listed."""
+        """Return the graph with the weights of the last solve.
+
+        If the input was points or a matrix, the graph has an edge for every pair.
+        """
         raise NotImplementedError
 
 
@@ -148,10 +151,10 @@ class PointsOnHost(_HostRounds):
         self._like = self._present = points
 
     def forget(self) -> None:
-        """Do nothing, because a round of points does not depend on earlier rounds."""
+        """Do nothing, because a solve of points does not depend on earlier solves."""
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
-        """Check `given`, the coordinates or points of a round.
+        """Check `given`, the coordinates or points for one solve.
 
         `queues` is not None if the caller may change the array before the solve. The array is then
         copied.

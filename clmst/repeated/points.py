@@ -33,7 +33,7 @@ def points_of(graph: Any) -> Points | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """The coordinates of a round, on the host. They have been checked."""
+    """The coordinates for one solve, on the host, which have been checked."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -69,15 +69,18 @@ class PointsOnDevice(OneDevice):
         self._algorithm, self._options = algorithm, options
 
     def free(self) -> None:
-        """Do nothing, because rounds of points do not keep memory."""
+        """Do nothing, because solves of points do not keep memory for later ones."""
 
     def forget(self) -> None:
-        """Do nothing, because a round of points does not depend on earlier rounds."""
+        """Do nothing, because a solve of points does not depend on earlier solves."""
 
     # ----------------------------------------------------------------------- coordinates
 
     def new_queues(self) -> list[Queue]:
-        """Return an empty list, because coordinates are not uploaded before the solve."""
+        """Return an empty list: points do not need queues for uploads during another solve.
+
+        The coordinates of a round are uploaded when the round is solved, not before.
+        """
         return []
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> StagedPoints:

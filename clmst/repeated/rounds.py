@@ -54,7 +54,7 @@ from clmst.runtime.launcher import Launcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundOptions:
-    """The options of a round, which :meth:`clmst.RepeatedSolver.solve` documents."""
+    """The options of one solve, which :meth:`clmst.RepeatedSolver.solve` documents."""
 
     keep_on_device: bool = False
     profile: bool = False
@@ -159,7 +159,7 @@ class Rounds(ABC):
 
     @abstractmethod
     def prove(self, forest: Any) -> Any:
-        """Prove that the forest of the last round is minimum.
+        """Prove that the forest of the last solve is minimum.
 
         Return the forest with the proof's stats.
 
@@ -216,7 +216,7 @@ class Rounds(ABC):
     def _finished(
         self, forest: DeviceForest | Forest, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Return the forest of a round, after a proof if `options.verify` is True.
+        """Return the forest of a solve, after a proof if `options.verify` is True.
 
         If `options.profile` is True, its stats get the times.
         """
@@ -390,13 +390,13 @@ class GraphRounds(Rounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the current weights, or None if not all parts have weights."""
+        """The encoding of the current weights, or None if a part of the graph lacks weights."""
         present = [part.present for part in self.parts]
         return present[0].encoding if present[0] is not None and all(present) else None
 
     @property
     def devices(self) -> list[Device]:
-        """The devices that have parts, each listed once."""
+        """The devices that have parts of the graph, each listed once."""
         return list(dict.fromkeys(part.device for part in self.parts))
 
     def release(self, staged: StagedWeights) -> None:
@@ -410,7 +410,7 @@ class GraphRounds(Rounds):
                 part.put_back(given[part.number])
 
     def forget(self) -> None:
-        """Drop the current weights of all parts."""
+        """Drop the current weights of all parts of the graph."""
         for part in self.parts:
             part.forget()
 
@@ -493,8 +493,9 @@ class _NewWeights:
     encoding: Encoding
     solve_alone: Callable[..., Forest | None]  # by one work-item, which solves the round as well
     set: Callable[[], DeviceGraph]  # by all work-items
-    # Whether the weights stay in the caller's buffer. If they do, one work-item does not solve
-    # alone, because it would have to copy the weights for the next round.
+    # Whether the weights of the solve stay in the caller's buffer on the device. If they do, the
+    # kernel in which one work-item solves a small graph is not used, because it would have to copy
+    # the weights for the next solve.
     stay: bool = False
 
 
@@ -692,7 +693,7 @@ class SingleDevice(OneDevice, GraphRounds):
         return on_device, (None, None)
 
     def _serial_for(self, encoding: Encoding) -> SerialRounds | None:
-        """Return the rounds by one work-item.
+        """Return the object by which a single work-item solves the graph.
 
         Return None if the device cannot do or may not do them.
 
@@ -708,10 +709,11 @@ class SingleDevice(OneDevice, GraphRounds):
     def _alone(
         self, serial: SerialRounds, new: _NewWeights, launch: Launcher
     ) -> tuple[Forest | None, bool]:
-        """Let one work-item solve a round, if the router decides so.
+        """Let a single work-item solve, if that is quicker by the rules of :mod:`clmst.route`.
 
-        `serial` has the rounds by one work-item. Return the forest, or None without one, and
-        whether the graph has the new weights.
+        `serial` is the object by which the work-item solves, and `new` has the new weights. Return
+        the forest, or None if it was not solved in this way, and whether the graph has the new
+        weights.
         """
         n_edges, warm = self.edges.n_slots, self.warm
         anew = self._is_alone and not (warm is not None and warm.is_ready)
@@ -732,7 +734,7 @@ class SingleDevice(OneDevice, GraphRounds):
         return routed(forest, way), True
 
     def forget(self) -> None:
-        """Drop the current weights, and the forest from which the next round would start."""
+        """Drop the current weights, and the forest from which the next solve would start."""
         super().forget()
         if self.serial is not None:
             self.serial.forget()

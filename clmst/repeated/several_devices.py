@@ -34,7 +34,8 @@ from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
-# A function that sets the weights of the round in a device's parts, and returns their graphs.
+# A function that gives the parts of the graph on one device their new weights, and returns the
+# parts as graphs.
 Reweight: TypeAlias = Callable[[Sequence[ReweightedGraph], Launcher], list[DeviceGraph]]
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -80,11 +81,12 @@ class DeviceRound:
     host_less_device: float = 0.0
 
     def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
-        """Return the device's entry in the forest's stats, with times in milliseconds.
+        """Return what this device did in a solve, as an entry for the forest's statistics.
 
-        `assignment` has the parts of the device. `began` and `entered` are the host's times, in
-        seconds, at which the round and its last pass began. Times of the entry are relative to
-        `began`.
+        `assignment` has the parts of the graph that the device solves. The last pass of a solve
+        merges the forests of all parts. `began` and `entered` are the host's times, in seconds, at
+        which the solve and its last pass began. The times of the entry are in milliseconds from
+        `began` on.
         """
         stats: dict[str, Any] = {
             "device": assignment.device.description,
@@ -168,7 +170,7 @@ class Worker:
     def _solve_part(
         self, k: int, graph: DeviceGraph, lists: ForestLists, work: DeviceRound
     ) -> None:
-        """Solve part `k`, and add the forest of the part to the lists.
+        """Solve part `k` of the graph on its device, and add the part's forest to the lists.
 
         `work` records what the device did. Block until the number of the forest's edges is on the
         host.
@@ -217,7 +219,11 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def _prepare(self) -> None:
-        """Upload each part to a device, and the whole topology to the device of the last pass."""
+        """Upload each part of the graph to its device, and all edges to the last pass's device.
+
+        The last pass finds the forest of the whole graph among the forests of the parts. Edges are
+        uploaded without weights.
+        """
         edges, parts = self.edges, list[ReweightedGraph]()
         self.workers = list[Worker]()
         with failures_of(self.device), self.device.lock:

@@ -138,8 +138,8 @@ def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
             continue
         if array is None or array.device is device:
             return array
-        # A context may have several devices. The view that is returned belongs to the device that
-        # was asked for.
+        # An OpenCL context may have several devices, which can use the same buffer. The returned
+        # array has the caller's memory, but belongs to the device that was asked for.
         return DeviceArray(
             device=device, dtype=array.dtype, size=array.size, memory=array.memory,
             base=array.base, offset=array.offset,

@@ -91,7 +91,7 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return the reason why a tree of boxes cannot find a spanning tree, or None if it can.
+    """Return why a tree of bounding boxes cannot find a spanning tree, or None if it can.
 
     `facts` are the facts about the points and the call.
     """
@@ -271,9 +271,11 @@ def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
 
 
 def after(passed: Sequence[tuple[str, str]], way: Way) -> Way:
-    """Return a way whose words also name the devices that were tried before, with the reasons.
+    """Add to the reason for a choice why other devices, which were tried before, were not used.
 
-    `passed` has the name of each of these devices and why it was not used.
+    `passed` has the name of each of these devices and the reason against it. `way` is the chosen
+    way to compute a forest. The result is a copy of it whose text `because` ends with these names
+    and reasons.
     """
     words = "; ".join(f"{name}: {reason}" for name, reason in passed)
     return way._replace(because=f"{way.because} (after {words})")

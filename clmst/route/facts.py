@@ -11,12 +11,12 @@ Form: TypeAlias = Literal["matrix", "graph", "list", "complete"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """The facts about a device that the router needs."""
+    """The facts about a device by which an algorithm or kernel is chosen."""
 
     alone: bool  # whether work-groups have one work-item, as on CPUs
     compute_units: int
-    # How kernels get arrays of the host: by their pointers, wrapped in a buffer without a copy, or
-    # copied to the memory of the device.
+    # How kernels get arrays of the host. "shared": by their pointers. "wrapped": in a buffer around
+    # the host's memory, without a copy. "copied": by a copy in the memory of the device.
     host_arrays: Literal["shared", "wrapped", "copied"]
     doubles: bool  # whether kernels can compute with float64
 
@@ -40,7 +40,7 @@ class SparseFacts:
     host_allowed: bool = True  # False if the caller named a device, which then has to solve
     by_entry: bool = False  # whether the first of equal entries wins, as in SciPy's function
     equal: bool | None = None  # whether all weights are equal
-    # Whether rows are sorted, and the matrix is symmetric or a triangle.
+    # Whether the matrix has sorted rows and is either symmetric or a triangle.
     canonical: bool | None = None
     refused: frozenset[str] = frozenset()  # ways that failed on the device, or do not fit the data
 
@@ -73,7 +73,10 @@ class StreamFacts:
 
 
 class Way(NamedTuple):
-    """The router's answer: the way in which a forest is computed, or a fact that it needs first."""
+    """The choice of how to compute a forest, or a fact that must be known before choosing.
+
+    The router, which is this package, makes the choice by rules about the graph and the device.
+    """
 
     record: str  # the name of the way, a key of RECORDS
     because: str  # the facts that decided, in words
@@ -85,25 +88,31 @@ class Way(NamedTuple):
         return {"record": self.record, "variant": self.variant, "because": self.because}
 
 
-# The reason why a rule does not apply: a text for `str.format`, and its arguments. The text is
-# formatted only for `passed_over`, because every solve evaluates the rules.
+# A rule says when a way of computing a forest is chosen. This is the reason why a rule does not
+# apply: a text for `str.format`, and the arguments of the text. It is only formatted for the
+# function `passed_over`, because every solve evaluates the rules.
 Passed: TypeAlias = tuple[Any, ...]
 Facts = TypeVar("Facts")
-# The name of the way that a rule chooses if the rule applies, and the rule.
+# The name of a way of computing a forest, and the function that chooses it or returns the reason
+# why it does not apply.
 Rule: TypeAlias = tuple[str, Callable[[Facts], Way | Passed]]
 
 _REFUSED = ("the device failed the self-test of this way, or the way does not fit the data",)
 
 
 def ask(fact: str) -> Way:
-    """Return the answer that the fact of this name must be determined before a way is chosen."""
+    """Return the answer that the fact of this name must be known before a way is chosen.
+
+    The caller then determines the fact, for example by reading the graph, and asks again.
+    """
     return Way("", "", "", fact)
 
 
 def first_answer(rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[str]) -> Way | None:
-    """Evaluate rules in order on `facts`, and return the answer of the first that applies, or None.
+    """Return the answer of the first rule that applies to `facts`, or None if no rule applies.
 
-    Rules for ways in `refused` are skipped.
+    Each rule chooses one way of computing a forest. Rules for ways in `refused`, whose self-test
+    the device has failed, are skipped.
     """
     for record, rule in rules:
         if record not in refused:

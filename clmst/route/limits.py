@@ -18,7 +18,7 @@ _TWO_CORES = "two cores of an AMD EPYC, Intel's CPU runtime 2026.22"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The numbers with which the router compares sizes.
+    """The sizes at which the choice of an algorithm or kernel changes.
 
     The metadata of each field have its unit, and the measurement from which it was chosen.
     """

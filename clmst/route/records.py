@@ -47,6 +47,6 @@ RECORDS = {
 
 
 def records_table() -> str:
-    """Return all ways as a table in Markdown, which docs/algorithms.md contains."""
+    """Return all ways of computing a forest as a Markdown table for docs/algorithms.md."""
     rows = [f"| `{name}` | {what} |" for name, what in RECORDS.items()]
     return "\n".join(["| way | what it is |", "|---|---|", *rows])

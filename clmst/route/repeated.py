@@ -10,7 +10,7 @@ ANEW, CHANGES = "anew", "changes"  # variants of a round by one work-item
 
 
 def takes_rounds_alone(device: DeviceFacts) -> bool:
-    """Return whether one work-item of the device may take a round's weights and solve the round."""
+    """Return whether a single work-item of the device may take new weights and solve."""
     return device.serial
 
 
@@ -65,7 +65,7 @@ def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
 
 
 def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether a warm start has so few candidates that it is faster than a whole solve.
+    """Return whether a warm start leaves so few edges open that it beats a whole solve.
 
     Candidates are the edges whose place in the forest the reference weights leave open. The graph
     has `n_edges` edges.
@@ -83,7 +83,7 @@ def looks_for_series(n_edges: int, n_vertices: int) -> bool:
 
 
 def series_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether series contraction leaves so few edges open that rounds are faster with it.
+    """Return whether contracting paths leaves so few edges open that solves get faster.
 
     `n_candidates` is the number of the `n_edges` edges that each round still has to solve.
     """

@@ -163,7 +163,10 @@ _TREE_RULES: tuple[Rule[SparseFacts], ...] = (
 
 
 def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
-    """Return the rules for a spanning forest, or for SciPy's function if ties go by entry.
+    """Return the rules by which the way of computing a forest is chosen.
+
+    There are other rules if equal weights are ordered by the entries of the matrix, as in SciPy's
+    function.
 
     `facts` says which of the two is wanted.
     """
@@ -192,7 +195,10 @@ def device_checks(n_slots: int) -> bool:
 
 
 def device_orders(n_edges: int) -> bool:
-    """Return whether the device sorts `n_edges` edges or entries canonically, and not the host."""
+    """Return whether the device, not the host, sorts `n_edges` edges or entries.
+
+    They are sorted by row and column, as a canonical CSR requires.
+    """
     return n_edges >= LIMITS.device_order
 
 

@@ -30,7 +30,7 @@ def passed_over_steps(
 
 
 def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
-    """Return the answer that "prim" is the first choice, or the reason against "prim".
+    """Choose the algorithm "prim" before all others, or return the reason against it.
 
     `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
     """

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
-# With eight helpers, first calls take as long as with four: each helper opens the device, and while
-# one process opens it the driver makes every further process wait (benchmarks/log.md, "First calls
-# with helpers").
+# Maximum number of helpers, which are processes that build kernels before a first call needs them.
+# With eight helpers, first calls take as long as with four. Each helper has to open the device, and
+# the driver lets only one process at a time do so (benchmarks/log.md, "First calls with helpers").
 MOST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, that a helper needs
 
 _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVIDIA's
 
-# If every program has taken less than this number of seconds, all of them came from a cache. On an
-# H200 a small program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
+# If building each program has taken less than this number of seconds, all programs came from a
+# cache. On an H200 a small program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
 _BUILT_SECONDS = 0.04
 
 # For each program that a helper is building or has built: a future, which ends with the build.

@@ -58,8 +58,8 @@ class DeviceArray:
     memory: Memory
     base: Any
     offset: int = 0
-    # Checks that kernels make while they compute the array. If a check has found a fault, `to_host`
-    # raises the error of this check.
+    # Checks that kernels make while they compute the array, whose results the host has not read
+    # yet. If a check has found a fault, `to_host` raises the error of this check.
     checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -67,8 +67,8 @@ class ChildProcess:
     def __init__(self) -> None:
         session: dict[str, Any] = {}
         if os.name == "posix":
-            # In a session of its own, the child does not get the signal of Ctrl-C. The parent gets
-            # it, and ends the child.
+            # The child gets a session of its own, so that Ctrl-C does not interrupt it directly.
+            # The parent gets the signal and ends the child.
             session = {"start_new_session": True}
         paths = [path for path in sys.path if isinstance(path, str)]
         self._process = subprocess.Popen(

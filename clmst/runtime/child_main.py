@@ -29,16 +29,17 @@ from clmst.runtime.listing import opencl_devices
 from clmst.runtime.trial import DOUBLES, TRIAL
 from clmst.runtime.trust import BUILD
 
-# Maximum number of characters of a reason, so that each line is written at once: Linux writes up to
-# 4096 bytes to a pipe atomically, and POSIX guarantees 512.
+# Maximum number of characters in the reason of a failed test, which the child writes to the parent
+# as a line. A line of this length is written at once, not in parts: Linux writes up to 4096 bytes
+# to a pipe atomically, and POSIX guarantees 512.
 _LONGEST = 600
 
 
 def opened(spec: DeviceSpec) -> Device:
-    """Open the device that `spec` describes, without a trial.
+    """Open the device that `spec` describes, without the usual first test of a device.
 
-    The device is trusted without self-tests, because the test of one kernel family may use other
-    families.
+    No self-tests run before its kernels are used, because the test of one kernel family may use
+    other families.
     """
     device = Device(
         spec.found(), without=spec.without, tuning=spec.policy, _trusted=True,

@@ -21,8 +21,8 @@ class DeviceSpec:
 
     identity: tuple[str, ...]  # names and versions of device and platform
     number: int  # index among the devices of the same identity
-    # The settings of the device: capabilities that are forced off, all capabilities, and the
-    # policy.
+    # The settings of the device, with which the child opens it: the capabilities that are switched
+    # off, all capabilities, and the policy.
     without: tuple[str, ...]
     capabilities: Capabilities
     policy: Policy

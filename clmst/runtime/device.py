@@ -66,8 +66,8 @@ class Device(forking.OfOneProcess):
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self.builds: ahead.Builds = {}  # the builds of helpers
-        # For each program that this process has asked for: whether it was compiled for this
-        # process, not loaded from a cache.
+        # For each program that this process has asked for: whether it was compiled now (True) or
+        # loaded from a cache (False).
         self.built: dict[Specialisation, bool] = {}
         self.expected: set[int] = set()  # numbers of programs in the table of first calls
         self.longest_build = 0.0  # longest time, in seconds, of building or loading a program here
@@ -100,7 +100,7 @@ class Device(forking.OfOneProcess):
 
     @property
     def facts(self) -> DeviceFacts:
-        """The facts about the device that the router uses to choose an algorithm."""
+        """The facts about the device by which :mod:`clmst.route` chooses an algorithm."""
         capabilities = self.capabilities
         return DeviceFacts(
             alone=self.policy.work_group_size == 1,
@@ -129,15 +129,18 @@ class Device(forking.OfOneProcess):
         other = self._like(tuning, self._caller_queue)
         most = self.capabilities.max_work_group_size
         if self.policy.work_group_size == 1 < tuning.work_group_size <= most:
-            # The kernels of `self`, whose work-groups have one work-item, do not use lanes, but
-            # the kernels of `other` do. The trial tests lanes, so `other` needs a trial.
+            # Every device is tried with small kernels before use. The trial of `self` did not cover
+            # lanes (work-items that run in lockstep), which its kernels do not use, because their
+            # work-groups have one work-item. The kernels of `other` use lanes, so `other` needs its
+            # own trial.
             _ = other.trial_failure
         return other
 
     def twin(self) -> Device:
         """Return another Device of this hardware with a context of its own.
 
-        The twin is trusted without self-tests, for callers that check every answer themselves.
+        The twin runs all kernels without self-tests, for callers that check every answer
+        themselves.
         """
         other = self._like(self.policy, None)
         other.trust.given = True
@@ -220,8 +223,8 @@ class Device(forking.OfOneProcess):
             )
         n_bytes, buffer = n_bytes if n_bytes > 16 else 16, None
         try:
-            # To create a buffer is a command in the queue, so the lock is needed. In a forked child
-            # it raises an error.
+            # Creating a buffer is a command to the queue, so the device's lock is needed. In a
+            # forked process, taking the lock raises an error.
             with self.lock:
                 buffer = self._pool.allocate(n_bytes)
         except cl.Error as error:
@@ -232,8 +235,8 @@ class Device(forking.OfOneProcess):
         is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
         if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
-                # If the address is in the set, the pool has lent the buffer out before, and the
-                # advice has been given.
+                # The driver is advised once about each buffer. If its address is in the set, the
+                # pool has given out this buffer before, and the advice was given then.
                 if buffer.int_ptr not in self._advised:
                     self._advised.add(buffer.int_ptr)
                     device_memory.advise_huge_pages(self.queue, buffer, n_bytes)

@@ -197,7 +197,7 @@ class DeviceMatrix:
     def core_on_device(self) -> Memory | None:
         """Return the core distances in the device's memory, or None if there are none.
 
-        The core distances are divided like :attr:`Points.planes`.
+        They are divided by the same power of two as the coordinates in :attr:`Points.planes`.
         """
         if self.core is not None:
             return self.core.memory

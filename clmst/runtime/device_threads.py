@@ -27,8 +27,8 @@ from clmst.runtime.handles import Queue
 
 T = TypeVar("T")
 
-# Exceptions whose only argument is a message, so they can be raised again with the name of the
-# device before the message.
+# The types of exceptions that are raised again with the name of the device before their message.
+# Their only argument is the message.
 _OF_DEVICES = (DeviceError, DeviceLostError, OutOfDeviceMemoryError, UnsupportedDeviceError)
 
 

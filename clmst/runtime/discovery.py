@@ -175,7 +175,8 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
-# Sets of forced-off capabilities for which a warning has said that the host computes.
+# A warning that the host computes, because there is no device, is given once for each set of
+# switched-off capabilities. These are the sets for which it was given.
 _hosts: set[tuple[str, ...]] = set()
 
 
@@ -205,7 +206,8 @@ def default_device() -> Device | None:
         return None
 
 
-# For each set of forced-off capabilities, all devices that names may stand for, best first.
+# All devices that a name may stand for, the best first, by the set of capabilities that are
+# switched off.
 _in_order: dict[tuple[str, ...], list[Device]] = {}
 # Whether a warning has said that a later device, or the host, computes what a device cannot.
 _passed_on: set[tuple[str, ...]] = set()
@@ -264,7 +266,7 @@ class DevicesInTurn:
 
     @property
     def way_of_host(self) -> route.Way:
-        """The router's answer that the host computes, with the devices that were skipped."""
+        """The answer that the host computes, with the reasons why devices were skipped."""
         return route.way_of_host(self._passed)
 
 
@@ -312,7 +314,7 @@ def _following(device: Device) -> Device | None:
 
 
 def _warn_of_passing(passed: tuple[str, str], following: Device | None) -> None:
-    """Warn, once in a process, that another device or the host computes what a device cannot.
+    """Warn, once in a process, that something else computes what a device cannot compute.
 
     `passed` has the name of that device and the reason. `following` is the other device, or None
     for the host.
@@ -469,7 +471,10 @@ def _matches(device: Device, name: str) -> bool:
 
 
 def _class(device: Device) -> int:
-    """Return the rank of a device's class: its kind of hardware, or its kind of software."""
+    """Return the place of a device in the order of preference, by its kind.
+
+    The kinds of hardware come first, then software that acts as a device, such as emulators.
+    """
     said = f"{device.name} {device.platform}".lower()
     for place, words in enumerate(_SOFTWARE, len(_HARDWARE)):
         if any(word in said for word in words):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from clmst.core.points import Metric
     from clmst.runtime.device import Device
 
-# The case of a family that has only one case.
+# The case of a family of kernels that is tested in one case only.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # the name of the family for builds of programs
-# The beginning of the reason of a refusal, if the compiler or a kernel crashed the process that ran
-# the self-test.
+# If kernels are refused because the compiler or a kernel has crashed the process that ran their
+# self-test, the reason of the refusal begins with this text.
 ENDS_PROCESS = "its self-test ends the process"
 
 
@@ -112,9 +112,10 @@ class KernelFamily:
 
     name: str  # the name in a :class:`~clmst.runtime.verdicts.Verdict`
     what: str  # what these kernels compute; tables of devices show it
-    # The self-test. It solves known problems on a device in a case. It either yields answers, or
-    # returns None if all answers were right, and otherwise a line of text about the first fault. A
-    # string "module:function" is imported when the test runs, because most solves do not need it.
+    # The self-test. It gets a device and a case, which says which kernels are tested, and solves
+    # known problems. It either yields answers, or returns None if all answers were right, and
+    # otherwise a line of text about the first fault. A string "module:function" is imported when
+    # the test runs, because most solves do not need it.
     test: str | Test
     cases: tuple[Hashable, ...] = (ONLY,)  # the common cases, which `clmst devices --test` runs
     # Whether a device could run these kernels, by its kind and by how it accesses host arrays. If

@@ -37,7 +37,7 @@ class DeviceCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMove:
-    """How many bytes were copied between two devices, by which way, and in what time."""
+    """A copy between two devices: the number of bytes, the way of copying, and the time."""
 
     source: str  # the devices' descriptions
     target: str

@@ -47,13 +47,13 @@ class Policy:
     """
 
     work_group_size: int  # number of work-items: 1, or a multiple of 32 that divides 1024
-    # Number of work-groups per compute unit in a launch whose work-items each take several items of
-    # the work, at a distance of the size of the grid.
+    # Number of work-groups per compute unit in a launch with fewer work-items than items of work.
+    # Each work-item then takes several items, whose distance is the number of all work-items.
     groups_per_compute_unit: int
 
-    # For "ecl": the edges that a work-item takes from each tile of a worklist, and the capacity in
-    # edges of the local buffer from which edges are appended to a worklist. The capacity is at
-    # least `work_group_size`.
+    # For "ecl", whose worklists hold the remaining edges: the number of edges that a work-item
+    # takes from each tile of a worklist, and the capacity in edges of the buffer in local memory
+    # from which edges are appended to a worklist. The capacity is at least `work_group_size`.
     edges_per_item: int
     stage_capacity: int
 
@@ -80,13 +80,14 @@ class Policy:
     compact_shares_per_compute_unit: int
     shares_per_compute_unit: int
     split_shares_per_compute_unit: int
-    # Number of bytes that a work-item loads from its tile in a single-pass scan, a multiple of 16.
-    # Number of bytes of keys that a work-item takes from each tile of a sort, a multiple of 4.
-    # Values that are sorted with keys are not counted.
+    # The first is the number of bytes that a work-item loads from its tile in a single-pass scan, a
+    # multiple of 16. The second is the number of bytes of keys that a work-item takes from each
+    # tile of a sort, a multiple of 4. Values that are sorted with keys are not counted.
     chain_bytes_per_item: int
     split_bytes_per_item: int
 
-    # Replacements for constants. Each constant appears at most once.
+    # The constants whose values this policy replaces, with the new values. Each occurs at most
+    # once.
     instead: tuple[tuple[Constant, int], ...] = ()
 
     def with_constants(self, numbers: Mapping[Constant, int]) -> Policy:

@@ -32,7 +32,8 @@ class Program:
         self.grid_tile = defines.get("GRID_TILE", usual)
         self._built = built
         self._kernels: dict[str, Kernel] = {}
-        # Kernels that were created only for queries, without argument types.
+        # Kernel objects that were created only to ask for limits, such as the size of work-groups.
+        # Their argument types are not set.
         self._asked: dict[str, Kernel] = {}
         self._limits: dict[str, int] = {}
         self._local_memory: dict[str, int] = {}
@@ -180,8 +181,8 @@ class Built(NamedTuple):
     """A built program of OpenCL, and whether the compiler has made it or a cache had it."""
 
     program: Any
-    # Whether the compiler made the program in this process. None if the driver has a cache of its
-    # own, so that clmst cannot know.
+    # Whether the program was compiled in this process, not loaded from a cache. None if the driver
+    # has a cache of its own, so that clmst cannot know.
     is_new: bool | None
 
 

@@ -109,8 +109,9 @@ class ProvenDriver(NamedTuple):
     """
 
     platform: str  # the complete name of the platform
-    # The first proven version, and the first later version that is not proven. A version is cut off
-    # after the last number that matters.
+    # A driver of a proven version is known not to crash on clmst's kernels. These are the first
+    # proven version and the first later version that is not proven. A version is cut off after the
+    # last number that matters.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
     devices: tuple[str, ...] = ("",)  # prefixes of the device's name; the default allows any device

@@ -18,11 +18,12 @@ from clmst.runtime.policy import LEAST_WORK_GROUP, Policy
 from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
-# The source that defines record types, needed if a prelude has records.
+# The source that defines types of records. It is needed if the text before a program (prelude) uses
+# records.
 RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
-# A macro of cl/device/work_group.cl, which says whether kernels declare the size of their
-# work-groups.
+# The name of the macro of cl/device/work_group.cl that says whether kernels declare the size of
+# their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
 # If work-groups have one work-item, this option declares that kernels are vectorised already.
 # Without it, Intel's compiler also builds versions that are vectorised over several work-items.
@@ -34,12 +35,12 @@ _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 class Prelude:
     """OpenCL C text placed before a source file, such as the operator that a caller passes."""
 
-    # The name of the prelude in compilers' messages, e.g. ``"uint32 sum"``.
+    # The name of this text (prelude) in messages of compilers, such as ``"uint32 sum"``.
     name: str
     text: str
 
-    # Macros that define the types of records, which come before the text. The string is empty if
-    # there are no records.
+    # Definitions in OpenCL C of the types of records, which are put before the source of the
+    # program. The string is empty if the program has no records.
     records: str = ""
 
     @classmethod

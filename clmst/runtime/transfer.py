@@ -40,10 +40,10 @@ class StagingShape:
     threads: int = 8
     blocks: int = 2
     block_bytes: int = 4 << 20
-    # Copies of at least this number of bytes are staged. Times from a SciPy matrix to a forest on
-    # an H200, if copies are staged from 4 MiB on and from 16 MiB on: road_ny 3.46 and 1.66 ms,
-    # rmat16 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05. From 64 MiB on, amazon takes
-    # 4.41 ms.
+    # Copies of at least this number of bytes are staged, that is, go through pinned memory, which
+    # the device can read directly. Times from a SciPy matrix to a forest on an H200, if copies are
+    # staged from 4 MiB on and from 16 MiB on: road_ny 3.46 and 1.66 ms, rmat16 2.45 and 1.54, cit
+    # 4.08 and 3.32, amazon 4.71 and 4.05. From 64 MiB on, amazon takes 4.41 ms.
     from_bytes: int = 16 << 20
 
 
@@ -209,7 +209,8 @@ class Staging:
             )
             return False
         self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
-        # The workers are set last, because their presence means that everything else exists.
+        # The threads are set last, because other code takes their presence as a sign that
+        # everything else exists.
         self._workers = [TaskThread("clmst-transfer") for _ in range(self.n_threads)]
         return True
 
@@ -266,7 +267,7 @@ class Staging:
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
     def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
-        """Fill the blocks of this thread in turn, each after the device has copied the block.
+        """Fill this thread's blocks of pinned memory in turn, each after the device has read it.
 
         `pieces` are what the thread copies, and the device copies by `queue`.
         """
@@ -286,7 +287,7 @@ class Staging:
         pieces: Iterator[_TransferPiece],
         note: Callable[[Event], object],
     ) -> None:
-        """Let the device write this thread's blocks in turn, and copy each to a host array.
+        """Let the device write this thread's blocks of pinned memory, and copy each to the host.
 
         `pieces` are what the thread copies, and the device copies by `queue`. `note` is called with
         every event.

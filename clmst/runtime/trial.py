@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 _SOURCE, _SOURCE_OF_DOUBLES = "device/trial.cl", "device/trial_doubles.cl"
 _N_DOUBLES = 256  # number of pairs of doubles that are computed with
 _LENGTH = 1000  # number of values of which the minimum is computed
-# Length of a chain of pointers. One work-item follows the chain from each element to the end, which
-# is 130,816 rounds of an inner loop. Mesa's llvmpipe leaves all loops of a work-item after 65,535
-# rounds in total, and continues without an error.
+# Length of the chain of pointers in a test of loops. One work-item follows the chain from each
+# element to the end, which is 130,816 rounds of an inner loop. Mesa's llvmpipe leaves all loops of
+# a work-item after 65,535 rounds in total, and continues without an error.
 _LINKS = 512
-# The functions of lanes.cl, in the order of their results.
+# The functions of lanes.cl that the trial tests, in the order in which the kernel writes their
+# results.
 _FUNCTIONS = (
     "a shuffle", "a minimum", "a minimum of 64 bits", "a sum of lower lanes",
     "a maximum of lower lanes", "a ballot", "a broadcast", "a rank",
@@ -94,7 +95,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 
 
 def _use(device: Device, capabilities: Capabilities) -> None:
-    """Change the capabilities of a device. Drop the programs and self-tests for the former ones."""
+    """Change the capabilities of a device, and drop its programs and results of self-tests."""
     device.capabilities = capabilities
     type(device).policy.forget(device)  # the policy depends on the capabilities
     device._programs.clear()

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
-# The reason of a family that cannot run on a device at all. This reason is not stored.
+# The reason for refusing a family of kernels that cannot run on a device at all. It is not stored,
+# because it needs no test.
 _UNSUITED = "its kernels are not for such a device"
 
 
@@ -66,8 +67,10 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         return UnsupportedDeviceError, self.args, attributes
 
 
-# The family of the builds of programs, which run in a child on drivers that may crash. Each program
-# is a case, and the case None only opens the device. The family is not in the table of families.
+# Building a program is tested like a family of kernels, which is a group with a common self-test.
+# On drivers that may crash, a child process builds each program first. Each program is a case of
+# this family, and the case None only opens the device. The family is not in the table `FAMILIES`,
+# because it does not compute anything.
 BUILD = KernelFamily(
     name=BUILD_NAME,
     what="builds of programs",
@@ -79,10 +82,11 @@ BUILD = KernelFamily(
 class TrustRecord:
     """The verdicts on a device that this process has made or read."""
 
-    # Whether the device is trusted without self-tests, for tests that compare every answer
-    # themselves.
+    # Whether the device may run all kernels without self-tests. It is for tests that compare every
+    # answer themselves.
     given: bool
-    # For each family and case that has a verdict, the reason of the refusal, or None if it passed.
+    # For each family of kernels and case that was tested: the reason why it is refused, or None if
+    # it passed.
     reasons: dict[tuple[str, Hashable], str | None] = field(default_factory=dict)
     lost: set[tuple[str, Hashable]] = field(default_factory=set)
     is_testing: bool = False
@@ -104,7 +108,7 @@ class Trust:
 
     @property
     def given(self) -> bool:
-        """Whether the device is trusted without self-tests."""
+        """Whether the device may run all kernels without self-tests."""
         return self._record.given
 
     @given.setter
@@ -268,8 +272,9 @@ class Trust:
             if reason is None:
                 error.add_note(f"in the self-test of {family.name} on {self._device.description}")
                 raise
-            # Only a DeviceError that clmst itself has raised, for example about too many rounds, is
-            # certainly a fault of the kernels.
+            # A reason lasts, and is stored for later processes, if it is certainly a fault of the
+            # kernels. That is only certain of a DeviceError that clmst itself has raised, for
+            # example about too many rounds.
             lasts = isinstance(error, DeviceError) and error.__cause__ is None
         return SelfTestResult(reason, lasts, round(time.perf_counter() - began, 4))
 

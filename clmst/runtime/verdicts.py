@@ -224,7 +224,7 @@ def _verdict(line: bytes) -> Verdict | None:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove the folders of older editions, and folders that have not been used for long."""
+    """Remove folders of stored verdicts that are of an older format or long unused."""
     oldest = time.time() - UNUSED_DAYS * _DAY
     for one in folder.glob("[0-9a-f]" * _NAME_LENGTH):
         is_used, file = True, one / _DEVICE

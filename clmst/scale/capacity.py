@@ -85,7 +85,8 @@ def most_edges(
         an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
     if not on_device:
-        # In a sparse part only the vertices with edges get numbers: at most two for each edge.
+        # If edges are few, only the vertices that have edges are numbered, which are at most two
+        # for each edge.
         if route.is_sparse_part(n_vertices, most):
             sparse = n_vertices // route.LIMITS.vertices_per_edge
             most = min(limit // (an_edge + 2 * a_vertex), sparse)

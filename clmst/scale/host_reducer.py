@@ -99,7 +99,9 @@ class HostReducer:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Compute how many edges with weights of this dtype fit into a reduction.
+        """Compute how many edges with weights of this dtype fit into memory for one reduction.
+
+        A reduction replaces edges by their forest.
 
         Raise NoSpaceForReductionError if the space beside the forest is less than a share of it.
         """
@@ -159,9 +161,10 @@ class HostReducer:
             self._reduce_part(part.take(slice(half, None)))
 
     def _check_space(self) -> None:
-        """Raise NoSpaceForReductionError unless a reduction has space for a share of new edges.
+        """Raise NoSpaceForReductionError unless there is memory for enough new edges.
 
-        The share is 1/LEAST_SHARE of the edges of the forest.
+        A reduction replaces the forest and new edges by their forest. It needs space for new edges
+        that are at least 1/LEAST_SHARE as many as the edges of the forest.
         """
         n_forest = self.n_forest
         if self._capacity - n_forest < max(1, n_forest // LEAST_SHARE):

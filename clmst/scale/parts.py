@@ -94,7 +94,7 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
 
 
 def _arrived(division: Division, number: int) -> DeviceGraph:
-    """Upload part `number` of a division. Wait until the part is on its device, and return it."""
+    """Upload part `number` of a divided graph, wait until it is on its device, and return it."""
     part = division.part(number)
     with part.device.lock:
         part.device.queue.finish()
@@ -138,8 +138,8 @@ class Division:
     n_slots: int  # number of slots of all parts
     graph: Graph | None  # the graph on the host; None if the parts were made on devices
     slots: Array | None  # slot in `graph` of each slot of the parts; None if they are equal
-    # Returns a part by its number. The part may still be on its way to the device. Several threads
-    # may call it at the same time.
+    # A function that returns a part of the graph by its number. The part may still be on its way to
+    # the device. Several threads may call the function at the same time.
     part: Callable[[int], DeviceGraph]
 
     @classmethod
@@ -215,7 +215,7 @@ def are_pinned(graph: Graph) -> bool:
 def _upper(graph: Graph) -> tuple[Graph, Array | None]:
     """Return the graph with each edge stored once, and the slots of the edges that were kept.
 
-    The slots are None if the graph stores each edge once already.
+    Slots are CSR entries. They are None if the graph stores each edge once already.
     """
     if not graph.is_symmetric:
         return graph, None

@@ -218,8 +218,8 @@ def _column_of(name: str, column: Any) -> Array:
         return as_weights(column)
     array = as_array(name, column, error=InvalidGraphError)
     if array.dtype.kind == "U" and isinstance(column, list | tuple):
-        # NumPy has converted numbers among the names to strings. An array of objects keeps the
-        # numbers.
+        # If a column mixes names and numbers, NumPy has converted the numbers to strings. An array
+        # of objects keeps the numbers.
         array = np.array(column, object)
     return array if array.size else array.astype(np.int64) if name != "w" else array
 
@@ -281,8 +281,8 @@ class EdgeBlock:
             dtype = np.dtype(np.uint64 if is_wide else np.uint32)
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
-            # Kernels that were enqueued earlier may still use memory that this block gets from the
-            # pool.
+            # This block gets memory from the pool of freed buffers. Kernels that were enqueued
+            # earlier may still use that memory.
             self.read = self._uploads.enqueued()
         self._uploads.wait_for_kernels(self.read)
 

@@ -89,7 +89,8 @@ def in_rounds(
                 )
                 end = take(part, step, end, None if at else kept)
             ends.append(end)
-        # A single forest is merged, too, if edges may wait: a merge also reduces waiting edges.
+        # With a single forest there is nothing to merge. But a worker may still have edges that are
+        # not reduced to their forest, and a merge also does that.
         is_merged = lane_of is not None and len(ends) == 1
         while len(ends) > 1 or not is_merged:
             groups = [ends[k : k + split_every] for k in range(0, len(ends), split_every)]

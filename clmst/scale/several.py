@@ -67,7 +67,7 @@ class SolveOfParts:
             return as_tree(devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> PartForest:
-        """Solve part `number` on the device of the part, and return the forest of the part."""
+        """Solve part `number` of the graph on its device, and return the forest of this part."""
         division = self._division
         part, device = division.part(number), division.devices[number]
         end_rows = (*division.first_rows[1:], division.n_vertices)
@@ -176,7 +176,7 @@ class SolveOfParts:
         )  # fmt: skip
 
     def _way(self) -> Way:
-        """Return the entry for ``stats["route"]``, in the form that the router uses."""
+        """Return the entry for ``stats["route"]``: how the forest was computed, and why."""
         division = self._division
         size = f"{division.n_slots:,} edges on {len(division.devices)} devices"
         return Way(DEVICES, f"{size}, which the call or the parts of the graph name")
@@ -190,7 +190,10 @@ class SolveOfParts:
         }
 
     def _shown(self, move: DeviceMove) -> Mapping[str, Any]:
-        """Return a move as a dict for the stats, with times in milliseconds since the beginning."""
+        """Return a copy between devices (move) as a dict for the statistics.
+
+        Its times are in milliseconds since the beginning of the solve.
+        """
         shown = asdict(move)
         return {"began_ms": 1e3 * (shown.pop("began") - self._began), **shown}
 

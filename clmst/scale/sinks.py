@@ -56,7 +56,8 @@ from clmst.scale.checkpoint import Position, StreamState
 from clmst.scale.host_reducer import HostReducer
 from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
-# Rows of a block, by the kind of device. On a CPU a block fits into the caches.
+# Number of edges (rows) that are uploaded together as a block, by the kind of device. On a CPU a
+# block fits into the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
 LEAST_ROWS = 64  # minimum rows of a block in a pass: with fewer, launches would take all the time
@@ -403,7 +404,7 @@ class ReductionSink(StreamSink):
             yield
 
     def _take_part(self, part: EdgePart) -> None:
-        """Reduce the edges of `part`, which the host has checked.
+        """Replace the forest so far by its forest with the edges of `part`, which are checked.
 
         They are reduced on the device if the sink is open, else on the host.
         """

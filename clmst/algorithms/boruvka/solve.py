@@ -25,9 +25,9 @@ SOURCE = "algorithms/boruvka/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka/split.cl"
 
 _NO_CHOICE = 2**64 - 1
-# Parallel edges are removed if they are expected to be at least this share of all entries. To find
-# parallel edges, entries are sorted by both endpoints, which takes twice as many passes as by one
-# endpoint.
+# Parallel edges are removed if they are expected to be at least this share of all entries. Removing
+# fewer would not save time, because entries must then be sorted by both endpoints, which takes
+# twice as many passes as a sort by one endpoint.
 _WORTHWHILE_SHARE = 0.15
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
@@ -65,7 +65,8 @@ class BoruvkaRun:
     def next_level(self, level: Level) -> Level | None:
         """Contract the lightest edge of every vertex of a level, and return the remaining graph.
 
-        Returns None if no edge remains.
+        Each component that the chosen edges join becomes a vertex of the next level. Returns None
+        if no edge remains.
         """
         number = self._number_by_split if self.options.numbering == "split" else None
         following = self.steps.contract(level, self._find_minimum_edges(level), number)
@@ -124,9 +125,11 @@ class BoruvkaRun:
         return supervertices, launch.read_count(total.memory, n)
 
     def _remove_duplicates(self, level: Level) -> Level:
-        """Remove parallel edges of a level if the options say so, and sort by source.
+        """Sort the edges of a level by source, and remove parallel edges if that is worthwhile.
 
-        These are lines 12 and 13 of the paper.
+        The option `duplicates` decides whether they are removed. With "auto" they are removed if
+        that is expected to save time. These are lines 12 and 13 of the algorithm in the paper of
+        Vineet et al. (HPG '09).
         """
         method = self.options.duplicates
         if method == "keep" or (method == "auto" and not self._expects_duplicates(level)):

@@ -25,23 +25,25 @@ from clmst.runtime.program import Program
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
 
 LEAF = 8
-# Number of searches for near points in a tile, on devices whose work-groups have one work-item. A
-# work-item takes one tile of searches after the other.
+# Searches for near points are divided into tiles. On devices whose work-groups have one work-item,
+# a tile has this number of searches, and each work-item takes one tile after the other.
 _SEARCHES_OF_A_TILE = 128
 
-# Key of DeviceMatrix.forms under which the points are kept in the order of the hierarchy's leaves.
+# Key of the dict `DeviceMatrix.forms` under which the points are kept for later solves, in the
+# order of the leaves of the tree of boxes.
 ORDER = "order of leaves"
-# A segment is a range of points that becomes a subtree; with height h, the subtree has 2**h leaves.
-# Segments are halved until each has one leaf. A segment of height LOCAL_HEIGHT (as in halves.cl) or
-# less is halved by one work-group alone. If work-groups have one work-item, this height is
-# _SMALL_HEIGHT, or more if there are at least _SHARES segments per compute unit.
+# A segment is a range of points that becomes a subtree of the tree of boxes. A segment of height h
+# becomes a subtree with 2**h leaves. Segments are halved until each has one leaf. A segment of
+# height LOCAL_HEIGHT (as in halves.cl) or less is halved by one work-group, until it is done. If
+# work-groups have one work-item, that height is _SMALL_HEIGHT, or a greater height at which there
+# are already _SHARES segments per compute unit.
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
 # Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.
 _NODES_OF_A_GROUP = 512
 
-# Maximum number of points in a hierarchy with 8 children per node. It follows from the search,
-# which keeps a mask of 8 bits for each level in one word of 64 bits.
+# Maximum number of points in a tree of boxes with 8 children per node. The search keeps a mask of 8
+# bits for each level of the tree in one word of 64 bits, so there are at most 8 levels.
 _MOST_POINTS = 1 << 27
 
 
@@ -75,7 +77,7 @@ class BoxTree:
 
     @property
     def builder(self) -> Program:
-        """The program that builds hierarchies. All trees on the device share it."""
+        """The program that builds trees of boxes. All trees on the device share it."""
         return self.device.program(BUILD_SOURCE)
 
     def each_level(

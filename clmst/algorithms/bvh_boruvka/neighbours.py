@@ -16,10 +16,11 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 
-# Kernels are built for these capacities of lists of near points. Short lists stay in registers. A
-# list longer than the last capacity would not fit the private memory of a work-item.
+# Each search keeps a list of the near points that it has found. Kernels are built for lists of
+# these lengths. Short lists stay in registers. A list longer than the last length would not fit the
+# private memory of a work-item.
 _CAPACITIES = (4, 8, 32, route.LIMITS.listed_neighbours)
-# Maximum length of the lists of near points at the beginning of a solve.
+# A solve begins by listing the nearest points of each point. This is the maximum length of a list.
 _LISTED = 7
 
 
@@ -77,8 +78,9 @@ def _find(
 ) -> None:
     """Enqueue the search for the `k` nearest points of every point in a tree of boxes.
 
-    `lists` gets the slots of these points, unless it is None. `found` gets the distance to the k-th
-    nearest point, in the order of slots if there are `lists`, else in the order of points.
+    The slot of a point is its position in the leaves of the tree. `lists` gets the slots of the
+    nearest points, unless it is None. `found` gets the distance of each point to its k-th nearest
+    point. With `lists` it is in the order of slots, otherwise in the order of the given points.
     """
     defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
     if lists is None and tree.device.policy.work_group_size == 1:

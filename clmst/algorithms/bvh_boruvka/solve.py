@@ -26,9 +26,10 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 SEARCHES_SOURCE = "algorithms/bvh_boruvka/searches.cl"
 
-# The number of counters of a solve. Each launch has counters of its own, which count active points,
-# searches, hooked components, roots, or vertices that do not point to their root yet. There are at
-# most 32 rounds. A round with _MOST_JUMPS launches of pointer jumps needs 71 counters.
+# The number of counters in the memory of a solve. Each launch of a kernel has counters of its own,
+# for example for the hooked components, or for the vertices that do not point to their root yet. A
+# solve has at most 32 rounds. A round has at most _MOST_JUMPS launches that shorten paths to roots
+# (pointer jumps), and then needs 71 counters.
 _N_COUNTS, _MOST_JUMPS = 2304, 33
 # The maximum number of points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16

@@ -33,7 +33,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# Indices of the words of the verdict in canonical_csr.cl.
+# The kernels of canonical_csr.cl write what they find in a matrix to words, the verdict. These are
+# the indices of its words.
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
@@ -122,7 +123,10 @@ def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
 
 
 def ranks_of(weights: DeviceArray) -> DeviceArray:
-    """Return the ranks of weights by (weight, position), all distinct, without waiting."""
+    """Return the position of each weight in the order by (weight, index), without waiting.
+
+    These ranks are all distinct.
+    """
     keys = weights.view(np.uint8) if weights.dtype.kind == "b" else weights
     launch = Launcher(weights.device, weights.device.queue)
     numbers, ranks = (DeviceArray.unchecked(keys.size, _WORD, keys.device) for _ in range(2))

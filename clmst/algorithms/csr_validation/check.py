@@ -41,17 +41,18 @@ FORMATS = ("csr", "csc", "coo")  # SciPy converts "csc" and "coo" to "csr" in co
 # Maximum number of work-groups for each compute unit. All work-groups update the same few words.
 _MOST_GROUPS = 32
 
-# Maximum number of slots that a guess about symmetry reads. It reads from the last slot back to one
-# off the diagonal.
+# Maximum number of slots (CSR entries) that are read to guess whether a matrix is symmetric. The
+# guess reads back from the last slot, up to one that is not on the diagonal.
 _SLOTS_OF_GUESS = 64
 
-# The number of words of a verdict, and some of its fault bits (cl/device/verdict.cl).
+# The kernels write the faults that they find to a few words, the verdict. The first constant is the
+# number of these words, and the others are bits that stand for faults (cl/device/verdict.cl).
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
 _ORDER = 16
-# Macros of csr_validation.cl: how many slots of a tile each work-item takes, if its work-group has
-# many work-items and if it has one.
+# Macros of csr_validation.cl: the number of slots (CSR entries) of a tile that each work-item
+# takes. The first is for work-groups of many work-items, the second for work-groups of one.
 _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
@@ -163,7 +164,7 @@ def _checked(
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
     """Put arrays that may be faulty on a device as a graph, without waiting.
 
-    Returns None if the device is not trusted with the check.
+    Returns None if the device has failed the self-test of the kernels that check a matrix.
     """
     encoding = Encoding(dtype=graph.weights.dtype, stored=graph.weights.dtype)
     if not is_trusted(device, encoding):
@@ -259,7 +260,7 @@ def _words(numbers: Array) -> Array | None:
 
 
 def _verdict(graph: DeviceGraph) -> Memory:
-    """Enqueue the check of a graph, and return the buffer to which the verdict is written."""
+    """Enqueue the check of a graph, and return the buffer to which its result is written."""
     device = graph.device
     launch = Launcher(device, device.queue)
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))

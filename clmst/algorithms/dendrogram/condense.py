@@ -21,14 +21,16 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/dendrogram/condense.cl"
 
-# The layout of condense_cluster_t (condense_steps.cl), and its number of 64-bit words.
+# The layout of a cluster in the kernels' memory (condense_cluster_t of condense_steps.cl), and its
+# number of 64-bit words.
 _CLUSTER = np.dtype(
     [(name, np.uint32) for name in ("parent", "leaves", "last", "size", "least_point", "place")]
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# Maximum number of bytes of a result that is read as a whole, before the number of clusters is
-# known. A second read would take 30 us.
+# The size of the result depends on the number of clusters, which only the device knows. Up to this
+# number of bytes, the host reads the whole buffer at once. Of a larger buffer it reads the number
+# of clusters first, and then only the used part, which takes 30 us more.
 _MOST_UNKNOWN = 1 << 20
 
 # The fields of a row of scikit-learn's condensed tree.
@@ -223,8 +225,9 @@ class _Result:
 
     def __init__(self, n: int, least: int, device: Device) -> None:
         self.n = n
-        # The maximum number of clusters. Leaf clusters are disjoint, so at most n // least exist,
-        # and every split makes two clusters.
+        # The maximum number of clusters. There are at most n // least leaf clusters, because they
+        # are disjoint and have at least `least` points. A tree in which every split makes two
+        # clusters has fewer than twice as many nodes as leaves.
         most = max(2 * (n // least) - 1, 1)
         self.behind = 1 + n + (n + 1) // 2  # number of words before the clusters
         self.words = np.empty(self.behind + _CLUSTER_WORDS * most, np.uint64)

@@ -93,7 +93,11 @@ def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = N
 
 @dataclass(slots=True, kw_only=True)
 class _ClusterTree:
-    """The tree that remains at one level: `n` vertices, and its edges in the order of ranks."""
+    """The tree of the clusters that are left to be merged after some levels of contraction.
+
+    It has `n` vertices, each a cluster, and `n_edges` edges (`u`, `v`). The rank of an edge is its
+    position among all edges by weight. Edges are in the order of their ranks.
+    """
 
     n: int
     n_edges: int
@@ -144,7 +148,8 @@ class ParallelMerge:
     def run(self) -> tuple[DeviceArray, DeviceArray]:
         """Build the dendrogram, and return the children and the size of every merge.
 
-        The host waits for the size of each level, but not for the last kernels.
+        At each level, edges are contracted that are the lightest at one of their ends. The host
+        waits for the number of the remaining edges of each level, but not for the last kernels.
         """
         first = 0
         while True:
@@ -205,7 +210,7 @@ class ParallelMerge:
         return numbers, self.launch.read_count(total.memory, flags.size)
 
     def _link(self) -> None:
-        """Enqueue linking each merge to the merge above, and summing sizes level by level."""
+        """Enqueue the kernels that link each merge to the merge above it and add up sizes."""
         m, n, launch = self.m, self.n, self.launch
         ranks = self.inside  # reuses the memory
         launch.write(ranks.memory, np.arange(m, dtype=np.uint32))

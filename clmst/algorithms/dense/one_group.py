@@ -32,16 +32,18 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# Number of cells in a block of a row. The first value is for a solve in a single launch, in which
-# one work-group also reads blocks again. To read wide blocks again would take one work-group too
-# long. The second value is for a solve in several launches.
+# Rows of the matrix are divided into blocks, whose lightest cells are remembered. This is the
+# number of cells in a block. The first value is for a solve in a single launch, in which the one
+# work-group also has to read blocks again, which would take too long with wide blocks. The second
+# value is for a solve in several launches.
 _WIDTH_ALONE, _WIDTH = 128, 256
-# The number of rounds that are enqueued at once rests on the assumption that each round joins 7
-# components (about 2**2.75) to one. If the tree is not complete after these rounds, more are
-# enqueued.
+# Base-2 logarithm of the factor by which each round is assumed to reduce the number of components,
+# on average: about 7. The assumption decides how many rounds are enqueued at once. If the tree is
+# not complete after these rounds, more are enqueued.
 _HALVINGS_A_ROUND = 2.75
-# Number of work-groups per compute unit that read blocks again. The host enqueues the kernel
-# without knowing how many blocks are listed. Few are expected.
+# Number of work-groups per compute unit that read blocks of the matrix again, to find new lightest
+# cells. The host enqueues the kernel without knowing how many blocks that will be. It expects few,
+# so it starts few work-groups.
 _FEW_GROUPS = 2
 
 
@@ -174,7 +176,7 @@ class MutualReachability:
     def core_distances(self) -> Array:
         """Read the core distances to the host, which blocks until they are computed.
 
-        They have the scale of the coordinates in :attr:`Points.planes`.
+        They are divided by the same power of two as the coordinates in :attr:`Points.planes`.
         """
         core = np.empty(self.n)
         self.launch.read(self.cells, core, offset=8 * self.n * self.d)

@@ -37,16 +37,18 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-# Number of work-groups per compute unit that read blocks again. The host enqueues the kernel
-# without knowing how many blocks are listed. Few are expected.
+# Number of work-groups per compute unit that read blocks of the matrix again, to find new lightest
+# cells. The host enqueues the kernel without knowing how many blocks that will be. It expects few,
+# so it starts few work-groups.
 _FEW_GROUPS = 16
-# DENSE_JUMPS of steps.cl: a launch of pointer jumps divides the depth of a component by this
-# number.
+# DENSE_JUMPS of steps.cl. A launch that shortens the paths of parent pointers makes them about this
+# number of times as short.
 _JUMPS = 32
-# A solve by tiles enqueues several rounds before the host reads their counts. The number of these
-# rounds rests on the assumption that each round joins 7 components (about 2**2.75) to one. The
-# assumption was tried on 44 sets of 300 to 10,000 points: normal, uniform, clustered and integer
-# points, digits and a random walk. For 38 of them, the tree is complete after these rounds.
+# A solve that compares tiles of points enqueues several rounds before the host reads how many
+# components remain. Their number rests on the assumption that each round joins 7 components (about
+# 2**2.75) to one, on average. The assumption was tried on 44 sets of 300 to 10,000 points: normal,
+# uniform, clustered and integer points, digits and a random walk. For 38 of them, the tree is
+# complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
 
 
@@ -312,7 +314,8 @@ class _DenseRun:
         work, listed = self.workspace, None
         entries = work.keys, work.columns, component
         sizes = work.n, work.n_blocks
-        # The number of words by which edges are ordered, and how many of them a pass compares.
+        # Edges are compared by several words, which are the key of the weight and the ends. The
+        # first number is how many words there are, and the second how many of them a pass compares.
         n_words = (2 if work.wide else 1) + (1 if self.short_ids else 2)
         pass_words = 2 if work.device.capabilities.int64_atomics else 1
         if not again or self.options.reread == "stale":
@@ -326,10 +329,13 @@ class _DenseRun:
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue the kernels that read blocks of the matrix again, to find new lightest cells.
+        """Enqueue the kernels that find new lightest cells for blocks whose old one is used up.
 
-        Returns the index of the counter of these blocks. `component` has the component of each
-        vertex.
+        A block is a part of a row of the matrix, of which the lightest cell is kept. It is read
+        again if that cell lies within one component, so that it cannot be chosen any more. With the
+        option `reread` = "all", every block is read again. `component` has the component of each
+        vertex. The device counts the blocks that are read again. Returns the index of their number
+        in the array of counters.
         """
         work, listed = self.workspace, self.new_count()
         n_blocks = work.n * work.n_blocks
@@ -392,7 +398,7 @@ class _TiledRun(_DenseRun):
     def weights(self) -> Array | None:
         """The weights of the edges, or None if the metric rounds distances.
 
-        If it is None, the host computes the weights.
+        The device then compares rounded distances, and the host computes the exact weights.
         """
         words = self.read[self.workspace.n + N_COUNTS // 2 :]
         return words.view(np.float64) if self.pairs.has_weights else None

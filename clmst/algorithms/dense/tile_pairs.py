@@ -28,10 +28,10 @@ from clmst.runtime.program import Program
 LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-# To find the k nearest points of a row, a bound is first estimated from a sample of the columns.
-# The constants are: SAMPLES of nearest.cl, which is the number of values that a row gets from each
-# tile of the sample; the minimum number of tiles of the sample; and the number of sampled values
-# for each of the k points.
+# To find the k nearest points of a row, a bound of their distances is first estimated from a sample
+# of the columns, which consists of whole tiles. The first constant is the number of values that
+# each tile gives a row (SAMPLES of nearest.cl). The second is the minimum number of tiles in the
+# sample. The third is how many values are sampled for each of the k points.
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
@@ -139,8 +139,9 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
     n, device = packed.n, packed.device
     program = device.program(NEAREST_SOURCE, **packed.defines)
     n_tiles, n_columns = packed.tiles_of(program, n), ceil(n / TILE_COLUMNS)
-    # With few rows, work-groups would be idle, so several work-groups share a row, each with a part
-    # of the columns. Each part has its own list, so if lists are long there are few parts.
+    # With few rows, some work-groups would be idle. So several work-groups share a row, each with a
+    # part of the columns. Each part has its own list of near points, so if lists are long there are
+    # few parts.
     alone = program.work_group_size == 1
     shared = 1 if alone else ceil(2 * packed.groups_at_once / n_tiles)
     shared = min(shared, max(n // (4 * k), 1))

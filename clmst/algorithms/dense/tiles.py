@@ -30,7 +30,8 @@ from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/pack.cl"
 
-# TILE_COLUMNS and CHUNK of cl/algorithms/dense/tile.cl, and TILE_ROWS for work-groups with one
+# Macros of cl/algorithms/dense/tile.cl, which compares a tile of rows with a tile of columns:
+# TILE_COLUMNS, CHUNK (the coordinates taken at a time), and TILE_ROWS for work-groups with one
 # work-item.
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
@@ -40,19 +41,22 @@ _REGISTERS = 128
 # Number of work-groups per compute unit in a launch over tiles. Each work-group takes one tile
 # after the other. On NVIDIA's GPUs, one work-group of three begins only when another one has ended.
 _GROUPS_PER_UNIT = 3
-# Number of rows that a work-item has in a tile, each with 8 columns. The first value fits the
-# registers of NVIDIA's GPUs, and the second the registers of other devices. The third number is how
-# many work-items share a row.
+# Number of rows of a tile that a work-item computes, each for 8 columns. The first value is for the
+# registers of NVIDIA's GPUs, and the second for the registers of other devices. The third number is
+# how many work-items share a row of the tile.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
-# A sample decides whether filter values by inner products are accurate enough. The constants are
-# the number of sampled columns, the number of sampled columns for each sampled row, and the maximum
-# average number of columns that rounding may make appear as near to a row as its nearest column.
+# Tiles can compute distances from inner products, which is fast but less accurate. The results only
+# serve to rule out pairs. A sample of points decides whether they are accurate enough for that. The
+# constants are the number of sampled columns, the number of sampled columns for each sampled row,
+# and the maximum average number of columns that rounding may make appear as near to a row as its
+# nearest column.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
-# Keys of DeviceMatrix.forms. Under the first the packed points are kept, and under the second
-# whether products are accurate enough to separate near points.
+# Keys of the dict `DeviceMatrix.forms`, which keeps data for later solves of the same points. The
+# first key has the points in the layout of tiles (packed). The second has whether inner products
+# are accurate enough to separate near points.
 _PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 

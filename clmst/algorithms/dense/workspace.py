@@ -28,8 +28,9 @@ ONE_GROUP_SOURCE = "algorithms/dense/one_group.cl"
 CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
-# The minimum number of cells of a block, and the maximum number of blocks of a row, which keeps the
-# memory for the lightest cells of all blocks at O(n).
+# Rows of the matrix are divided into blocks, whose lightest cells are remembered. The first
+# constant is the minimum number of cells in a block. The second is the maximum number of blocks in
+# a row, which keeps the memory for the lightest cells of all blocks at O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
 # With few vertices, one work-group does all rounds. This work-group has _LARGER_GROUP times as many
 # work-items as other work-groups, but at most _LARGEST_GROUP. A compute unit has _REGISTERS
@@ -37,9 +38,9 @@ _WIDTH, _MOST_BLOCKS = 256, 64
 _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
 # The maximum number of vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
-# The number of counters of a solve. Each round needs counters for hooked components and for blocks
-# that must be read again. Each launch of pointer jumps needs a counter for the vertices that do not
-# point to their root yet.
+# The number of counters in the memory of a solve. Each round needs one for the hooked components
+# and one for the blocks of the matrix that must be read again. Each launch that shortens the paths
+# of parent pointers needs one for the vertices that do not point to their root yet.
 N_COUNTS = 512
 
 

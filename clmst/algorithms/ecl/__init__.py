@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 2**20
 
-# Rows with more slots than this are cut into pieces of this size, one for each lane group. On an
-# H200, with a value of 64, solves take 0.976 of the time on average over fifteen graphs, but 1.2 on
-# copapers. With a value of 256 they take 1.042 of the time.
+# Rows with more slots (CSR entries) than this are cut into pieces of this length. Each piece is
+# processed by a lane group, which is a group of work-items that run in lockstep. On an H200, with a
+# value of 64, solves take 0.976 of the time on average over fifteen graphs, but 1.2 on copapers.
+# With a value of 256 they take 1.042 of the time.
 HUB_ROW = Constant("ecl.HUB_ROW", 128)
 # Number of rows that a work-item takes from each tile of a graph if its work-group has one
 # work-item. On two CPU cores, under Intel's runtime and PoCL, 128 rows take 1.031 and 1.062 of the

@@ -32,8 +32,9 @@ TOPOLOGY_SOURCE = "algorithms/ecl/topology.cl"
 FILTER_DEGREE = 4.0
 
 _MAX_KEY = 2**32 - 1
-# Every round at least halves the number of sets that still have an edge. So a pass has at most 32
-# rounds that join sets, and one last round that finds no edge.
+# A pass solves the light edges or all other edges, in rounds. Every round at least halves the
+# number of components that an edge still leaves. So a pass has at most 32 rounds that join
+# components, and one last round that finds no edge.
 _ROUNDS_A_PASS = 33
 
 
@@ -70,8 +71,9 @@ class _EclRun:
         weight = graph.weight_defines(maximum=maximum)
         self.graph, self.launch, self.options = graph, launch, options
         self.words, self.passes = reservation_shape(weight["WEIGHT_BITS"], device)
-        # The program in `self.program` draws the sample and sets initial values, both with and
-        # without data_driven.
+        # The program in `self.program` draws the sample of weights and sets initial values. It is
+        # needed with and without the option `data_driven`, which keeps a list of the remaining
+        # edges.
         self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
         if options.data_driven:
             defines = populate_defines(options, device.policy)
@@ -170,7 +172,8 @@ class _EclRun:
     def _check_progress(self, first: int, edges: int) -> None:
         """Raise DeviceError if the pass that began with round `first` has had too many rounds.
 
-        The limit is _ROUNDS_A_PASS. `edges` is the number of edges that are left, for the message.
+        A pass solves the light edges or all other edges, in at most _ROUNDS_A_PASS rounds. `edges`
+        is the number of edges that are left, for the message.
         """
         if self.round - first > _ROUNDS_A_PASS:
             rule = f"a filter pass has {_ROUNDS_A_PASS} rounds at most, since each halves its sets"
@@ -206,9 +209,9 @@ class _EclRun:
         return [size for size in sizes if size]
 
     def _check_sizes(self, sizes: list[int]) -> None:
-        """Raise DeviceError if a worklist is longer than is possible.
+        """Raise DeviceError if a list of remaining edges is longer than is possible.
 
-        The last two of `sizes` are the lengths of this round's worklist and of the next one.
+        The last two of `sizes` are the lengths of this round's list and of the next round's.
         """
         if max(sizes[-2:]) > self.capacity or sizes[-1] > sizes[-2]:
             rule = (
@@ -244,7 +247,7 @@ class _EclRun:
             launch(program, "ecl_populate_from_hubs", groups, *common, *given)
 
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
-        """Enqueue a round on a worklist of at most `bound` edges, and advance `round`.
+        """Enqueue a round on a list of at most `bound` edges, and count the round.
 
         `is_first` says whether it is the first round of a pass.
         """

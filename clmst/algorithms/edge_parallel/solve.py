@@ -27,9 +27,10 @@ _KEPT = "rows of edge-parallel"  # key of the rows among the graph's plans
 
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}  # SETS
 _LOCK_LOST = 2**32 - 1  # value of cl/device/lock.cl
-# Number of reads of an unchanged lock after which a work-item gives up. A thread of a CPU can be
-# off its core for long while others read every few nanoseconds. On other devices a read takes a
-# microsecond, and the work-item that has the lock is running.
+# Number of times that a work-item reads a lock, which another work-item has and does not release,
+# before it gives up. A thread of a CPU can be off its core for long while others read every few
+# nanoseconds. On other devices a read takes a microsecond, and the work-item that has the lock is
+# running.
 _PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
 
 

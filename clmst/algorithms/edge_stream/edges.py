@@ -101,7 +101,7 @@ class EdgePart:
 
     @classmethod
     def of_columns(cls, u: Array, v: Array, weights: Array, edge_ids: Array) -> EdgePart:
-        """Make a part of the ends `u` and `v`, weights and ids, arrays which are not checked."""
+        """Make a set of edges from arrays of ends, weights and ids, which are not checked."""
         return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def on_device(self, device: Device) -> EdgeChunk:
@@ -114,7 +114,7 @@ class EdgePart:
 
     @classmethod
     def empty(cls, dtype: np.dtype[Any]) -> EdgePart:
-        """Return a part without edges, whose weights have the given dtype."""
+        """Return an empty set of edges, whose weights have the given dtype."""
         none = np.zeros(0, np.uint32)
         return cls(u=none, v=none, weights=np.zeros(0, dtype), edge_ids=np.zeros(0, np.int64))
 
@@ -217,7 +217,7 @@ def check_n_vertices(n_vertices: int) -> None:
 
 
 def joined(parts: Sequence[EdgePart]) -> EdgePart:
-    """Return all edges of some parts, one part after the other.
+    """Join several sets of edges, called parts, into one, in their order.
 
     Raises InvalidGraphError if their weights have different dtypes. There must be at least one
     part.
@@ -234,7 +234,7 @@ def joined(parts: Sequence[EdgePart]) -> EdgePart:
 def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
     """Raise InvalidGraphError unless the dtypes `one` and `other` are equal.
 
-    A conversion of weights could round.
+    Weights are not converted to a common dtype, because a conversion could round them.
     """
     if one != other:
         raise InvalidGraphError(
@@ -269,9 +269,9 @@ class EdgeKernels(ABC):
 
     @abstractmethod
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
-        """Enqueue a search for the edges that may enter the forest.
+        """Enqueue a search for the edges of a chunk that may enter the forest.
 
-        Return the chunk with the marks.
+        Return the chunk, in which these edges will be marked when the search has ended.
 
         Only one search may be under way at a time.
         """

@@ -31,9 +31,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/passes.cl"
 
-# The edge that is the best so far for a component is stored as several words (passes.cl). The first
-# constants are the numbers of some words after the leading one. _GREATEST is the value of all words
-# before a pass.
+# The best edge that was found so far for a component is stored as several words (passes.cl), which
+# _BEST names. The first three constants are the positions of some words in _BEST. _GREATEST is the
+# value of all words before a pass.
 _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
 _MOST_LAUNCHES = 16  # each launch follows 33 times as many pointers, which is enough for any tree
@@ -224,7 +224,7 @@ def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> 
     pairs, order = keys.to_host(), positions.to_host()
     v = (pairs & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
     pairs >>= bits
-    # All positions are in range. With "clip" NumPy does not check them, which takes a third of the
+    # All positions are in range. With "clip", NumPy does not check that, so it takes a third of the
     # time.
     weights, ids = (column.take(order, mode="clip") for column in (part.weights, part.edge_ids))
     return EdgePart(u=pairs.astype(np.uint32), v=v, weights=weights, edge_ids=ids)

@@ -54,12 +54,13 @@ class EdgeReducer(EdgeKernels):
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
-        # From the forest so far: a limit for each vertex, which rules out heavier edges, and the
-        # tree of each vertex, if more than one tree has edges.
+        # Two arrays that are computed from the forest so far. The first has a limit for each
+        # vertex, which rules out heavier edges. The second has the tree of each vertex, and is None
+        # if at most one tree has edges.
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
-        # A number greater than all edge ids so far, and whether the ids of each chunk were greater
-        # than all ids of earlier chunks.
+        # The first is a number greater than all edge ids so far. The second is whether ids have
+        # risen so far, that is, the ids of each chunk were greater than all ids of earlier chunks.
         self._next_id, self._rises = 0, True
 
     @property

@@ -21,7 +21,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
-# Known graphs, and the number of edges of a chunk.
+# The sizes of the known graphs that the test streams, each with the number of edges of a chunk.
 CHUNKED: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1 << 14))
 _MOST_PASSES = 32  # since each pass halves the components, of which there are less than 2**32
 

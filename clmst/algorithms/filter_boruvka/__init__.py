@@ -26,8 +26,8 @@ Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
 UsualLaunches: TypeAlias = Literal["resident", "mixed", "separate"]
 Shape: TypeAlias = Literal["auto", "gpu", "cpu"]
 
-# Maximum number of windows of a solve in the shape of a GPU (MAX_PHASES of the kernels). A window
-# is a range of the total order of edges.
+# Maximum number of windows of a solve by the kernels for GPUs (MAX_PHASES of the kernels). A window
+# is a range of the order of all edges by weight. Windows are solved one after the other.
 MAX_PHASES = 4
 # Maximum number of slots of a graph that is solved in one launch, whose work-groups wait for one
 # another. On an H200, with a limit eight times as high, solves of the nine largest benchmark graphs
@@ -193,9 +193,10 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
     The two numbers hold for the kernels that a device with this policy uses by default, those for
     CPUs or those for GPUs.
     """
-    # In the shape of a GPU, worklists may hold all edges. A forest that is not copied to the host
-    # at once is stored three times: as slots, as endpoints, and packed. This holds with weights of
-    # 64 bits, too.
+    # Bytes for each edge and for each vertex. With the kernels for GPUs, the lists of remaining
+    # edges may hold all edges. A forest that is not copied to the host at once is stored three
+    # times: as slots (positions in the CSR), as endpoints, and packed. The numbers hold for weights
+    # of 64 bits, too.
     return (40, 22) if policy.work_group_size == 1 else (60, 34)
 
 
@@ -225,8 +226,9 @@ def _variant(
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
-    # For "one launch", the options set windows whatever the size of the graph. Otherwise they set
-    # none.
+    # A target says how many edges the first window of weights should have. With a target, the
+    # kernels "one launch" use two windows on a graph of any size, also on a small known graph. The
+    # kernels "one launch, one window" get no target.
     return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 

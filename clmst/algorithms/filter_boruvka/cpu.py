@@ -34,29 +34,32 @@ FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
 # Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
-# Minimum number of slots in a segment, and minimum number of vertices in a work-item's range. If
-# there are too few for all work-items, fewer work-items are started.
+# A segment is the range of slots (CSR entries) that one work-item processes. These are the minimum
+# number of slots in a segment, and the minimum number of vertices in a work-item's range. If a
+# graph has too few for all work-items, fewer work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Number of vertices from which on the array with the component of each vertex does not fit a cache.
 # From this number on, one bit for each vertex says whether it is in the largest component.
 MARKED_FROM = 1 << 21
-# Maximum number of depths of a phase. It is more than 32, since each depth at least halves the
-# supervertices.
+# Maximum number of contractions in a phase, which solves one window of weights, and one more for
+# the beginning. Each contraction at least halves the number of supervertices, which is less than
+# 2**32.
 _MAX_DEPTHS = 34
 # Indices of words in the array state[] of cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1
 _STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
-# Capacity of the list of edges of a segment, as a share of the segment's slots, if there are
-# several windows and both directions of edges are stored. Each edge is listed in one direction. In
-# the last window, only the edges that still join two components are listed. These edges are rarely
-# more than a third of all edges.
+# Each segment of the graph has a list of the edges that are still undecided. This is its capacity,
+# as a share of the segment's slots, if there are several windows and both directions of edges are
+# stored. Each edge is listed in one direction. In the last window, only the edges that still join
+# two components are listed. These edges are rarely more than a third of all edges.
 _CAPACITY = 0.5
 
 _KEPT = "slots of vertices"  # key among the graph's plans
 
-# A window: whether it has an upper end, and the key and the slot at which it ends.
+# A window, which is a range of the order of edges by weight and slot: whether it has an upper end,
+# and the key and the slot at which it ends.
 Window = tuple[np.uint32, np.uint64, np.uint32]
 
 
@@ -156,7 +159,8 @@ class CpuRun(FilterBoruvkaRun):
     def _first_depth(self, phase: int) -> int:
         """Return 1 if each vertex has already chosen the lightest of the edges it has, else 0.
 
-        The result is the depth at which the `phase` begins.
+        The result is the depth at which the `phase` begins: the number of contractions that count
+        as done. A phase solves one window of weights.
         """
         return 0 if self.incident is None else 1
 

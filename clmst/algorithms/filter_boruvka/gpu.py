@@ -38,21 +38,23 @@ _FEW_GROUPS = 8
 # usually several times its length. On an H200, solves with the limits 16 and 32 take 0.96 of the
 # time without a limit. With the limit 8 they take longer than with 16 (benchmarks/log.md).
 _WORKLIST_GROUPS = 16
-# Minimum number of work-items that find the ranks of the keys in a sample.
+# A sample of weights is sorted by finding the rank (position) of each of its keys. This is the
+# minimum number of work-items that do so.
 _SAMPLE_ITEMS = 1 << 15
 # Maximum number of passes that follow parent pointers. Each pass at least halves the lengths of the
 # paths.
 MOST_FOLLOWINGS = 33
-# Number of solves with a workspace before kernel objects are created whose arguments stay set. To
-# create these objects takes as long as to set the arguments thirty times.
+# After this number of solves with the same buffers, kernel objects are created whose arguments stay
+# set, so that later solves need not set them. To create these objects takes as long as to set the
+# arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
 # Number of vertices from which on paths to the roots may be too long to be followed in one launch.
 # In graphs of at least this size, there are two launches that follow paths.
 _MANY_VERTICES = 1 << 18
-# Number of rounds of a phase that have launches of their own. All further rounds of the phase run
-# in one launch, whose work-groups wait for one another. If each edge is stored once, the number is
-# at least one. On an H200, solves of six graphs take 1.06 times as long with 1, and 1.07 times with
-# 2.
+# A phase solves one window of weights in rounds of choosing edges and joining components. This is
+# the number of rounds that have launches of their own. All further rounds of the phase run in one
+# launch, whose work-groups wait for one another. If each edge is stored once, the number is at
+# least one. On an H200, solves of six graphs take 1.06 times as long with 1, and 1.07 times with 2.
 SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
 # Maximum number of slots of a graph for which the single launch has half as many work-groups as
 # usual. With fewer work-groups, a barrier takes less time. On an H200, the graph internet takes
@@ -413,8 +415,8 @@ class MixedRun(GpuRun):
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
-            # If edges are stored once, the graph's own vertices are linked in the first round.
-            # Their paths may be the longest, and separate launches follow paths twice.
+            # If edges are stored once, the first round links the graph's own vertices. They may
+            # form the longest paths, so that round has separate launches, which follow paths twice.
             separate = max(SEPARATE_ROUNDS.under(self.tuning), int(first == 0))
         if depth < first + separate:
             self._hook(phase, depth)
@@ -425,7 +427,7 @@ class MixedRun(GpuRun):
         return False
 
     def _settle(self, phase: int) -> None:
-        """Do nothing, because the launch that ends a phase has found the components already."""
+        """Do nothing, because the launch that ends a phase also finds the components."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow parent pointers in a second launch if there are _MANY_VERTICES or more.

@@ -38,7 +38,7 @@ class FilterBoruvkaRun(ABC):
     given_up = False
 
     def solution(self, **more: Any) -> Solution:
-        """Return the forest as a :class:`Solution`, whose further fields are `more`."""
+        """Return the forest as a :class:`Solution`. `more` are further fields of the result."""
         return Solution(graph=self.graph, in_forest=self.in_forest, **more)
 
     def solve(self) -> bool:
@@ -77,9 +77,10 @@ class FilterBoruvkaRun(ABC):
 
     @abstractmethod
     def _filter(self, phase: int) -> None:
-        """Write the edges of the window of a phase that join two components to the worklist.
+        """Write the edges of a window of weights that join two components to the worklist.
 
-        For each component, the lightest of these edges is found along the way.
+        Each phase solves one window. For each component, the lightest of its edges is found on the
+        way.
         """
 
     @abstractmethod
@@ -94,16 +95,17 @@ class FilterBoruvkaRun(ABC):
     def _choose(self, phase: int, depth: int) -> bool:
         """Add each supervertex's lightest edge to the forest, and link the two ends of that edge.
 
-        The supervertices are those at this depth of the phase. Returns False if the host knows that
-        no edge is left that joins two components.
+        A supervertex is a component that has become one vertex. A phase solves one window of the
+        weights, and `depth` is the number of contractions so far in the phase. Returns False if the
+        host knows that no remaining edge joins two components.
         """
 
     @abstractmethod
     def _contract(self, phase: int, depth: int) -> None:
         """Write the edges between the new supervertices to the next worklist.
 
-        The supervertices are those after this depth of the phase. For each new supervertex, the
-        lightest of these edges is found along the way.
+        The new supervertices are the components that the edges chosen at this depth have joined.
+        For each of them, the lightest of the written edges is found along the way.
         """
 
     @abstractmethod

@@ -22,8 +22,9 @@ from clmst.runtime.policy import Constant, Policy
 from clmst.runtime.program import Program
 
 SOURCE = "algorithms/filter_boruvka/filter_boruvka.cl"
-# Kernels whose work-groups all run at the same time and wait for one another. The kernel of the
-# first source does a whole solve, the kernel of the second does the last rounds of a phase.
+# The sources of two kernels whose work-groups all run at the same time and wait for one another.
+# The first kernel does a whole solve. The second does the last rounds of a phase, which solves one
+# window of weights.
 RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
 FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
@@ -41,10 +42,10 @@ _REFUSED = _OVERFLOW + 1
 _COUNTS = _REFUSED + 1
 STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
-# Bytes for each edge and each vertex that both worklists may take together. A solve then stays
-# within 40 bytes for each edge and 40 for each vertex. If a worklist overflows, the solve is done
-# again with larger worklists. If the overflow can be foreseen, the solve begins with larger
-# worklists.
+# There are two worklists of the edges that are still undecided. They may take together this number
+# of bytes for each edge and for each vertex. A whole solve then takes at most 40 bytes for each
+# edge and 40 for each vertex. If a worklist overflows, the solve is done again with larger
+# worklists. If the overflow can be foreseen, the solve begins with larger worklists.
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # True if both directions are stored
 _FEW_EDGES = 256  # added to the capacity of worklists, which helps the smallest graphs
 
@@ -74,9 +75,10 @@ RESIDENT_EDGES_PER_ITEM = Constant("filter_boruvka.RESIDENT_EDGES_PER_ITEM", 1)
 FINISH_GROUPS = Constant("filter_boruvka.FINISH_GROUPS", 2)
 FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
 FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
-# After a window, every vertex must find its component. In graphs of at most this number of
-# vertices, each vertex follows its whole path. In larger graphs, the depths are gone through one by
-# one. Other values were not measured.
+# After a window of weights is solved, every vertex must find its component. In graphs of at most
+# this number of vertices, each vertex follows its path of links through all contractions. In larger
+# graphs, all vertices of one level of contraction find their components together, level by level,
+# the last level first. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
 _SPILLING, _SERIAL = 8, 256  # slots per work-item: from which on registers spill; if it is alone
@@ -182,21 +184,21 @@ class Candidates:
     All other edges of the larger graph are known to be in the forest or out of it.
     """
 
-    # Number of vertices of the remaining graph. They are vertices of the larger graph, or
-    # components that consist of edges which are certainly in the forest.
+    # Number of vertices of the graph that is left to be solved. They are vertices of the larger
+    # graph, or components that edges join which are certainly in the forest.
     n_vertices: int
-    # uint64 for each candidate: the two vertices that the edge joins. Both are equal if the edge is
-    # never chosen.
+    # uint64 for each candidate, which is an edge that may or may not be in the forest: the two
+    # vertices that it joins, in one word. Both are equal if the edge is never chosen.
     ends: DeviceArray
-    # uint32 for each candidate: its slot in the larger graph. Slots ascend if no candidate is a
-    # path.
+    # uint32 for each candidate: its slot (CSR entry) in the larger graph. Slots ascend unless a
+    # candidate stands for a whole path.
     slots: DeviceArray
-    # One bit for each slot of the larger graph, set for known edges of the forest and for edges of
-    # degree-2 paths.
+    # One bit for each slot of the larger graph. It is set for edges that are known to be in the
+    # forest, and for edges of paths whose inner vertices have two edges each (degree-2 paths).
     kept: Memory
-    # uint32: the position in `slots` at which each candidate's degree-2 path begins. A last element
-    # is the end of the last path. All edges of a path except the heaviest are in the forest. None
-    # if each candidate is one edge.
+    # A candidate can stand for a degree-2 path, of which all edges except the heaviest are in the
+    # forest. This is, as uint32, the position in `slots` at which each candidate's path begins. A
+    # last element is the end of the last path. It is None if each candidate is one edge.
     starts: DeviceArray | None = None
 
     @property
@@ -255,11 +257,14 @@ class Workspace:
         if not self.one_window:
             ends = window_ends(graph, targets, launch, samples=SAMPLES, finer=self.finer)
             self.ranks, draw_bits = ends.ranks, ends.draw_bits
-        # Worklists must hold all edges if there is one window only because the graph is small or
-        # because its weights are equal. Then nearly all edges remain after the first round.
+        # A dense graph usually has several windows, so that worklists hold few edges. If it has a
+        # single window, because it is small or its weights are equal, nearly all edges remain after
+        # the first round. The worklists must then hold all edges.
         degree, least = graph.average_degree, graph.device.policy.filter_degree
         self.full_capacity |= targets is None and not self.ranks and degree >= least
-        # The arguments of kernels that set windows: the seed, the number of draws, and the ranks.
+        # The arguments of the kernels that find the limits of windows in a sample: the seed of the
+        # sample, the number of random slots for each of its keys, and the positions of the limits
+        # in it.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 
@@ -282,7 +287,7 @@ class Workspace:
 
     @cached_property
     def finish_program(self) -> Program:
-        """The program whose kernel does the last rounds of a phase in one launch."""
+        """The program whose kernel does the last rounds of a window of weights in one launch."""
         return self._program(FINISH_SOURCE, finish_defines)
 
     def _program(
@@ -395,7 +400,7 @@ class Workspace:
 
     @property
     def overflowed(self) -> bool:
-        """Whether a worklist lacked space during the solve, by the state that was read last."""
+        """Whether a list of remaining edges was too short in the solve, by the last read state."""
         return bool(self.host_state[_OVERFLOW]) and not self.host_state[_GAVE_UP]
 
     @property
@@ -404,13 +409,13 @@ class Workspace:
         return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
-        """Return, for each of the first `n_phases` phases, the lengths of the worklists in turn.
+        """Return the lengths of the worklists of the first `n_phases` phases, round by round.
 
-        A phase solves one window of weights, and has one worklist of edges for each of its rounds.
-        Depth d of a phase is after d contractions. Depths without edges are left out: depth 0 if
-        the first worklist of a phase has depth 1, and all depths after the last round. The numbers
-        are from the state that was read last. The result are plain lists, because building arrays
-        would take a notable part of the time of a small solve.
+        A phase solves one window of weights. Each of its rounds has a worklist of the edges that
+        still join two components, and ends with a contraction. Rounds without a worklist are left
+        out: the first one, if it reads the edges from the graph itself, and all rounds after the
+        last. The numbers are from the state that was read last. The result is a list of lists,
+        because building arrays would take a notable part of the time of a small solve.
         """
         last = _COUNTS + 3 * _MAX_DEPTHS * n_phases
         edges = self.host_state[_COUNTS:last:3].tolist()

@@ -25,10 +25,11 @@ SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 # (SERIAL_QUEUE of the kernel). A work-group of several work-items has a queue of as many vertices
 # as it takes at a time.
 SERIAL_CAPACITY = 4096
-# The first number is how many slots a single work-item takes before it stops, after some tenths of
-# a millisecond. The second is how many turns a work-group takes before it stops, after some
-# milliseconds. Another launch, which takes microseconds, then divides the remaining work among all
-# work-items again.
+# A launch stops after a limited amount of work, so that another launch, which takes microseconds,
+# can divide the remaining work among all work-items again. The first number is how many slots (CSR
+# entries) a work-item that is alone in its work-group goes through, which takes some tenths of a
+# millisecond. The second is how many times a larger work-group takes vertices from its queue, which
+# takes some milliseconds.
 SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
 # Maximum number of work-groups for each compute unit. A solve has many rounds, and the late ones
@@ -183,7 +184,8 @@ class _Peeling:
             before, remaining = remaining, self.read_remaining(number)
             if not remaining:
                 return
-            # A round peels a vertex, or it finds the least degree, at which the next round peels.
+            # A round removes (peels) at least one vertex, or it finds the least degree that is
+            # left, at which the next round removes one.
             if remaining > before or number > 2 * self.n + batch:
                 rule = "every second round peels a vertex at least, and none comes back"
                 raise no_progress(

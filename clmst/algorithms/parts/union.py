@@ -35,7 +35,7 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartForest:
-    """The forest of a part of a graph, on a device."""
+    """The forest of the edges that one of several devices solves (a part of the graph)."""
 
     graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
     slots: DeviceArray  # uint32: slots of the edges, ascending; may be longer than `n_edges`

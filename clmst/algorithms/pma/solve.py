@@ -28,17 +28,19 @@ from clmst.runtime.policy import Policy
 SOURCE = "algorithms/pma/pma.cl"
 
 _NO_OWNER = 2**32 - 1
-# Minimum average number of slots in a row with which a lane group goes through each row, if lanes
-# can work together.
+# If a graph's rows have at least this number of slots (CSR entries) on average, several work-items
+# (a lane group) go through each row together. Otherwise, or if they cannot work together on the
+# device, one work-item does.
 _LONG_ROWS = 8.0
-# Minimum number of edges between the same two vertices with which only the lightest of them enters
-# the first level.
+# If any two vertices are joined by at least this number of parallel edges, parallel edges are
+# removed before the first level of a solve.
 _MANY_PARALLEL = 64
-# The least and the greatest `gamma` (maximum number of vertices of a tree) that is chosen from the
-# average degree.
+# By default `gamma`, the maximum number of vertices of a tree, is chosen from the average degree of
+# the graph. These are the least and the greatest value that is chosen.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
-# Minimum number of workers for each compute unit: one if work-groups have one work-item. Otherwise
-# the number is so large that other workers can run while one waits for memory.
+# A worker is what grows one tree at a time: a work-item or a group of them. These are the minimum
+# numbers of workers for each compute unit. If work-groups have one work-item, one worker is enough.
+# Otherwise there are so many that others can run while one waits for memory.
 _SERIAL_WORKERS, _WORKERS = 1, 16
 
 
@@ -157,7 +159,8 @@ class _PmaRun:
     def next_level(self, level: Level) -> Level | None:
         """Grow trees on a level and contract each.
 
-        Return the next level, or None if no edge remains.
+        The contracted trees are the vertices of the next level, which is returned. The result is
+        None if no edge remains.
         """
         growth = self._plan(level)
         self.history.append(growth)

@@ -62,9 +62,10 @@ class PrimOptions:
 
 
 def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
-    """Return 0, the first rank, for graphs that one work-item solves quickest, else 90.
+    """Return the place of "prim" in the order in which "auto" tries algorithms: 0 or 90.
 
-    The device has this policy. None as `graph` stands for graphs in general, and gives 90.
+    It is 0, the first place, if a single work-item of a device with this policy solves the graph
+    quickest. None as `graph` stands for graphs in general, and gives 90.
     """
     is_first = graph is not None and prefers_prim(
         alone=policy.work_group_size == 1, n_vertices=graph.n_vertices, n_slots=graph.n_slots,

@@ -30,19 +30,21 @@ SOURCE = "algorithms/prim/prim.cl"
 MIRROR_SOURCE = "algorithms/prim/mirror.cl"
 COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 
-# Maximum number of slots that a worker looks at in one launch. At some microseconds each, that
-# takes a second at worst. GPUs that also drive a display abort a kernel after about two seconds.
+# Maximum number of slots (CSR entries) that a worker looks at in one launch. A worker is the
+# work-item or work-group that grows a tree. At some microseconds for each slot, a launch takes a
+# second at worst. GPUs that also drive a display abort a kernel after about two seconds.
 STEPS_A_LAUNCH = 1 << 18
 # Maximum number of vertices of a graph whose trees work-groups grow. In each step, a work-group
 # looks at all vertices for the one with the lightest edge. In larger graphs one work-item uses a
 # heap.
 ARRAY_VERTICES = 4096
-# Average number of slots for each pair of vertices above which rows consist mostly of parallel
-# edges. For graphs above it, a single work-item with a heap is used.
+# If the average number of slots for each pair of vertices is above this, rows consist mostly of
+# parallel edges. A single work-item with a heap then grows each tree, not a work-group.
 _ARRAY_PARALLEL = 4
-# Minimum numbers of vertices and of compute units with which the components of the graph are found
-# first, so that their trees grow at the same time. On two cores, finding the components takes as
-# long as growing the trees, and is useless if there is only one component.
+# If a graph has at least this number of vertices, and the device this number of compute units, the
+# components of the graph are found first, so that their trees can grow at the same time. On two
+# cores, finding the components takes as long as growing the trees, and is useless if there is only
+# one component.
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 

@@ -56,7 +56,8 @@ class PrimBoruvkaOptions:
     def as_tested(self) -> PrimBoruvkaOptions:
         """Return the options with which a self-test compiles the same programs as these options.
 
-        The host counts the rounds, so `rounds` is reset.
+        The number of `rounds` does not affect a program, because the host counts rounds. So it is
+        reset to the default.
         """
         return replace(self, rounds=None)
 

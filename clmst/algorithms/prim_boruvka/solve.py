@@ -25,8 +25,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_boruvka/prim_boruvka.cl"
 
-# Macros for ranks as weights. Ranks are distinct and have 32 bits, whatever the graph's own weights
-# are.
+# Macros of kernels that take ranks in place of weights. The rank of an edge is its position in the
+# order of all edges by weight. Ranks are distinct and have 32 bits, whatever the graph's own
+# weights are.
 RANKS = weight_defines(32, "unsigned", maximum=False)
 
 
@@ -56,12 +57,19 @@ def solve(
 
 
 def rounds_for(n: int) -> int:
-    """Return the default number of Borůvka's rounds before Prim's: log2(log2 n), rounded up."""
+    """Return after how many rounds of Borůvka's algorithm Prim's algorithm takes over.
+
+    For `n` vertices the default is log2(log2 n), rounded up.
+    """
     return max(ceil(log2(log2(n))), 0) if n > 1 else 0
 
 
 def _rows_of(level: Level, launch: Launcher) -> SortedRows:
-    """Make rows from the edge list of a level, with ranks as weights, without waiting."""
+    """Make a CSR from the edges of a level, with their ranks as weights, without waiting.
+
+    A level is the graph of the components that were joined so far. The rank of an edge is its
+    position in the order of all edges by weight.
+    """
     device, n, n_entries = launch.device, level.n, level.entries
     program = device.program(SOURCE)
     indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))

@@ -46,8 +46,9 @@ MAX_VERTICES = (1 << 31) - 1
 class Claim:
     """The claim that some edges are the forest of a DeviceGraph, and the checks of the claim.
 
-    `keys` is None until the claimed edges are listed, and stays None if weights have 32 bits. If
-    they have 64 bits, it then has the sort keys of the claimed edges in ascending order.
+    If weights have 64 bits, `keys` has the sort keys of the claimed edges in ascending order, from
+    the moment on at which the edges are listed. The rank of a weight among these keys takes the
+    place of the weight. With 32-bit weights, which need no ranks, `keys` is None.
     """
 
     def __init__(self, forest: DeviceForest) -> None:

@@ -117,10 +117,13 @@ def _is_proved(claim: DeviceForest) -> bool:
 
 
 def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the results of proofs about known graphs, each with the right result.
+    """Yield what the device says about right and wrong forests of known graphs, and what is right.
 
-    `case` has the dtype of the weights, and says whether forests are maximum ones and whether edges
-    are stored twice.
+    The device must prove each right forest, and must refute each wrong one. An answer has a
+    description, the verdict of the device, and the right verdict.
+
+    `case` has the dtype of the weights. It also says whether the forests are maximum spanning
+    forests, and whether the graphs store both directions of each edge.
     """
     for size in SIZES:
         known, maximum = known_graph(size), bool(case.maximum)
@@ -133,7 +136,7 @@ def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def complete_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the results of proofs about known complete graphs, each with the right result.
+    """Yield what the device says about trees of known complete graphs, and what is right.
 
     `case` says whether they are matrices or points, and whether maximum trees are wanted.
     """

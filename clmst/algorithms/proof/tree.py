@@ -23,7 +23,8 @@ SOURCE = "algorithms/proof/tree.cl"
 # If there are too few for all work-groups, fewer work-groups are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# Maximum number of levels. A level has at most half as many nodes as the level before.
+# The claimed edges are merged to a tree in levels. This is the maximum number of levels. A level
+# has at most half as many nodes as the level before.
 _MAX_LEVELS = 34
 # Indices of words in the array state[] of proof/state.cl.
 _PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
@@ -125,14 +126,15 @@ class TreeBuilder:
     def ranks_of(self, numbers: DeviceArray) -> DeviceArray:
         """Enqueue the computation of the rank of each edge, from 1 on, and return the ranks.
 
-        `numbers` has the numbers of the edges in order of rank.
+        The rank of an edge is its position when edges are sorted by weight. `numbers` has the
+        numbers of the edges in this order.
         """
         ranks = DeviceArray.empty(self.k, np.uint32, self.launch.device)
         self._each("list_ranks", self.k, numbers, ranks, self.k)
         return ranks
 
     def claim_is_right(self) -> bool:
-        """Return True if the device's checks of the claim have found no error so far.
+        """Return True if the device has not yet found an error in the claimed forest.
 
         The call waits for the device.
         """

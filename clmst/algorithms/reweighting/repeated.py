@@ -111,10 +111,11 @@ class ReweightedGraph:
         self._stages = UploadBuffers(device)
         self._own: Buffer | None = None  # a buffer of this object for weights by slot
         self.present: DeviceWeights | None = None  # the current weights, by slot
-        # For changes of some weights. If a change names an edge several times, its last entry must
-        # count. So all entries of all changes are numbered, and `_claims` has, for each edge, the
-        # greatest number of an entry that names it. `_next_claim` is the first unused number.
-        # `_slots` has the slot of each edge.
+        # The following fields are for changes of some of the weights. A change is a list of
+        # entries, each an edge and its new weight. If several entries name the same edge, the last
+        # one must count. So all entries of all changes are numbered, and `_claims` has, for each
+        # edge, the greatest number of an entry that names it. `_next_claim` is the first unused
+        # number. `_slots` has the position of each edge in the CSR.
         self._claims: Memory | None = None
         self._next_claim = 1
         self._slots: Memory | None = None
@@ -375,7 +376,10 @@ class ReweightedGraph:
         return self.device.program(SOURCE, **defines)
 
     def own_buffer(self, encoding: Encoding) -> Buffer:
-        """Return this object's buffer for weights by slot, which fits weights in this encoding."""
+        """Return this object's own buffer for weights in the order of CSR entries.
+
+        It is large enough for weights in the given encoding.
+        """
         n_bytes = self.edges.n_slots * encoding.word.itemsize
         if self._own is None or self._own.size < n_bytes:
             self._own = self.device.allocate(n_bytes)

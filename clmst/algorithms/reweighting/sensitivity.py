@@ -25,21 +25,23 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/reweighting/sensitivity.cl"
 CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 
-# For floats of each number of bits: the binary logarithm of the number of steps from a weight to
-# its double, on the scale of sensitivity.cl (OCTAVE_BITS). Integers count as floats of 32 bits.
+# The kernels place weights on a nearly logarithmic scale of integers. For floats of each number of
+# bits, this is the base-2 logarithm of the number of steps on the scale from a weight to twice the
+# weight (OCTAVE_BITS of sensitivity.cl). Integers count as floats of 32 bits.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
 VECTOR = 16  # number of weights that kernels take at a time on CPUs; a reference needs as many
 _NONE = 0xFFFFFFFF  # NO_WINNER of the kernels; above all positions
-# Number of cuts that divide the scale into bins, and number of sampled edges from which the cuts
-# are chosen. Another edge is ruled out if forest edges up to a cut below it join its ends. With
-# more cuts, the nearest cut is less far below, so fewer edges remain candidates.
+# The scale of weights is divided into bins by this number of cuts, which are chosen from this
+# number of sampled edges. An edge outside the forest is ruled out if forest edges up to some cut
+# below its weight join its ends. With more cuts, the nearest cut below is closer, so fewer edges
+# remain candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# The floor is the position below which 1 / _LIGHTEST of the forest edges are. Lower positions are
-# raised to it.
+# A fraction of 1 / _LIGHTEST of the forest edges are below a position on the scale which is called
+# the floor. All positions below the floor are raised to it.
 _LIGHTEST = 256
 _TREE = 1  # EDGE_IS_TREE
-# Maximum number of rounds of contraction, and the share of the list that a round must remove for
-# another one to follow.
+# The list of edges is shortened by contracting edges in rounds. This is the maximum number of
+# rounds, and the share of the list that a round must remove for another one to follow.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
@@ -151,7 +153,7 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps and return the candidates.
+        """Do all steps and return the candidates, whose place in the forest is still open.
 
         The call waits for the device.
         """
@@ -252,7 +254,7 @@ class _Classification:
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Give the components numbers, and return the remaining graph.
+        """Give numbers to the components of certain edges. Return the graph of the candidates.
 
         `ends` and `edges` have the ends and the (position, slot) of each candidate. The call waits
         for the device.

@@ -26,31 +26,34 @@ from clmst.runtime.program import Program
 
 SOURCE = "algorithms/small_matrix/again.cl"
 
-# Values of again.cl and of the files that it includes.
+# These constants equal macros of again.cl and of the files that it includes.
 _SOLVED = 1
 _NONE = 0xFFFFFFFF
 _KNOWN, _ANEW = 1, 2
 _FACTS, _RESULT_WORDS = 6, 8
-# Number of arguments of a kernel that stay the same from round to round. They come first.
+# Number of a kernel's arguments that are equal in all solves of a graph. They come first.
 _STAYING = 10
 _CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
 
 
 class SerialRounds:
-    """The rounds of one graph by one work-item, and the forest from which a round starts.
+    """Solves of one graph with changing weights, each by a single work-item.
+
+    The object keeps the forest of the last solve, from which the next one starts.
 
     The graph must store each edge once and have at least one edge. It must be on a device that
-    works in the host's memory. A round takes 54 bytes for each edge and 76 for each vertex, all of
-    which are kept.
+    works in the host's memory. A solve takes 54 bytes for each edge and 76 for each vertex, which
+    are kept for the next one.
     """
 
     def __init__(self, graph: ReweightedGraph, *, maximum: bool) -> None:
         self.maximum = maximum
         self._graph, self._device = graph, graph.device
         self._n, self._m = graph.edges.n_vertices, graph.edges.n_slots
-        # The weights whose forest is kept, or None without a kept forest. The forest is valid only
-        # while these are the graph's present weights, in the graph's own buffer.
+        # The weights for which the forest of the last solve is kept, or None if no forest is kept.
+        # The forest is valid only while these are the graph's present weights, in the graph's own
+        # buffer.
         self._known: DeviceWeights | None = None
         self._memory: tuple[Buffer, Buffer, Buffer] | None = None  # marks, forest, for a round
         self._kernels: dict[Hashable, tuple[tuple[Any, ...], Kernel]] = {}
@@ -59,7 +62,7 @@ class SerialRounds:
 
     @property
     def marks(self) -> DeviceArray:
-        """A flag for each slot: 1 if its edge is in the forest of the last round, else 0."""
+        """A flag for each CSR entry: 1 if its edge is in the forest of the last solve, else 0."""
         assert self._memory is not None
         return DeviceArray.unchecked(self._m, FLAG, self._device, self._memory[0])
 

@@ -107,7 +107,7 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
 
 
 class _ContractionSteps:
-    """One series contraction: the arrays and arguments that its steps share."""
+    """One contraction of paths to single edges: the arrays and arguments that its steps share."""
 
     def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:
         self.graph, self.cores, self.launch = graph, cores, launch
@@ -122,7 +122,7 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps and return the candidates.
+        """Do all steps and return the candidates, whose place in the forest is still open.
 
         The call waits for the device.
         """
@@ -138,7 +138,8 @@ class _ContractionSteps:
         ends = self._new(k, _PAIR)
         rows, indices = self.graph.rows, self.graph.indices
         self._each("find_ends", k, starts, slots, rows, indices, self.degrees, numbers, ends, k)
-        # Closed paths end at vertex 0, so there is at least one vertex.
+        # A path that is a cycle of its own counts as ending at vertex 0, so there is at least one
+        # vertex.
         n_vertices = max(n_ends, 1)
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 

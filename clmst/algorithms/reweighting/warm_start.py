@@ -16,19 +16,20 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# The greatest change of a weight between two rounds with which a warm start saves time, and the
-# greatest slack of an interval. Both are in octaves: a change by one octave doubles or halves a
-# weight.
+# A warm start reuses an earlier solve with similar weights, the reference. The first constant is
+# the greatest change of a weight since the reference with which a warm start saves time. The second
+# is the greatest slack, which is how far weights may move before the edges are classified again.
+# Both are in octaves: a change by one octave doubles or halves a weight.
 _NEAR, _FAR = 0.45, 0.5
-# The slack of intervals, as a multiple of the greatest change of a weight so far. The second value
-# is used after a classification that did not last, for example because weights change more and
-# more.
+# The slack, as a multiple of the greatest change of a weight so far. The second value is used after
+# a classification that did not last, for example because weights change more and more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
-# Number of solves for which a classification must last to save the time that the classification
+# A classification divides the edges into those that are certainly in the forest, those that are
+# certainly not, and candidates. It must last for this number of solves to save the time that it
 # took.
 _LASTING = 4
-# Maximum number of rounds after which the solver compares weights again. The number doubles each
-# time that the weights are not near the reference weights.
+# If the weights of a solve are not near the reference weights, of an earlier solve, the solver does
+# not compare them for a number of solves. That number doubles each time, up to this maximum.
 _LONGEST_PAUSE = 64
 
 
@@ -163,6 +164,6 @@ class WarmStart:
         return True
 
     def _wait_longer(self) -> None:
-        """Pause before the next look at the weights, for twice as many rounds as the last time."""
+        """Do not compare weights for twice as many solves as after the last failed comparison."""
         self._pause = self._next_pause
         self._next_pause = min(2 * self._next_pause, _LONGEST_PAUSE)

@@ -98,11 +98,11 @@ class AlgorithmRecord:
     takes_complete_graphs: bool = False
     # The devices on which the algorithm's self-test also solves the large known graph.
     large_self_test: Literal["always", "cpu", "never"] = "always"
-    # Graphs with the same kind of weights may be solved by different kernels. For an algorithm of
-    # this kind, the function returns the name of the kernels that solve a graph with the default
-    # options, and options with which these kernels solve all graphs. The self-test uses these
-    # options, so it tests exactly what the solve needs and builds nothing else. If the field is
-    # None, or the function returns None, all graphs have the same kernels.
+    # Some algorithms solve graphs with the same kind of weights by different kernels, for example
+    # by their size. For these algorithms, the function returns the name of the kernels that solve a
+    # graph with the default options, and options with which these kernels solve all graphs. The
+    # self-test uses these options, so it tests exactly what the solve needs and builds nothing
+    # else. If the field is None, or the function returns None, all graphs have the same kernels.
     variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
 
     def __post_init__(self) -> None:

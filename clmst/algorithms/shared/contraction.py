@@ -32,20 +32,21 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
 
-# Number of parent pointers that each vertex follows in one launch. A launch makes paths 33 times as
-# short.
+# Number of parent pointers that each vertex follows in one launch. After a launch, the paths to the
+# roots are 33 times as short.
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # the macros of SOURCE except those for weights
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
-# The rule for entries that are not self-loops. The kernels mark self-loops by CONTRACTION_LOOP.
+# Selects the entries that are not self-loops. The kernels set self-loops to CONTRACTION_LOOP, which
+# is the greatest value.
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
-# A function that numbers the supervertices. It is called with the chosen edges and the
-# representatives of all vertices. It returns the supervertex of each vertex, and the number of
-# supervertices that have edges.
+# A function that numbers the supervertices, which are the components that become one vertex each.
+# It is called with the chosen edges and with the representative of the component of each vertex. It
+# returns the number of each vertex's supervertex, and how many supervertices still have edges.
 Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, int]]
 
 
@@ -283,10 +284,11 @@ class Contraction:
         return supervertices, self.launch.read_count(total.memory, n)
 
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
-        """Return the edges between different supervertices, unsorted (lines 10 and 11).
+        """Return the edges between different supervertices, in any order.
 
-        There are `n` supervertices. The call waits for the device. The memory of the pairs of
-        `level` is reused, so `level` cannot be used afterwards.
+        There are `n` supervertices. These are lines 10 and 11 of the algorithm of Vineet et al.
+        (HPG '09). The call waits for the device. The memory of the pairs of `level` is reused, so
+        `level` cannot be used afterwards.
         """
         launch, entries = self.launch, level.entries
         relabelled = self.new(entries, PAIR)
@@ -304,7 +306,10 @@ class Contraction:
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
-        """Sort a level's edges by source, or by (source, rank) if `by_rank` (line 12).
+        """Sort a level's edges by source, or by (source, rank) if `by_rank`.
+
+        The rank of an edge is its position in the order of all edges by weight. This is line 12 of
+        the algorithm of Vineet et al. (HPG '09).
 
         Parallel edges are kept.
         """

@@ -93,7 +93,7 @@ class DeviceForest:
     def __post_init__(self) -> None:
         """Check the types, and that buffers have the capacity for the edges.
 
-        The contents of the buffers are trusted.
+        The contents of the buffers are not checked.
         """
         if not isinstance(self.graph, DeviceGraph | DeviceMatrix):
             raise InvalidArgumentError(
@@ -199,13 +199,15 @@ class DeviceForest:
     def to_host(self, *, look_up: bool = False) -> Forest:
         """Copy the forest to the host.
 
-        The call waits for the device. O(k).
+        The call waits for the device. It takes O(k) time for k edges in the forest.
 
         Parameters
         ----------
         look_up : bool
-            Whether weights are looked up in the host's graph, rather than by a kernel, whose result
-            is not checked. Forests with `weights` of their own ignore it.
+            Whether the host looks up the weights of the edges in its own copy of the graph. By
+            default a kernel does, and no other code checks its result. The argument has no effect
+            if the forest already has `weights`, which a solve of points or of a matrix may have
+            stored.
 
         Returns
         -------

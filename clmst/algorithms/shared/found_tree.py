@@ -35,8 +35,8 @@ class FoundTree:
     matrix: DeviceMatrix
     algorithm: str
     ends: Array | DeviceArray  # uint32: shape (k, 2) on the host, (2 k,) on the device
-    # float64, shape (k,): distances, divided like Points.planes. None if the host has to look the
-    # weights up.
+    # float64, shape (k,): the distance of the ends of each edge, divided by the same number as the
+    # coordinates in `Points.planes`. None if the host has to look the weights up.
     weights: Array | DeviceArray | None = None
     stats: Mapping[str, Any]
     maximum: bool = False

@@ -50,8 +50,8 @@ class SolveReport:
 
     words: Memory
     count: int
-    # A function that returns the statistics of the solve, given the words, or None if no forest was
-    # found.
+    # A function that gets the words which the host has read from the device. It returns the
+    # statistics of the solve, or None if no forest was found.
     take: Callable[[Array], Mapping[str, Any] | None]
 
 

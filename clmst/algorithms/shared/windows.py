@@ -19,58 +19,66 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# If a window has more than this share of all edges, it does not get a phase of its own.
+# If a window would have more than this share of all edges, it is not solved on its own, before all
+# other edges.
 _MAX_SHARE = 0.7
-# If a window has less than this share of all edges, a usual sample has too few of its keys: a
-# sample of 1024 keys has 16 of them. The number of edges up to the k-th least key of a sample has a
-# relative standard deviation of 1 / sqrt(k), which is a quarter for 16 keys.
+# The limits of windows are estimated from a sample of the edges' keys. If a window has less than
+# this share of all edges, a usual sample has too few of its keys: of 1024 sampled keys, 16 belong
+# to the window. The number of edges up to the k-th least key of a sample has a relative standard
+# deviation of 1 / sqrt(k), which is a quarter for 16 keys.
 _SMALL_SHARE = 1 / 64
-# For a small window, each key of the sample is the least key of several random slots. This is the
-# binary logarithm of the maximum number of these slots, which are read one by one.
+# For a small window, light keys must be sampled more often. So each key of the sample is the least
+# key of several random slots. This is the base-2 logarithm of the maximum number of these slots,
+# which are read one by one.
 _MAX_DRAW_BITS = 4
-# Number of standard deviations that are added to the rank of a window with a small share. A window
-# that is too large costs what its few additional edges cost. A window that is too small leaves
-# hardly any components joined, so the next window gets too many edges.
+# The limit of a window is a key of the sample, taken at a rank: its position in the sorted sample.
+# If the window has a small share of all edges, this number of standard deviations is added to the
+# rank, because the window should rather be too large than too small. In too large a window only a
+# few more edges are solved. Too small a window joins hardly any components, so the next one gets
+# too many edges.
 _SPREADS = 3.0
 # A target is the number of edges that a window should have. If the light edges of a single window
 # have joined too few vertices, several windows replace it. Their targets are these multiples of its
 # target. After each of these windows, most edges of the next one can be left out.
 _FINER = (1.0, 3.0, 9.0)
-# Target of the first window, as a multiple of the number of vertices. For dense graphs the policy's
-# `dense_filter_target` is used instead. The value is equal for an H200 and for two CPU cores. No
-# other value from 0.75 to 4 was quicker by more than the difference between two runs
-# (benchmarks/log.md).
+# Target of the first window, which is the number of edges that it should have, as a multiple of the
+# number of vertices. For dense graphs the policy's `dense_filter_target` is used instead. The value
+# suits both an H200 and two CPU cores: no other value from 0.75 to 4 was quicker by more than the
+# difference between two runs (benchmarks/log.md).
 _TARGET = 1.0
-# Number of vertices from whose degrees the skew of all degrees is estimated.
+# Number of vertices from whose degrees it is estimated how skewed the degrees of a graph are, that
+# is, how much a few vertices have most of the edges.
 _DEGREES = 1024
-# Skew of degrees from which on windows are smaller, and the share of their usual size that they
-# then have. If degrees are skewed, edges of hubs join most vertices early, so fewer edges are
-# enough. The skew is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph that stores
-# each edge once keeps the usual windows, since in its first round only the edges of a window join
-# vertices.
+# If the degrees of a graph are skewed at least as much as the first number, windows are smaller:
+# they have the second number times their usual size. If degrees are skewed, edges of hubs join most
+# vertices early, so fewer edges are enough. The skew is 0.5 to 1.35 in a sample of random graphs
+# and grids. A dense graph that stores each edge once keeps the usual windows, since in its first
+# round only the edges of a window join vertices.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 _SAMPLED = "degrees"  # key of plans: skew of degrees, and share of vertices that have edges
-# Number of slots whose weights are compared to guess whether nearly all weights are equal. If
-# nearly all are equal, ids break the ties, so a window has the edges of the first rows. The window
-# joins the vertices of these rows, and hardly any other vertices unless the neighbours of these
-# rows are spread over the whole graph.
+# Number of slots (CSR entries) whose weights are compared to guess whether nearly all weights are
+# equal. If they are, edges are ordered by their ids, so a window has the edges of the first rows.
+# The window joins the vertices of these rows, and hardly any other vertices unless the neighbours
+# of these rows are spread over the whole graph.
 _WEIGHTS = 64
 _EQUAL = "equal"  # key of plans: whether nearly all weights are equal
-# Number of slots of a window's rows that are sampled to find where their neighbours are. Neighbours
-# are spread over the whole graph if the share of neighbours outside these rows, divided by the
-# share of vertices outside, is at least the second number. Rows with more than _HUBS times their
-# share of all slots contain hubs, with which one round joins most of the graph.
+# If weights are equal, a window has the edges of the first rows. The first constant is the number
+# of slots of these rows that are sampled to find where their neighbours are. Neighbours are spread
+# over the whole graph if the share of neighbours outside these rows, divided by the share of
+# vertices outside, is at least the second constant. Rows with more than _HUBS times their share of
+# all slots contain hubs, with which one round joins most of the graph.
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 _FAR = "far"  # key of plans: whether neighbours of the first rows are spread over the graph
-# For graphs of equal weights: the minimum number of edges for a window, as a multiple of the
-# policy's `filter_edges`, and the factor of the target if the graph stores both directions.
+# For graphs of equal weights: the minimum number of edges with which there are several windows, as
+# a multiple of the policy's `filter_edges`, and the number by which the target of a window is
+# multiplied if the graph stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
-# The number of bytes for each edge that worklists with space for all edges take, and the share of
-# the device's memory that they may take.
+# Worklists with space for all edges take this number of bytes for each edge. They may take this
+# share of the device's memory.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
-# If both are true, more windows would save time: a round of the last window leaves at least this
-# share of its edges, and at least this number of edges for each supervertex. In random graphs a
-# round leaves less than half of the edges.
+# More windows would have saved time if a round of the last window has left at least this share of
+# its edges, and at least this number of edges for each supervertex (component that has become one
+# vertex). In random graphs a round leaves less than half of the edges.
 _SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
 # Before any round, more windows are expected to save time if at least this share of all edges is in
 # the last window.
@@ -273,11 +281,14 @@ def window_ends(
     samples: int,
     finer: bool = False,
 ) -> Ends:
-    """Choose where all windows except the last end, as ranks in a sample of `samples` keys.
+    """Choose where windows of weights end, as positions in a sorted sample of `samples` keys.
 
-    `targets` are the numbers of edges up to the end of each window, as multiples of the number of
-    vertices. If it is None, the defaults for the graph are used. With `finer`, there are more
-    default windows than usual. The call may read degrees and weights from the device, and wait.
+    The last window ends with the last edge, so it is left out.
+
+    `targets` say how many edges should come before the end of each window, as multiples of the
+    number of vertices. If it is None, the defaults for the graph are used. With `finer`, there are
+    more default windows than usual. The call may read degrees and weights from the device, and
+    wait.
     """
     if targets is None:
         targets = ()
@@ -316,9 +327,10 @@ def ends_of(shares: list[float], samples: int) -> Ends:
 
 
 def _rank(share: float, samples: int, draw_bits: int) -> int:
-    """Return the rank in the sample at which a window with this share of the edges ends.
+    """Return the position in the sorted sample of the key at which a window should end.
 
-    The sample has `samples` keys, each of them the least of ``1 << draw_bits`` slots.
+    The window should have the fraction `share` of all edges. The sample has `samples` keys, each of
+    them the least key of ``1 << draw_bits`` slots.
     """
     drawn = 1 - (1 - share) ** (1 << draw_bits) if draw_bits else share
     expected = drawn * samples

@@ -85,8 +85,8 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
 
     place, last = partner[leads], step[leads]
     found = np.arange(n)  # for each index, the number that its own step finds there
-    # If an index is exchanged with itself, the step that was found is its own step. The step before
-    # is taken instead.
+    # If an index was exchanged with itself, the last step with that partner is its own step, which
+    # changes nothing. The step before is taken instead.
     last = np.where(last > place, last, before[last])
     found[place[last >= 0]] = ~last[last >= 0]
     resolve(found)
@@ -101,9 +101,10 @@ def _draws(
     names: Array | None,
 ) -> Iterator[Draw]:
     a, b, c = chances
-    # The sums are rounded from left to right, as in a comparison of a random float with each sum. A
-    # limit is the minimum word whose upper 53 bits, as a fraction of 1, reach the sum. So to
-    # compare words with the limit is exactly like comparing these fractions with the sum.
+    # A random float in [0, 1), made from the upper 53 bits of a random word, decides by three sums
+    # of the chances. Here words are compared instead of floats. The limit for a sum is the least
+    # word whose float reaches the sum, so both comparisons have the same result. The sums are
+    # rounded from left to right.
     limits = tuple(np.uint64(math.ceil(sum_ * 2.0**53) << 11) for sum_ in (a, a + b, a + b + c))
     for chunk in slices(drawn, CHUNK):
         yield partial(_chunk, chunk, scale, limits, seed * _SEED_STRIDE, names)

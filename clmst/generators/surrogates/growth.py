@@ -35,7 +35,8 @@ def preferential(
     Self-loops and duplicates are dropped. With `second_may_fail` a vertex makes its second draw
     only with probability 1/2.
     """
-    # Vertex 0 does not draw, so draws are numbered from the first draw of vertex 1.
+    # Each vertex draws the vertices that it is joined to. Vertex 0 does not draw, so the numbers of
+    # draws begin with the first draw of vertex 1.
     hashes = _hashes(edges_per_vertex, n * edges_per_vertex)
     owners = np.repeat(np.arange(1, n, dtype=np.uint32), edges_per_vertex)
     if second_may_fail:
@@ -139,7 +140,9 @@ def _joined_vertices(
         kind, choice = kinds.uniform(draws), choices.words(draws)
         any_vertex = (choice % earlier.astype(np.uint64)).astype(np.int64)
         near_vertex = np.maximum(owner - 1 - (choice % np.uint64(_NEARBY)).astype(np.int64), 0)
-        # Only draws of earlier vertices are copied, so a chain of copies never forms a cycle.
+        # Each vertex draws the vertices that it is joined to. A draw of the third kind copies the
+        # result of a random draw of an earlier vertex, which may itself be a copy. Since copies
+        # only refer to earlier vertices, following them ends.
         copied = (choice % firsts[earlier].astype(np.uint64)).astype(np.int64)
         ends[block] = np.select(
             [owner == 0, (kind < anyone) | (owner < _CORE), kind < anyone + near],

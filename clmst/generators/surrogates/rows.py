@@ -28,8 +28,8 @@ CHUNK = 1 << 18  # edges in a chunk
 _BUCKET_BITS = 8  # a bucket number is one byte, which NumPy sorts by counting
 _COPY_BLOCK = 1 << 22  # entries that a thread copies at a time
 
-# Words processed at a time. With fewer, threads would wait longer for the interpreter's lock than
-# they compute. With more, temporaries would not fit the second-level cache.
+# Number of words that a thread processes at a time. With fewer, threads would wait longer for the
+# interpreter's lock than they compute. With more, temporaries would not fit the second-level cache.
 BLOCK = 1 << 16
 
 
@@ -52,8 +52,8 @@ def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
 
 # The words of a chunk by bucket: the b-th array has the words of bucket b.
 _Split: TypeAlias = list[Words]
-# Consecutive complete rows of the graph: the end of each row, counted from the first slot of all
-# these rows, then the columns and the weights of the slots.
+# Some consecutive rows of the graph as three arrays: the end of each row, counted from the first
+# slot (CSR entry) of these rows, and the columns and weights of the slots.
 _Rows: TypeAlias = tuple[Array, Array, Array]
 
 
