@@ -59,7 +59,8 @@ typedef uint distance_key_t;
 #define MEASURE_IS_SQUARE (!CORE_DISTANCES)
 #endif
 
-// Add the term of one dimension to a sum, for doubles and for vectors of doubles.
+// Add the term of one dimension to the sum from which a distance is computed, for doubles and for
+// vectors of doubles.
 #if METRIC == METRIC_MANHATTAN
 #define DISTANCE_ADD(sum, a, b) ((sum) + fabs((a) - (b)))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -78,15 +79,17 @@ typedef uint distance_key_t;
 #define DISTANCE_PLAIN(sum) (sum)
 #endif
 
-// Convert the plain value to the distance. This does not apply to METRIC_ROUNDED and
-// METRIC_GREAT_CIRCLE, whose distances are rounded.
+// Convert the plain value of a pair, which is the value before any square root is taken, to the
+// distance. This does not apply to METRIC_ROUNDED and METRIC_GREAT_CIRCLE, whose distances are
+// rounded.
 #if METRIC == METRIC_EUCLIDEAN
 #define DISTANCE_OF_PLAIN(plain) sqrt(plain)
 #else
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
-// Convert the sum over all dimensions to the measure of a pair without core distances.
+// Convert the sum over all dimensions to the measure of a pair without core distances. Pairs are
+// compared by their measures, which increase with the distance.
 #if MEASURE_IS_SQUARE
 #define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
 #else
@@ -135,7 +138,8 @@ static inline double point_at(const point_t *point, uint d) {
 #endif
 }
 
-// Return the measure of the pair that consists of a point and vertex `v`.
+// Return the measure of the pair that consists of a point and vertex `v`. Pairs are compared by
+// their measures, which increase with the distance.
 static inline double distance_measure(const point_t *point, uint v) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
@@ -149,8 +153,9 @@ static inline double distance_measure(const point_t *point, uint v) {
   return measure;
 }
 
-// Return the weight key of a measure. For METRIC_GREAT_CIRCLE, a table of the squares at which the
-// rounded distance increases by 1 is stored after the `n` points, in ascending order.
+// Return the weight key (an integer that sorts as the weight does) of a pair with this measure. For
+// METRIC_GREAT_CIRCLE, a table of the squares at which the rounded distance increases by 1 is
+// stored after the `n` points, in ascending order.
 static inline distance_key_t distance_key(double measure, const global double *points, uint n) {
 #if !MEASURE_IS_SQUARE
   return weight_key(as_ulong(measure));

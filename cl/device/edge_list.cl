@@ -1,5 +1,6 @@
 // The edge list of a graph that is contracted level by level, and the edges that its vertices
-// choose.
+// choose. Each level replaces the components that the chosen edges of the level before join by
+// single vertices.
 //
 // A level's edge list holds every edge in both directions, as two arrays. pairs[i] = u << bits | v
 // are the endpoints. ranks[i] is the edge's position in the total order (weight key, edge id); both
@@ -19,12 +20,13 @@ static inline uint pair_target(ulong pair, uint bits) {
   return (uint)(pair & ((1ul << bits) - 1));
 }
 
-// The choice of a vertex is the word rank << 32 | vertex. It holds the rank of the edge that joins
-// the forest, and the vertex of this level at the edge's other end. Ranks are below UINT_MAX, so
-// two further values can say that the vertex has chosen no edge.
+// The choice of a vertex is its lightest edge, as the word rank << 32 | vertex. The rank is the
+// edge's position in the order of weights. The vertex is the one at the edge's other end. Ranks are
+// below UINT_MAX, so two further values can say that the vertex has chosen no edge.
 // NO_CHOICE: no edge leads out of the vertex.
 #define NO_CHOICE ULONG_MAX
-// CHOICE_TO_STAY: the vertex chooses no edge on this level, although edges may lead out of it.
+// CHOICE_TO_STAY: the vertex chooses no edge on this level of the contraction, although edges may
+// lead out of it.
 #define CHOICE_TO_STAY(vertex) ((ulong)UINT_MAX << 32 | (vertex))
 
 static inline ulong make_choice(uint rank, uint vertex) {

@@ -13,7 +13,8 @@ static inline void device_fence(void) {
 #endif
 }
 
-// Add `value` to a word, after this work-item's earlier writes have become visible to the device.
+// Add `value` to a word by which work-items signal to others, after this work-item's earlier writes
+// have become visible to the device.
 //
 // Scope    one work-item.
 static inline void device_add_release(volatile global uint *word, uint value) {
@@ -25,8 +26,8 @@ static inline void device_add_release(volatile global uint *word, uint value) {
 #endif
 }
 
-// Load a word. If another work-item wrote it by device_add_release, the writes that this work-item
-// made before are visible after the load.
+// Load a word by which work-items signal to others. If another work-item wrote it by
+// device_add_release, the writes that this work-item made before are visible after the load.
 //
 // Scope    one work-item.
 static inline uint device_load_acquire(volatile global uint *word) {

@@ -1,10 +1,11 @@
-// The function of a primitive: an EXPRESSION in one element, with arguments given at run time.
+// The function that a primitive, such as a map or a compaction, computes of each element of an
+// array: an EXPRESSION in one element, with arguments given at run time.
 //
 // The caller of a primitive defines these macros. By default the function is the identity on 32-bit
 // integers and takes no arguments.
 
-// The type of an element: a scalar of 8 to 64 bits, a vector of 2, 4, 8 or 16 scalars, or a record
-// (fields.cl).
+// The type of an element of the array that a primitive reads: a scalar of 8 to 64 bits, a vector of
+// 2, 4, 8 or 16 scalars, or a record (fields.cl).
 #ifndef T
 #define T uint
 #endif
@@ -25,16 +26,17 @@
 #define R_PUT(array, at, value) (array)[at] = (value)
 #endif
 
-// The caller's expression. It may use the element `x` of type T, its index `i`, and the arguments,
-// by their names.
+// The caller's expression, which gives the function's value for one element. It may use the element
+// `x` of type T, its index `i`, and the arguments, by their names.
 #ifndef EXPRESSION
 #define EXPRESSION (x)
 #endif
 
-// The arguments, each as SCALAR(type, name) or ARRAY(type, name). For each array of records the
-// host also defines a macro AT_name(at), by which EXPRESSION reads the elements. A kernel that
-// calls the function has GIVEN_PARAMETERS after its own parameters, and makes a given_t of them by
-// GIVEN.
+// The arguments of the caller's EXPRESSION, as a list in which each is SCALAR(type, name) or
+// ARRAY(type, name). Other macros expand this list three times: to parameters of the kernel
+// (GIVEN_PARAMETERS, after its own parameters), to the members of the struct given_t, and to the
+// values (GIVEN) with which the kernel fills that struct. For each array of records the host also
+// defines a macro AT_name(at), by which EXPRESSION reads an element of the array.
 #ifndef ARGUMENTS
 #define ARGUMENTS(SCALAR, ARRAY)
 #endif
@@ -62,9 +64,10 @@ typedef struct {
   const global type *name = Given->name; \
   (void)name;
 
-// Compute *Value = the function of element x with index i. The value is returned through a pointer,
-// because it may be a struct (quirk: oclgrind-struct-by-value). Names of arguments are lower-case,
-// so none of them can be `Given` or `Value`.
+// Compute *Value = the caller's EXPRESSION for element x with index i. Given has the other
+// arguments. The value is returned through a pointer, because it may be a struct
+// (quirk: oclgrind-struct-by-value). Names of arguments are lower-case, so none of them can be
+// `Given` or `Value`.
 static inline void function_of(T x, uint i, const given_t *Given, R *Value) {
   ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
   *Value = EXPRESSION;

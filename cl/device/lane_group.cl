@@ -16,7 +16,7 @@
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
-// Whether head flags are read: 0 or 1.
+// 1 if scans read head flags, each of which begins a segment, else 0.
 #ifndef SEGMENTED
 #define SEGMENTED 0
 #endif
@@ -33,8 +33,8 @@
 // Number of elements of local memory that lane_group_scan needs.
 #define LANE_GROUP_SCRATCH (LANE_GROUP == WG_SIZE ? WG_SIZE : 1)
 
-// Return the position of this work-item in its lane group, and the position of the lane group in
-// its work-group.
+// lane_group_item and lane_group_id return the position of this work-item in its lane group, and
+// the position of the lane group in its work-group.
 static inline uint lane_group_item(void) {
   return get_local_id(0) % LANE_GROUP;
 }
@@ -43,27 +43,30 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// The partial result of consecutive elements: the combination of all elements from the last head
-// flag on, and whether there is a head flag. It is passed by pointer
-// (quirk: oclgrind-struct-by-value).
+// The partial result of a segmented scan over consecutive elements: the combination of all elements
+// from the last head flag on, which begins a segment, and whether there is a head flag. It is
+// passed by pointer (quirk: oclgrind-struct-by-value).
 typedef struct {
   T sum;
   bool head;
 } partial_t;
 
-// Set *run to the partial result of no elements, which is the identity of partial_append.
+// Set *run to the partial result of a scan over no elements, which is the identity of
+// partial_append.
 static inline void partial_clear(partial_t *run) {
   run->sum = IDENTITY;
   run->head = false;
 }
 
-// Append: *run becomes the partial result of its elements followed by the elements of `next`.
+// Append to the partial result of a scan: *run becomes the partial result of its elements followed
+// by the elements of `next`.
 static inline void partial_append(partial_t *run, partial_t next) {
   run->sum = SEGMENTED && next.head ? next.sum : combine(run->sum, next.sum);
   run->head = run->head || next.head;
 }
 
-// Prepend: *run becomes the partial result of the elements of `previous` followed by its own.
+// Prepend to the partial result of a scan: *run becomes the partial result of the elements of
+// `previous` followed by its own.
 static inline void partial_prepend(partial_t *run, partial_t previous) {
   if (!SEGMENTED || !run->head) run->sum = combine(previous.sum, run->sum);
   run->head = run->head || previous.head;
@@ -85,7 +88,8 @@ static inline T lanes_shuffle(T value, uint lane) {
 }
 #endif
 
-// Compute the exclusive prefix sums over a lane group, in the order of its work-items.
+// Compute the exclusive prefix sums of a segmented scan over a lane group, in the order of its
+// work-items.
 //
 // In-out   *run: on entry, the partial result of this work-item's elements; on return, that of the
 //          elements of all earlier work-items.

@@ -1,4 +1,4 @@
-// Lane scope: groups of LANES work-items that run in lockstep.
+// Lane scope: lane groups, which are groups of LANES work-items (lanes) that run in lockstep.
 //
 // Three implementations of one contract:
 //     LANES_PTX    NVIDIA warps by inline PTX (the OpenCL driver has no sub-group extension);
@@ -20,8 +20,8 @@
 #define LANES_IMPL LANES_LOCAL
 #endif
 
-// Work-items in a lane group: a power of two that divides WG_SIZE. It is the hardware's own width
-// for LANES_KHR and LANES_PTX, and any width for LANES_LOCAL.
+// Number of work-items in a lane group, which run in lockstep: a power of two that divides WG_SIZE.
+// It is the hardware's own width for LANES_KHR and LANES_PTX, and any width for LANES_LOCAL.
 #ifndef LANES
 #define LANES 32
 #endif
@@ -53,7 +53,7 @@ static inline uint lanes_id(void) {
 
 #if LANES_IMPL == LANES_PTX
 
-// Return a word in which bit l is 1 if lane l has `flag` set.
+// Return a word in which bit l is 1 if lane l of the lane group has `flag` set.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_ballot(bool flag) {
@@ -64,7 +64,7 @@ static inline uint lanes_ballot(bool flag) {
   return mask;
 }
 
-// Return the value of one lane. All lanes name the same `lane`.
+// Return the value of one lane of the lane group. All lanes name the same `lane`.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_broadcast_u32(uint value, uint lane) {
@@ -75,14 +75,14 @@ static inline uint lanes_broadcast_u32(uint value, uint lane) {
   return result;
 }
 
-// Return the value of lane number `lane`. Each lane may name a different one.
+// Return the value of lane number `lane` of the lane group. Each lane may name a different one.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_shuffle_u32(uint value, uint lane) {
   return lanes_broadcast_u32(value, lane);
 }
 
-// Return the sum of the values of all lower lanes, which is 0 in lane 0.
+// Return the sum of the values of all lower lanes of the lane group, which is 0 in lane 0.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_exclusive_sum_u32(uint value) {
@@ -97,7 +97,7 @@ static inline uint lanes_exclusive_sum_u32(uint value) {
   return sum - value;
 }
 
-// Return the maximum of the values of all lower lanes, which is 0 in lane 0.
+// Return the maximum of the values of all lower lanes of the lane group, which is 0 in lane 0.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_exclusive_max_u32(uint value) {
@@ -143,7 +143,8 @@ static inline ulong lanes_min_u64(ulong value) {
   return value;
 }
 
-// Return the number of lower lanes that have `flag` set. *total is the number of all lanes that do.
+// Return the number of lower lanes of the lane group that have `flag` set. *total is the number of
+// all its lanes that do.
 //
 // Scope    a whole lane group; each lane has its own result, *total is the same in all.
 static inline uint lanes_rank(bool flag, uint *total) {
@@ -154,7 +155,8 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #elif LANES_IMPL == LANES_KHR
 
-// Each lane adds its own power of two. No two lanes add the same bit, so the sum has no carries.
+// Each lane that has `flag` set adds its own power of two. No two lanes add the same bit, so the
+// sum has no carries.
 static inline uint lanes_ballot(bool flag) {
   return sub_group_reduce_add((uint)flag << lanes_id());
 }
@@ -191,20 +193,21 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// Functions that append to a list. *count grows by the number of lanes that have `keep` set. If the
-// device has lanes, the lane group makes one atomic addition together. Otherwise each work-item
-// makes its own.
+// Functions by which the lanes of a group append to a list together. *count grows by the number of
+// lanes that have `keep` set. If the device has lanes, the lane group makes one atomic addition
+// together. Otherwise each work-item makes its own.
 #if LANES_IMPL == LANES_LOCAL
 
-// Reserve the next free index of a list and return it. The list's length *count is in local memory.
+// Reserve the next free index of a list for this lane, if it has `keep` set, and return the index.
+// The list's length *count is in local memory.
 //
 // Scope    a whole lane group; the result is valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_local(volatile local uint *count, bool keep) {
   return keep ? atomic_inc(count) : 0;
 }
 
-// Reserve the next free index of a list and return it. The list's length *count is in global
-// memory.
+// Reserve the next free index of a list for this lane, if it has `keep` set, and return the index.
+// The list's length *count is in global memory.
 //
 // Scope    a whole lane group; the result is valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_global(volatile global uint *count, bool keep) {

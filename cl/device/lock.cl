@@ -24,12 +24,14 @@
 #define LOCK_TURNS 0x80000000u
 #define LOCK_LOST 0xffffffffu
 
-// What a waiting work-item has seen of the lock: the last word, and how often. Both start at 0.
+// What a waiting work-item has seen of the lock: `seen` is the lock's last word, and `looks` is how
+// often that word was seen in a row. Both start at 0.
 typedef struct {
   uint seen, looks;
 } lock_wait_t;
 
-// Try once to take the lock, without waiting. Return whether this work-item has the lock now.
+// Try once to take a lock, without waiting. *wait counts how often it was seen unchanged. Return
+// whether this work-item has the lock now.
 static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   const uint now = *lock;
   if (now % 2 == 0 && atomic_cmpxchg(lock, now, now + 1) == now) {

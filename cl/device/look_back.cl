@@ -17,7 +17,8 @@
 // LOOK_WORDS on it holds STATE_WORDS words for each tile. Each of these words has 16 bits of a sum.
 #include "device/tile_state.cl"
 
-// The sums: their type, their size (4, 8 or 16 bytes), their identity and their exact operator.
+// The sums of tiles that work-groups publish: their type, their size (4, 8 or 16 bytes), their
+// identity and their exact operator.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -25,16 +26,18 @@
 #define LOOK_COMBINE(a, b) ((a) + (b))
 #endif
 
-// Number of words in the state of a tile: 2, 4 or 8.
+// Number of words in the state of a tile, in which its work-group publishes sums: 2, 4 or 8.
 #define STATE_WORDS (LOOK_BYTES / 2)
-// Number of consecutive states that one lane reads together.
+// Number of consecutive states of tiles that one lane reads together.
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
-// Number of lanes that look back for their work-group. They are its first lanes, or one work-item
-// if the device does not have lanes (quirk: pocl-grid-barrier).
+// Number of lanes (work-items in lockstep) that look back at the sums of earlier tiles for their
+// work-group. They are its first lanes, or one work-item if the device does not have lanes
+// (quirk: pocl-grid-barrier).
 #define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
-// Return whether this work-item is one of the look-back lanes. The condition is written as a
-// quotient, from which the compiler sees that it has one value in all lanes of a lane group.
+// Return whether this work-item is one of the lanes that look back at the sums of earlier tiles for
+// their work-group. The condition is written as a quotient, from which the compiler sees that it
+// has one value in all lanes of a lane group.
 static inline bool is_look_back_lane(void) {
   return get_local_id(0) / LOOK_BACK_LANES == 0;
 }
@@ -44,8 +47,8 @@ typedef union {
   uint words[LOOK_BYTES / 4];
 } look_parts_t;
 
-// The progress of a look-back. It starts at the work-group's own tile and goes back from tile to
-// tile, so `next` falls.
+// The progress of a look-back, which adds up the sums of earlier tiles. It starts at the
+// work-group's own tile and goes back from tile to tile, so `next` falls.
 typedef struct {
   LOOK_T after;   // the combination of the tiles from `next` to the one before the own tile
   uint next;      // tiles before this one are not in `after` yet
@@ -54,13 +57,15 @@ typedef struct {
 
 // Take the next tile and return its number. Work-groups get tiles in the order in which they start.
 //
-// In-out   states: the first word is incremented.
+// In-out   states: the states of the tiles, of which the first word, the number of tiles taken so
+//          far, is incremented.
 // Scope    one work-item of the work-group.
 static inline uint wi_take_tile(volatile global uint *states) {
   return atomic_inc(states);
 }
 
-// Publish the state of a tile: its kind, and the total or the prefix.
+// Publish the state of a tile: its kind, and either the total of the tile or the prefix, which is
+// the sum of all tiles up to it.
 static inline void look_publish(volatile global uint *states, uint tile, uint kind, LOOK_T sum) {
   volatile global uint *state = states + LOOK_WORDS + (size_t)tile * STATE_WORDS;
   look_parts_t parts;
@@ -72,8 +77,9 @@ static inline void look_publish(volatile global uint *states, uint tile, uint ki
   }
 }
 
-// Decode the STATE_WORDS words of a state. Return its kind, and store its sum in *sum. As long as
-// not all of the words have been published, the kind is STATE_NONE and the sum is the identity.
+// Decode the STATE_WORDS words of the state of a tile. Return its kind (STATE_ constants of
+// tile_state.cl), and store its sum in *sum. As long as not all of the words have been published,
+// the kind is STATE_NONE and the sum is the identity.
 static inline uint look_state(const uint *words, LOOK_T *sum) {
   look_parts_t parts;
   uint kind = words[0] & STATE_BITS;
@@ -85,7 +91,8 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
   return kind;
 }
 
-// Return the minimum of the values of all look-back lanes.
+// Return the minimum of the values of all look-back lanes, which look at the sums of earlier tiles
+// together.
 //
 // Scope    all look-back lanes; the result is the same in each of them.
 static inline uint look_back_min(uint value) {
@@ -96,7 +103,8 @@ static inline uint look_back_min(uint value) {
 #endif
 }
 
-// Return the combination of the values of all look-back lanes, in the order of the lanes.
+// Return the combination of the values of all look-back lanes, which look at the sums of earlier
+// tiles together, in the order of the lanes.
 //
 // Scope    all look-back lanes; the result is the same in each of them.
 static inline LOOK_T look_back_combine(LOOK_T value) {
@@ -115,9 +123,10 @@ static inline LOOK_T look_back_combine(LOOK_T value) {
   return value;
 }
 
-// Look once at the states of the last LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`, or of
-// a few less. The stop tile is the nearest of the tiles before `next` that does not publish a
-// total: it publishes a prefix, or nothing yet, or it is too far back and was not looked at.
+// Look once at the states (total of the tile, sum up to it, or nothing yet) of the last
+// LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`, or of a few less. The stop tile is the
+// nearest of the tiles before `next` that does not publish a total: it publishes a prefix, or
+// nothing yet, or it is too far back and was not looked at.
 //
 // Out      *sum: the combination of the totals of the tiles between the stop tile and `next`. If
 //          the stop tile publishes a prefix, *sum includes it.
@@ -151,12 +160,13 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
   return nearest;
 }
 
-// Continue to look back. Stop when `at` includes all tiles before the own tile, or when the state
-// of tile `next - 1` has not been published in time. Return at->is_whole. If it is false, the
-// caller computes the total of tile `next - 1` and passes it to look_back_take.
+// Continue to look back, which adds up the sums of earlier tiles in `at`. Stop when `at` includes
+// all tiles before the own tile, or when the state of tile `next - 1` has not been published in
+// time. Return at->is_whole. If it is false, the caller computes the total of tile `next - 1` and
+// passes it to look_back_take.
 //
-// In-out   states; *at: before the first call, `next` is the own tile's number, `after` is the
-//          identity, and is_whole is false.
+// In-out   states: the states that work-groups have published; *at: before the first call, `next`
+//          is the own tile's number, `after` is the identity, and is_whole is false.
 // Scope    all look-back lanes; *at and the result are the same in each of them.
 static inline bool look_back_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
@@ -172,8 +182,8 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// Publish the total of tile `at->next - 1`, which the caller has computed, and add it to `at`. The
-// look-back then continues with the tile before it.
+// Publish the total of tile `at->next - 1`, which the caller has computed, and add it to the sum in
+// `at`. The search for earlier sums then continues with the tile before it.
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,

@@ -1,4 +1,5 @@
-// The operator of a primitive: an associative COMBINE with its IDENTITY, on elements of type T.
+// The operator of a primitive, such as a scan or a reduction: an associative COMBINE with its
+// IDENTITY, on elements of type T.
 //
 // The caller of a primitive defines these macros. By default they give the sum of 32-bit integers.
 
@@ -70,8 +71,9 @@ static inline T combine(T left, T right) {
 }
 #endif
 
-// The type of elements in global memory. There a record takes T_MEMORY_BYTES, which may be fewer
-// bytes than its held form has. element_load and element_store convert between the two forms.
+// The type of a primitive's elements in global memory. There a record takes T_MEMORY_BYTES, which
+// may be fewer bytes than its held form has. element_load and element_store convert between the two
+// forms.
 #if ELEMENT_IS_T
 typedef T element_t;
 

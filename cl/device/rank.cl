@@ -1,4 +1,5 @@
-// Work-group scope: compute the stable rank of every item of a tile by its digit.
+// Work-group scope: compute the stable rank of every item of a tile by its digit, which is a few
+// bits of its key. This is one step of a radix sort.
 //
 // A tile has TILE items. Each work-item has TILE_ITEMS of them, whose positions rank_first and
 // RANK_STRIDE give. The rank of an item is its position after the tile is sorted by digit. Items
@@ -23,7 +24,8 @@
 #define RANK_COUNTERS 0
 #define RANK_BALLOTS 1
 
-// How items are ranked: RANK_COUNTERS (0) or RANK_BALLOTS (1, which needs LANES_KHR or LANES_PTX).
+// How the items of a tile are ranked by their digits: RANK_COUNTERS (0) or RANK_BALLOTS (1, which
+// needs LANES_KHR or LANES_PTX).
 #ifndef RANK_BY
 #define RANK_BY RANK_COUNTERS
 #endif
@@ -37,7 +39,8 @@
 #endif
 #define RADIX (1 << RADIX_BITS)
 
-// Number of items that a work-item takes from each tile. A tile must have fewer than 65536 items.
+// Number of items that a work-item takes from each tile, whose items are ranked together. A tile
+// must have fewer than 65536 items.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
@@ -67,13 +70,14 @@ static inline uint rank_first(uint me) {
   return me * TILE_ITEMS;
 }
 
-// Return the index of the word of counter i. Counters are numbered row by row.
+// Return the index of the word of counter i, which counts digits. Counters are numbered row by row.
 static inline uint rank_counter(uint i) {
   return i + i / 32;
 }
 
-// rank_row returns the row that counts a digit, and rank_shift the position of the count in the
-// word. Digits of the lower half of the range are counted in the lower halves of the words.
+// rank_row returns the row of counters that counts a digit, and rank_shift the position of the
+// count in the counter's word. Digits of the lower half of the range are counted in the lower
+// halves of the words.
 static inline uint rank_row(uint digit) {
   return digit % RANK_ROWS * RANK_ROW_WORDS;
 }

@@ -58,8 +58,9 @@ typedef uint2 value_chunk_t;
 typedef uint value_chunk_t;
 #endif
 
-// record_load copies a record or value from index i of an array to private memory, and record_store
-// copies it back.
+// record_load copies a record (an element that is moved as a whole) from index i of an array to
+// private memory, and record_store copies it back. value_load and value_store do so for the values
+// that move with records.
 static inline void record_load(const global record_chunk_t *from, size_t i,
                                record_chunk_t *record) {
 #pragma unroll

@@ -32,28 +32,32 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: read the word first, and leave out the atomic operation if it would not lower the word. This
-// is so for most edges. 0: always do the atomic operation.
+// 1: before an edge is entered in a component's reservation, whose words fall to those of the
+// component's lightest edge, read the word first, and leave out the atomic operation if it would
+// not lower the word. This is so for most edges. 0: always do the atomic operation.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
 
-// 1: 64-bit weights are compared by their leading words, and by their trailing words only if the
-// leading words are equal. This needs 64-bit atomics. 0: both words are compared, in two passes.
+// 1: to find the lightest edge of a component, 64-bit weights are compared by their leading words,
+// and by their trailing words only if the leading words are equal. This needs 64-bit atomics. 0:
+// both words are compared, in two passes.
 #ifndef RESERVATION_BY_LEADING
 #define RESERVATION_BY_LEADING 0
 #endif
 
-// 1: edges are compared by leading words, which may be equal for edges of different weights.
+// 1: edges are compared by the leading words (upper halves) of their 64-bit keys, which may be
+// equal for edges of different weights.
 #define RESERVATION_HAS_TIES (ATOMIC64 && WEIGHT_BITS == 64 && RESERVATION_BY_LEADING)
 #define RESERVATION_HAS_KEYS (WEIGHT_BITS == 64 && !RESERVATION_HAS_TIES)
 
 #define RESERVATION_WORDS (2 + RESERVATION_HAS_KEYS)
 #define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
-// Lower *word to `value` if `value` is less. The first read races with atomics of other work-items.
-// The word only falls, so a stale value is too large, and causes at most one needless atomic.
-// Devices read an aligned word of the width of their atomics as a whole.
+// Lower *word, a word of a component's reservation, to `value` if `value` is less. The first read
+// races with atomics of other work-items. The word only falls, so a stale value is too large, and
+// causes at most one needless atomic. Devices read an aligned word of the width of their atomics as
+// a whole.
 //
 // Scope    one work-item.
 static inline void reservation_lower_u32(volatile global uint *word, uint value) {
@@ -63,7 +67,8 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
   atomic_min_u32(word, value);
 }
 
-// The type of the word that an edge enters in pass 0: one plane, or two planes as one ulong.
+// The type of the first word of a component's reservation, which an edge enters in pass 0. It is a
+// word of 32 bits, or, with 64-bit atomics, two of them as one ulong.
 #if ATOMIC64
 typedef ulong reservation_word_t;
 #define lanes_min_word lanes_min_u64
@@ -87,8 +92,9 @@ static inline reservation_word_t reservation_first_word(edge_t edge,
 #endif
 }
 
-// Return the first word of component c's reservation. Other work-items may lower it at the same
-// time. That race is benign, as explained at reservation_lower_u32.
+// Return the first word of component c's reservation, which holds the component's lightest edge so
+// far. Other work-items may lower it at the same time. That race is benign, as explained at
+// reservation_lower_u32.
 static inline reservation_word_t reservation_first(const volatile global uint *reservations,
                                                    uint c) {
   return ((const volatile global reservation_word_t *)reservations)[c];
@@ -99,7 +105,8 @@ static inline void reservation_min_first(volatile global uint *reservations, uin
   atomic_min_word((volatile global reservation_word_t *)reservations + c, word);
 }
 
-// Lower the first word of component c's reservation to `word`, if `word` is less.
+// Lower the first word of component c's reservation, which holds the component's lightest edge so
+// far, to `word`, if `word` is less.
 //
 // Scope    one work-item.
 static inline void reservation_lower_first(volatile global uint *reservations, uint c,
@@ -110,8 +117,8 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 
 #if RESERVATION_HAS_TIES
 // Return whether the first of two edges is lighter. The edges are given by reservation words
-// (leading << 32 | id) with equal leading words. Their complete keys are looked up in `weights`.
-// Equal keys are ordered by id.
+// leading << 32 | id. Their leading words, the upper halves of their 64-bit keys, are equal. Their
+// complete keys are looked up in `weights`. Equal keys are ordered by id.
 static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
   const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
   return key < other_key || (key == other_key && word < other);
@@ -121,7 +128,8 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
   return (word ^ other) >> 32 == 0 && word != other && other != RESERVATION_NONE;
 }
 
-// Lower *address to an edge's word if that edge is lighter. `seen` is an earlier value of *address.
+// Lower *address, the word leading << 32 | id of a component's lightest edge so far, to the word of
+// another edge if that edge is lighter. `seen` is an earlier value of *address.
 //
 // The atomic minimum may replace a lighter edge by a heavier one with the same leading word. The
 // atomic returns the word that it replaced, so the work-item that caused this puts the lighter edge
@@ -145,7 +153,8 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
-// Lower *address to an edge's word if that word is less. Here the words alone decide.
+// Lower *address, the first word of a component's reservation, which holds its lightest edge so
+// far, to an edge's word if that word is less. Here the words alone decide.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
@@ -157,14 +166,16 @@ static inline void reservation_lower_local(volatile local ulong *address, ulong 
 }
 #endif
 
-// Return whether the reservation whose first word is `first` has a smaller leading key word than
-// `edge`. If so, the edge cannot win, and the trailing word of its 64-bit weight is not loaded.
+// Return whether a component's lightest edge so far has a smaller leading key word than `edge`.
+// `first` is the first word of the component's reservation, which holds that edge. If so, the edge
+// cannot win, and the trailing word of its 64-bit weight is not loaded.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
 
-// Pass 0: enter `edge` for the components of both of its ends. The present words of both components
-// are loaded at the same time, to leave out needless atomics.
+// Pass 0: enter `edge` in the reservations of the components edge.u and edge.v at its two ends,
+// which hold the lightest edge of each component so far. The present words of both components are
+// loaded at the same time, to leave out needless atomics.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
@@ -189,7 +200,8 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 }
 
 #if RESERVATION_PASSES > 1
-// Pass 1 and later: enter `edge` for component c, if it is equal to the words of earlier passes.
+// Pass 1 and later: enter `edge` in the reservation of component c, which finds the component's
+// lightest edge one word after the other, if the edge is equal to the words of earlier passes.
 //
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.
@@ -212,7 +224,8 @@ static inline void reservation_enter_later(volatile global uint *reservations, u
 }
 #endif
 
-// Return the id of component c's winner, or UINT_MAX if no edge was entered.
+// Return the id of component c's winner, which is its lightest edge, or UINT_MAX if no edge was
+// entered.
 //
 // Scope    one work-item.
 // Needs    all passes are complete, in earlier launches or before a barrier of all writers.
@@ -226,7 +239,8 @@ static inline uint reservation_id(const global uint *reservations, uint n, uint 
 #endif
 }
 
-// Return whether `edge` is component c's winner. Ids are unique, so they alone are compared.
+// Return whether `edge` is component c's winner, which is its lightest edge. Ids are unique, so
+// they alone are compared.
 //
 // Scope    one work-item.
 // Needs    all passes are complete, in earlier launches or before a barrier of all writers.
@@ -234,7 +248,7 @@ static inline bool reservation_holds(const global uint *reservations, uint n, ui
   return reservation_id(reservations, n, c) == edge.id;
 }
 
-// Set component c's reservation to "no edge yet".
+// Set component c's reservation, the words in which its lightest edge is found, to "no edge yet".
 //
 // Scope    one work-item. No other work-item writes these words, unless it stores the same values.
 static inline void reservation_reset(global uint *reservations, uint n, uint c) {
@@ -249,9 +263,9 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 #endif
 }
 
-// Reset component c's reservation, unless it has no edge already. Many edges reset the same few
-// components, and a store that changes nothing still takes time. Work-items that reset one
-// component at the same time store the same words.
+// Reset component c's reservation, the words in which its lightest edge is found, unless it has no
+// edge already. Many edges reset the same few components, and a store that changes nothing still
+// takes time. Work-items that reset one component at the same time store the same words.
 //
 // Scope    one work-item.
 static inline void reservation_clear(global uint *reservations, uint n, uint c) {

@@ -8,22 +8,22 @@
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
-// How many times a work-group reads the count of arrivals before it gives up. A read takes about a
-// microsecond.
+// How many times a work-group that waits at a barrier reads how many work-groups have arrived,
+// before it gives up. A read takes about a microsecond.
 #ifndef RESIDENT_PATIENCE
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
 
-// A work-group that gives up adds this value to the count of arrivals. It is larger than any number
-// of arrivals.
+// A work-group that gives up waiting at a barrier sets this bit in the count of arrivals. It is
+// larger than any number of arrivals.
 #define GAVE_UP 0x80000000u
 
-// Wait until all work-groups of the launch have arrived. Return true if they have. If the result is
-// false, the kernel must end.
+// Wait until all work-groups of the launch have arrived. Return true if they have. The result is
+// false if a work-group has waited too long and given up. Then the kernel must end.
 //
 // In-out   arrivals[3], all 0 before the launch:
-//            [0] the number of arrivals at all barriers of the launch. GAVE_UP is added to this
-//                word, because another word would need another access to memory.
+//            [0] the number of arrivals at all barriers of the launch. GAVE_UP is set in this word,
+//                because another word would need another access to memory.
 //            [1] set for the host if a work-group gave up.
 //            [2] the number of work-groups that have left.
 //          *passed: the number of barriers that this work-item has passed.
@@ -52,7 +52,8 @@ static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, lo
   return have_come;
 }
 
-// Leave the kernel, and reset arrivals[] to its state before the launch.
+// Leave the kernel, and reset arrivals[], the counters of grid_barrier, to their state before the
+// launch.
 //
 // Scope    the whole launch; the last call of the kernel.
 static inline void grid_leave(volatile global uint *arrivals) {

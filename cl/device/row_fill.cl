@@ -1,10 +1,12 @@
-// Find the row of each slot of a block, for work-groups of one work-item.
+// Find the row of each slot (entry of a CSR) of a range of slots, for work-groups of one work-item.
 
-// Number of rows that are stored at once. Most rows of sparse graphs then take one store. Up to
-// this many words after the rows of a block are overwritten.
+// Number of row numbers that one store writes, when the row of each slot (entry of a CSR) is
+// stored. Most rows of sparse graphs then take one store. Up to this many words after the rows of a
+// block are overwritten.
 #define ROW_FILL 16
 
-// Find the rows of the slots [begin, end), and store them.
+// Find the row of each of the slots [begin, end), which are entries of a CSR, and store the row
+// numbers.
 //
 // In       row: the row of slot `begin`, or an earlier row with only empty rows between the two.
 // Out      rows[end - begin + ROW_FILL]: the rows of the slots; later words are undefined.

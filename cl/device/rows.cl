@@ -1,7 +1,8 @@
 // Searches in compressed sparse rows, and loops over slots that know the row of each slot. A slot
 // is an entry of a CSR.
 
-// Return the row of a slot, which is the last row in [low, high) that begins at or before the slot.
+// Return the row of a slot (an entry of a CSR), which is the last row in [low, high) that begins at
+// or before the slot.
 //
 // Scope    one work-item. O(log(high - low)).
 // Needs    indptr[low] <= slot < indptr[high].
@@ -14,9 +15,9 @@ static inline uint wi_find_row(const global uint *indptr, uint low, uint high, u
   return low;
 }
 
-// Return the first slot in [low, high) whose column is at least `column`, or `high` if there is
-// none. The search probes three slots at a time. They are loaded together, which takes half as long
-// as the loads of a binary search.
+// Return the first slot (entry of a CSR) in [low, high) whose column is at least `column`, or
+// `high` if there is none. The search probes three slots at a time. They are loaded together, which
+// takes half as long as the loads of a binary search.
 //
 // Scope    one work-item. O(log(high - low)).
 // Needs    columns ascend from slot `low` to slot high - 1, which are in one row.
@@ -52,13 +53,14 @@ static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint
   return low;
 }
 
-// A segment is a range of consecutive slots that one work-item handles. It searches only for the
-// row of the first slot. SLOT_RUN is the usual length. SLOT_RUNS is the number of segments of a
-// given length.
+// A segment is a range of consecutive slots (entries of a CSR) that one work-item handles. It
+// searches only for the row of the first slot. SLOT_RUN is the usual length. SLOT_RUNS is the
+// number of segments of a given length.
 #define SLOT_RUN 32
 #define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 
-// A segment: the slots [begin, end), and the row of the present slot, which ends at slot row_end.
+// A segment of a CSR: the slots (entries) [begin, end), and the row of the present slot, which ends
+// at slot row_end.
 typedef struct {
   uint begin, end, row, row_end;
 } slot_run_t;
@@ -71,7 +73,8 @@ static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uin
   run->row_end = indptr[run->row + 1];
 }
 
-// Return the row of a slot of the segment. Ask for the slots in ascending order, from the first.
+// Return the row of a slot (entry of a CSR) of the segment. Ask for the slots in ascending order,
+// from the first.
 static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint slot) {
   while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
   return run->row;

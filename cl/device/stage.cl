@@ -1,15 +1,17 @@
-// Append edges of a work-group to a worklist together. Edges are first staged in local memory. One
-// atomic addition to the worklist's counter then reserves the positions of all of them.
+// Append the edges of a work-group to a worklist together. A worklist lists edges that are still
+// undecided. Edges are first staged in local memory. One atomic addition to the worklist's counter
+// then reserves the positions of all of them.
 #include "device/lanes.cl"
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Maximum number of staged edges, at least WG_SIZE.
+// Maximum number of edges that a work-group stages in local memory, at least WG_SIZE.
 #ifndef STAGE_CAPACITY
 #define STAGE_CAPACITY 1024
 #endif
 
-// The staged edges of one work-group, and the worklist to which they are appended.
+// The edges that one work-group has staged in local memory, and the worklist (undecided edges) to
+// which they are appended.
 typedef struct {
   local uint4 *edges;           // [STAGE_CAPACITY], by edge_pack
   volatile local uint *staged;  // number of edges since the last flush
@@ -19,7 +21,7 @@ typedef struct {
   volatile global uint *count;  // number of edges in the worklist
 } stage_t;
 
-// Empty the stage.
+// Empty the stage, which is the local memory in which a work-group collects edges for a worklist.
 //
 // Scope    the whole work-group, before the first push; ends with a barrier.
 static inline void stage_open(const stage_t *stage) {
@@ -27,7 +29,8 @@ static inline void stage_open(const stage_t *stage) {
   wg_barrier_local();
 }
 
-// Append all staged edges to the worklist, with one atomic addition.
+// Append all edges that the work-group has staged in local memory to the worklist, with one atomic
+// addition.
 //
 // Scope    the whole work-group, every work-item in the same control flow
 //          (quirk: pocl-conditional-barrier). Begins and ends with a barrier.

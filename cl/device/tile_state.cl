@@ -1,4 +1,5 @@
-// Tile states: how work-groups, with one tile each, find the sum of all tiles before their own.
+// Tile states: how work-groups, with one tile of an array each, find the sum of all tiles before
+// their own, in a scan that reads the array once.
 //
 // Source: Merrill, Garland 2016 (decoupled look-back); Smith, Levien, Owens 2025 (decoupled
 // fallback, in which no work-group relies on the progress of another one).
@@ -19,19 +20,21 @@
 // equal words. This requires an operator whose result does not depend on the grouping.
 #include "device/lanes.cl"
 
-// The number of times that a work-group looks at a state before it computes the total of that tile
-// itself: at least 1. A look takes about a microsecond, and computing a total takes a few.
+// The number of times that a work-group looks at the state of an earlier tile, which another
+// work-group is to publish, before it computes the total of that tile itself: at least 1. A look
+// takes about a microsecond, and computing a total takes a few.
 #ifndef LOOK_PATIENCE
 #define LOOK_PATIENCE 64
 #endif
 
-// For tests: if it is not 0, tiles whose numbers are multiples of this value do not publish their
-// states.
+// For tests of what work-groups do when others do not publish their tiles' sums: if it is not 0,
+// tiles whose numbers are multiples of this value do not publish their states.
 #ifndef STARVED
 #define STARVED 0
 #endif
 
-// The two top bits of a word, which name the kind of the state. All bits are 0 before the launch.
+// The two top bits of a word of a tile's state. They name its kind: nothing yet, the total of the
+// tile, or the sum of all tiles up to it. All bits are 0 before the launch.
 #define STATE_BITS (3u << 30)
 #define STATE_NONE 0u
 #define STATE_TOTAL (1u << 30)
@@ -39,13 +42,13 @@
 // The other bits of a word, which hold part of the value.
 #define STATE_VALUE (~STATE_BITS)
 
-// Publish a word: its kind, and part of a value, which is below 2**30. A total never replaces a
-// prefix.
+// Publish a word of a tile's state for other work-groups: its kind (STATE_TOTAL or STATE_PREFIX),
+// and part of the sum, which is below 2**30. A total never replaces a prefix.
 static inline void state_publish(volatile global uint *word, uint kind, uint part) {
   atomic_max(word, kind | part);
 }
 
-// Return the present value of a word, which other work-groups may change.
+// Return the present value of a word of a tile's state, which other work-groups may change.
 static inline uint state_look(volatile global uint *word) {
 #if LANES_IMPL == LANES_PTX
   return *word;
@@ -54,7 +57,8 @@ static inline uint state_look(volatile global uint *word) {
 #endif
 }
 
-// Read the present values of LOOK_WORDS words. `from` is aligned to LOOK_WORDS words.
+// Read the present values of LOOK_WORDS words of tiles' states. `from` is aligned to LOOK_WORDS
+// words.
 #define LOOK_WORDS 8
 static inline void states_look(volatile global uint *from, uint *words) {
 #if LANES_IMPL == LANES_PTX
@@ -66,7 +70,8 @@ static inline void states_look(volatile global uint *from, uint *words) {
 #endif
 }
 
-// Return whether a test forbids the work-group of a tile to publish its state.
+// Return whether the work-group of a tile is not to publish its sums, so that other work-groups
+// have to compute them. This happens only in tests of clmst, which set STARVED.
 static inline bool state_is_starved(uint tile) {
 #if STARVED > 0
   return tile % STARVED == 0;

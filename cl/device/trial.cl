@@ -1,12 +1,12 @@
-// The kernels of a device's trial. They show that the device can build and run a kernel at all, and
-// that its lanes work.
+// The kernels of a device's trial, which every process runs before it uses the device. They show
+// that the device can build and run a kernel at all, and that its lanes work.
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Take the minimum of value(i) = (length - i) << 32 | i over all i < length, with the widest
-// atomics of the device.
+// Try the device's atomics: take the minimum of value(i) = (length - i) << 32 | i over all i <
+// length, with the widest atomics of the device.
 //
-// In-out   words[2]: all ones before.
+// In-out   words[2]: the minimum so far, all ones before.
 // Launch   any.
 // Needs    length > 0; `words` is aligned to 8 bytes.
 // Ensures  words[] holds value(length - 1), with the low word first.
@@ -21,9 +21,9 @@ kernel void trial_take_minimum(volatile global uint *words, uint length) {
   }
 }
 
-// Make every pointer point to the last element, by pointer jumping, and count the jumps. The first
-// work-item does all of it, because the trial needs long loops whose length the compiler cannot
-// know (quirk: llvmpipe-loop-rounds).
+// Try loops whose length depends on data: make every pointer of a chain point to its last element,
+// by pointer jumping, and count the jumps. The first work-item does all of it, because the trial
+// needs long loops whose length the compiler cannot know (quirk: llvmpipe-loop-rounds).
 //
 // In-out   words[length + 1]: words[i] = min(i + 1, length - 1) for i < length before.
 // Launch   any.
@@ -47,8 +47,10 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
 }
 
 #if LANES_IMPL != LANES_LOCAL
-// Call all lanes_ functions in some of the lane groups of a work-group, with 64-bit atomics between
-// the calls. The kernel does not loop, because some loops never end (quirk: pocl-lanes-apart).
+// Try the functions of lanes.cl, by which the work-items of a lane group exchange values in
+// lockstep: call all of them in some of the lane groups of a work-group, with 64-bit atomics
+// between the calls. The kernel does not loop, because some loops never end
+// (quirk: pocl-lanes-apart).
 //
 // In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
 //          words[3 * groups + i]: the value of work-item i.

@@ -7,7 +7,8 @@
 
 // Compute two sums, a product, a quotient, a square root and a comparison of each pair of numbers.
 //
-// In-out   values[8 * length]: the first numbers a[length] and the second numbers b[length] before.
+// In-out   values[8 * length]: before, the first numbers a[length] of the pairs, then the second
+//          numbers b[length].
 // Launch   any.
 // Needs    length > 0.
 // Ensures  after a and b, values[] holds a + b, a - b, a * b + a, a / b, sqrt(|a|), and 1 if a < b

@@ -26,7 +26,7 @@ static inline uint union_find_priority(uint vertex) {
   return vertex ^ vertex >> 16;
 }
 
-// Return the root of `vertex`.
+// Return the root of the set of `vertex`.
 //
 // Scope    one work-item, in a kernel in which no work-item links or halves.
 static inline uint wi_find(const global uint *parent, uint vertex) {
@@ -38,7 +38,8 @@ static inline uint wi_find(const global uint *parent, uint vertex) {
   return vertex;
 }
 
-// Return a vertex that was the root of `vertex` at some moment during the call.
+// Return the root of the set of `vertex` while other work-items join sets. The result was the root
+// at some moment during the call.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_racing(const volatile global uint *parent, uint vertex) {
@@ -50,9 +51,9 @@ static inline uint wi_find_racing(const volatile global uint *parent, uint verte
   return vertex;
 }
 
-// Return the root of `vertex`, and let every second vertex on the path point to its grandparent. A
-// store may undo another work-item's halving of a vertex, but never a link: links change roots
-// only, and a linked vertex never becomes a root again.
+// Return the root of the set of `vertex`, and let every second vertex on the path point to its
+// grandparent. A store may undo another work-item's shortening of a path, but never a link, which
+// joins two sets: links change roots only, and a linked vertex never becomes a root again.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
@@ -67,8 +68,9 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   return vertex;
 }
 
-// Return the root of `vertex`, and let every second vertex on the path point to its grandparent.
-// A solve by one work-item takes a fifth longer with wi_find_halving, whose reads are volatile.
+// Return the root of the set of `vertex`, and let every second vertex on the path point to its
+// grandparent. A solve by one work-item takes a fifth longer with wi_find_halving, whose reads are
+// volatile.
 //
 // Scope    one work-item; no other one uses the parents. They may be in any order of priority.
 static inline uint wi_find_alone(global uint *parent, uint vertex) {
@@ -80,8 +82,9 @@ static inline uint wi_find_alone(global uint *parent, uint vertex) {
   }
 }
 
-// Do what wi_find_halving does, but by compare-and-swap. If another work-item has changed a parent
-// meanwhile, nothing is stored.
+// Return the root of the set of `vertex`, and let every second vertex on the path point to its
+// grandparent, by compare-and-swap. If another work-item has changed a parent meanwhile, nothing is
+// stored.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint vertex) {
@@ -96,9 +99,9 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
   return vertex;
 }
 
-// Return the root of `vertex`, and let every vertex on the path point to it, by compare-and-swap.
-// If another work-item has already let a vertex point beyond that root, the rest of the path is
-// left as it is.
+// Return the root of the set of `vertex`, and let every vertex on the path point to it, by
+// compare-and-swap. If another work-item has already let a vertex point beyond that root, the rest
+// of the path is left as it is.
 //
 // Scope    one work-item; others may link and compress.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {

@@ -60,7 +60,8 @@ static inline bool weight_is_nan(weight_t bits) {
 #endif
 }
 
-// Return the key of a weight, which has as many bits as the weight.
+// Return the key of a weight, an unsigned integer that sorts as the weight does and has as many
+// bits as the weight.
 static inline weight_t weight_key(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= WEIGHT_SIGN;
@@ -74,8 +75,8 @@ static inline weight_t weight_key(weight_t bits) {
   return bits;
 }
 
-// Return the leading word of a weight's key, which decides most comparisons. The key of a 64-bit
-// weight has a second word, too.
+// Return the leading word of a weight's key, its upper or only 32 bits, which decides most
+// comparisons. The key of a 64-bit weight has a second word, too.
 static inline uint weight_key_leading(weight_t bits) {
 #if WEIGHT_BITS == 64
   return (uint)(weight_key(bits) >> 32);

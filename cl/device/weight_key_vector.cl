@@ -1,9 +1,9 @@
-// Compute the keys of several consecutive weights at once, for compilers that do not vectorise
-// loops. The results are equal to those of weight_key.
+// Compute the keys (integers that sort as the weights do) of several consecutive weights at once,
+// for compilers that do not vectorise loops. The results are equal to those of weight_key.
 #include "device/weight_key.cl"
 
-// Number of keys that are computed at once. They fill 64 bytes: a key takes 64 bits for 64-bit
-// weights and 32 bits for all others.
+// Number of weight keys that are computed at once. They fill 64 bytes: a key takes 64 bits for
+// 64-bit weights and 32 bits for all others.
 #if WEIGHT_BITS == 64
 #define KEYS_AT_ONCE 8
 typedef ulong8 keys_t;
@@ -32,7 +32,7 @@ typedef uchar16 weights_t;
 #endif
 #endif
 
-// Return the keys of KEYS_AT_ONCE weights.
+// Return the keys, integers that sort as the weights do, of KEYS_AT_ONCE weights.
 //
 // Scope    one work-item.
 static inline keys_t weight_keys(const global weight_t *weights) {

@@ -1,6 +1,6 @@
-// The reservation of each component of a complete graph. All edges that leave the component are
-// entered in the reservation. Each may lower its words. In the end they hold the lightest of these
-// edges, the component's winner.
+// The reservation of each component of a complete graph. A reservation is a few words for each
+// component. All edges that leave the component are entered in it, and each may lower the words. In
+// the end they hold the lightest of these edges, the component's winner.
 //
 // Edges are compared by words: first one or two words of the key, then the lesser end and the
 // greater end. The two ends share a word if vertex numbers fit 16 bits. The minimum is found in
@@ -22,7 +22,7 @@
 
 #define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
 
-// An edge that leaves a component.
+// An edge that leaves a component and may be the lightest that does.
 typedef struct {
   distance_key_t key;
   uint lesser, greater;
@@ -43,7 +43,8 @@ static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
   return short_ids ? claim->lesser << 16 | claim->greater : claim->lesser;
 }
 
-// Return a word of component c's reservation. It is all ones before any edge is entered.
+// Return a word of component c's reservation, which holds the component's lightest edge so far. It
+// is all ones before any edge is entered.
 static inline uint winner_word(const volatile global uint *winners, uint n, uint c, uint word) {
 #if ATOMIC64
   const ulong pair = ((const volatile global ulong *)winners)[(size_t)(word / 2) * n + c];
@@ -53,9 +54,10 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Lower the words of one pass, which begin at number `word`, to an edge's words, if the edge's are
-// less. The first read races with atomics of other work-items. That is benign: words only fall, so
-// a stale value causes at most one needless atomic.
+// Lower the words that one pass handles, in the reservation of component c, to an edge's words, if
+// the edge's are less. They begin at number `word`. In the end the reservation holds the lightest
+// edge of the component. The first read races with atomics of other work-items. That is benign:
+// words only fall, so a stale value causes at most one needless atomic.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -70,15 +72,17 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 #endif
 }
 
-// First pass: enter an edge in the reservation of component c. If the edge is lighter, the first
-// words are lowered to its words.
+// First pass: enter an edge in the reservation of component c, which finds the lightest edge of the
+// component. If the edge is lighter than all edges so far, the first words are lowered to its
+// words.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
 // A later pass, which begins at word number `word`: enter an edge in the reservation of component
-// c, if the edge is equal to all earlier words. The passes of the earlier words must be complete.
+// c, which finds the lightest edge of the component one word after the other. Only an edge that is
+// equal to all earlier words is entered. The passes of the earlier words must be complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
@@ -86,7 +90,8 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
   reserve_words(winners, n, c, claim, word, short_ids);
 }
 
-// Return an upper bound of the key of component c's winner. It may be called after the first pass.
+// Return an upper bound of the key of component c's winner, which is its lightest edge. It may be
+// called after the first pass.
 static inline distance_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
@@ -96,9 +101,9 @@ static inline distance_key_t winner_bound(const volatile global uint *winners, u
 #endif
 }
 
-// Return whether component c has a winner, and store the two ends of the winner in *edge. All
-// passes must be complete. If no edge was entered, the word with the lesser end is all ones, which
-// is not a valid end.
+// Return whether component c has a winner, which is the lightest edge that leaves it, and store the
+// two ends of the winner in *edge. All words of the reservations must be found. If no edge was
+// entered, the word with the lesser end is all ones, which is not a valid end.
 static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
                                uint2 *edge) {
   const uint id = winner_word(winners, n, c, KEY_WORDS);

@@ -26,8 +26,8 @@
 
 #include "device/lanes.cl"
 
-// Number of items in a tile, which a work-group takes at once. Files whose items take long define a
-// smaller number.
+// Number of items in a tile, which is the range of consecutive items that a work-group takes at
+// once. Files whose items take long define a smaller number.
 #ifndef GRID_TILE
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 #endif

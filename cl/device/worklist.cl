@@ -1,7 +1,8 @@
-// Worklists of edges: (u, v, leading key word, id), as 4-tuples or as four arrays.
+// Worklists of the edges that are still undecided. Each edge is (u, v, leading key word, id), as
+// 4-tuples or as four arrays.
 
-// 1: a worklist is one array of 16-byte tuples. 0: it is four arrays of `capacity` words, which is
-// slower and serves an ablation study.
+// 1: a worklist, which lists the edges that are still undecided, is one array of 16-byte tuples. 0:
+// it is four arrays of `capacity` words, which is slower and serves an ablation study.
 #ifndef WORKLIST_TUPLES
 #define WORKLIST_TUPLES 1
 #endif
@@ -12,7 +13,8 @@ typedef struct {
   uint id;    // slot of the edge in the graph's CSR
 } edge_t;
 
-// Return the words of an edge as one vector, which is also how local memory holds edges.
+// Return the words of an edge of a worklist as one vector, which is also how local memory holds
+// edges.
 static inline uint4 edge_pack(edge_t edge) {
   return (uint4)(edge.u, edge.v, edge.key, edge.id);
 }
@@ -24,8 +26,8 @@ static inline void edge_unpack(uint4 words, edge_t *edge) {
   edge->id = words.w;
 }
 
-// Load edge number `at` of a worklist. The edge is returned through a pointer
-// (quirk: oclgrind-struct-by-value).
+// Load edge number `at` of a worklist, which lists the edges that are still undecided. The edge is
+// returned through a pointer (quirk: oclgrind-struct-by-value).
 static inline void worklist_load(const global uint *list, uint capacity, uint at, edge_t *edge) {
 #if WORKLIST_TUPLES
   edge_unpack(((const global uint4 *)list)[at], edge);

@@ -1,5 +1,6 @@
 // Lines 8 and 9 of the paper's recursive Borůvka algorithm, as the paper does them. A split sorts
-// the vertices by their representatives, and supervertices are numbered along the sorted list. This
+// the vertices by their representatives, which are the roots of their components, and
+// supervertices, each of which replaces a component, are numbered along the sorted list. This
 // serves only for comparison, because a scan over the representatives alone gives the same numbers.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices".
@@ -8,8 +9,8 @@
 // Line 8 of the paper's algorithm: pack each vertex and its representative into one word of 64
 // bits, with the representative in the upper half.
 //
-// In       representatives[n].
-// Out      list[n].
+// In       representatives[n]: for each vertex, the root of its component.
+// Out      list[n]: the words.
 // Launch   any.
 // Needs    nothing.
 // Ensures  list[u] = representatives[u] << 32 | u.
@@ -17,14 +18,17 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
   GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
 }
 
-// Line 9: in the sorted list, mark the first vertex of each supervertex that may have edges.
+// Line 9: in the list of vertices sorted by the roots of their components, mark the first vertex of
+// each component that has edges. A scan of the marks then numbers the supervertices that replace
+// the components.
 //
-// In       list[n]: sorted by representative; chosen[n]: all ones for vertices without edges. Each
-//          of these is a supervertex by itself.
-// Out      marks[n].
+// In       list[n]: the words root << 32 | vertex, sorted; chosen[n]: the chosen edge of each
+//          vertex (edge_list.cl), all ones for vertices without edges. Each of these is a component
+//          by itself.
+// Out      marks[n]: one for each position of the list.
 // Launch   any.
 // Needs    the list of boruvka_split_append, sorted by a split.
-// Ensures  marks[i] = 1 if a supervertex with edges begins at position i, else 0.
+// Ensures  marks[i] = 1 if a component with edges begins at position i, else 0.
 kernel void boruvka_split_mark(const global ulong *list, const global ulong *chosen,
                                global uint *marks, uint n) {
   GRID_FOR(i, n) {
@@ -33,10 +37,12 @@ kernel void boruvka_split_mark(const global ulong *list, const global ulong *cho
   }
 }
 
-// Line 9: give every vertex of the list the number of its supervertex.
+// Line 9: give every vertex the number of its supervertex, the vertex of the next level that
+// replaces its component.
 //
-// In       list[n]; counts[n]: inclusive sums of the marks.
-// Out      supervertices[n].
+// In       list[n]: the words root << 32 | vertex, sorted; counts[n]: the inclusive sums of the
+//          marks of boruvka_split_mark.
+// Out      supervertices[n]: by vertex.
 // Launch   any.
 // Needs    boruvka_split_mark, and a scan of the marks.
 // Ensures  supervertices[u] = the number of u's supervertex, for vertices with edges.

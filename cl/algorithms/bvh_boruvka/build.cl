@@ -1,12 +1,17 @@
-// bvh-boruvka: build the hierarchy in three steps. Halve the points again and again, put their
-// coordinates in this order, and compute the boxes.
+// bvh-boruvka: build the hierarchy of bounding boxes over the points in three steps. Halve the
+// points again and again, put their coordinates in this order, and compute the boxes.
 #include "algorithms/bvh_boruvka/halves.cl"
 
-// Halve segments of points again and again. One work-group halves each segment.
+// Halve segments of points again and again, at the median along the widest side. A segment is a
+// range of consecutive points that becomes a node of the hierarchy, and one of height h has 2**h
+// leaves. One work-group halves each segment.
 //
-// In       planes[dimensions * n]: all first coordinates, then all second ones, and so on.
-// In-out   ids[n]: the points in the order of the segments. Points of a segment stay in it.
-// Temp     keys[n]: used only by work-groups of one work-item.
+// In       planes[dimensions * n]: the points, with all first coordinates, then all second ones,
+//          and so on.
+// In-out   ids[n]: the number of the point at each position of the segments. Points of a segment
+//          stay in it.
+// Temp     keys[n]: the coordinates by which points are compared, used only by work-groups of one
+//          work-item.
 // Launch   any.
 // Needs    end <= height. If work-groups have several work-items, height <= LOCAL_HEIGHT.
 // Ensures  all segments of heights [end + 1, height] are halved.
@@ -55,12 +60,15 @@ kernel void bvh_boruvka_build_halve(const global double *planes, global uint *id
 
 #if WG_SIZE > 1
 
-// Compute a code for each point. Sorting by the codes orders the points of each segment along its
-// widest side, as far as is needed to halve the segment.
+// Compute a code for each point, for the halving of segments too large for a work-group's local
+// memory. A segment is a range of consecutive points that becomes a node of the hierarchy. Sorting
+// by the codes orders the points of each segment along its widest side, as far as is needed to
+// halve the segment.
 //
-// In       planes[dimensions * n]: all first coordinates, then all second ones, and so on; ids[n].
-// Out      codes[n]: the segment << bits | a cell. Cells divide the window of coordinates in which
-//          the segment's middle lies.
+// In       planes[dimensions * n]: the points, with all first coordinates, then all second ones,
+//          and so on; ids[n]: the number of the point at each position of the segments.
+// Out      codes[n]: for each position, its segment << bits | a cell. Cells divide the window of
+//          coordinates in which the segment's middle lies.
 // Launch   any; a work-group takes segments of height `part`.
 // Needs    0 < part <= height; bits >= 2; codes fit 64 bits.
 // Ensures  the first cell has all points below the window, and the last cell all points above it.
@@ -109,11 +117,13 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
 
 #endif
 
-// Copy the coordinates of the points into the leaves of the tree.
+// Copy the coordinates of the points into the leaves of the hierarchy, in which LEAF consecutive
+// points are a leaf.
 //
-// In       planes[rows * n]: all first coordinates, then all second ones, and so on, then the core
-//          distances; ids[n]: the points in the order of the leaves.
-// Out      points[n_leaves * rows * LEAF]: the coordinates, leaf by leaf; slots[n].
+// In       planes[rows * n]: the points, with all first coordinates, then all second ones, and so
+//          on, then the core distances; ids[n]: the points in the order of the leaves.
+// Out      points[n_leaves * rows * LEAF]: the coordinates, leaf by leaf; slots[n]: for each point
+//          its slot, which is its position in the order of the leaves.
 // Launch   any.
 // Needs    ids is a permutation.
 // Ensures  slots[ids[i]] = i. Slots after the last point have infinite coordinates.
@@ -129,10 +139,14 @@ kernel void bvh_boruvka_build_gather(const global double *planes, const global u
   }
 }
 
-// Compute the boxes of all leaves.
+// Compute the boxes of all leaves, which are eight consecutive points each, and the least number of
+// the points of each leaf.
 //
-// In       points, ids[n]: as bvh_boruvka_build_gather leaves them.
-// Out      boxes, least: the entries of level 0 (tree.cl).
+// In       points: the coordinates and core distances, leaf by leaf, as bvh_boruvka_build_gather
+//          stores them; ids[n]: the points in the order of the leaves.
+// Out      boxes: for each leaf, the least and the greatest of each coordinate, and the least core
+//          distance; least: the least number of its points. These are the entries of level 0
+//          (tree.cl).
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
 // Ensures  every point is in the box of its leaf. Entries that no leaf uses have empty boxes.
@@ -161,11 +175,12 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
   }
 }
 
-// Compute the boxes of the nodes of each level from the boxes of the level below.
+// Compute the bounding boxes of the nodes of each level of the hierarchy from the boxes of the
+// level below. Level 0 has the leaves, and the last level has the root.
 //
 // In       bases: for each level, the index of its first node.
-// In-out   boxes, least: the entries of levels [level, end) are written, those of level - 1 are
-//          read.
+// In-out   boxes: the box of each node; least: the least number of its points. The entries of
+//          levels [level, end) are written, those of level - 1 are read.
 // Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
 // Needs    the level below is complete.
 // Ensures  the box of every node contains the boxes of its children. Entries that no node uses have

@@ -24,17 +24,25 @@
 #include "algorithms/bvh_boruvka/components.cl"
 #include "device/winners.cl"
 
-// The maximum number of parent pointers that a root follows in one launch.
+// The maximum number of parent pointers that the root of an old component follows in one launch of
+// pointer jumping, to find its new root.
 #define MOST_JUMPS 32
 
-// Begin a solve: make every point a component, without a candidate or a bound.
+// Begin a solve: make every point a component, without a candidate (the point at the other end of
+// its best edge so far) or a lower bound of its other edges. Points are numbered by slots, which
+// are their positions in the hierarchy.
 //
-// Out      component[n], roots[n], active[n], candidate[n], edges[n], cursor[n]; labels[n_nodes];
-//          leaf_lower[n_leaves]; winners[n * words]; state[n_state].
+// Out      component[n]: the root of each point's component; roots[n]: the list of all roots;
+//          active[n]: the list of the points that may have a candidate; candidate[n]: the
+//          candidates; edges[n]: the edge of the forest that each root gets; cursor[n]: how far
+//          each point has gone through its list of near points; labels[n_nodes]: the component of
+//          each node; leaf_lower[n_leaves]: the lower bound of each leaf's points; winners[n *
+//          words]: the reservation of each component, which holds its lightest edge so far;
+//          state[n_state]: counters.
 // Launch   any.
 // Needs    no_edge: a value that does not stand for an edge.
-// Ensures  component[p] = roots[p] = active[p] = p; every node is MIXED; all reservations are all
-//          ones.
+// Ensures  component[p] = roots[p] = active[p] = p; every node is MIXED, which means that it has
+//          points of several components; all reservations are all ones.
 kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global uint *active,
                               global uint *candidate, global ulong *edges, global uchar *cursor,
                               global uint *labels, global double *leaf_lower,
@@ -52,14 +60,15 @@ kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global
   GRID_FOR(i, n_state) state[i] = 0;
 }
 
-// Copy the core distances to the lower bounds. No edge of a point is lighter than its core
-// distance.
+// Copy the core distance of each point to the lower bound of the weights of the point's edges. No
+// edge of a point is lighter than its core distance.
 //
-// In       points: the coordinates and core distances (tree.cl).
-// Out      lower[n].
+// In       points: the coordinates and core distances, leaf by leaf (tree.cl).
+// Out      lower[n]: the lower bounds.
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
-// Ensures  lower[p] is the core distance of the point in slot p.
+// Ensures  lower[p] is the core distance of the point in slot p, which is position p in the order
+//          of the leaves.
 kernel void bvh_boruvka_take_cores(const global double *points, global double *lower,
                                    uint dimensions, uint n) {
   tree_t tree;
@@ -70,8 +79,9 @@ kernel void bvh_boruvka_take_cores(const global double *points, global double *l
 // Begin with given components: hook every point to the point that represents the point's component.
 //
 // In       given[n]: for each point, in the caller's numbers, the point that represents its
-//          component; ids[n], slots[n].
-// Out      parents[n].
+//          component; ids[n]: the caller's number of the point in each slot, which is a position in
+//          the hierarchy; slots[n]: the slot of each point.
+// Out      parents[n]: by slot, the slot to which each point is hooked.
 // Launch   any.
 // Needs    given[given[i]] = given[i].
 // Ensures  parents[p] is the slot of the point that represents p's component.
@@ -80,15 +90,18 @@ kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *
   GRID_FOR(p, n) parents[p] = slots[given[ids[p]]];
 }
 
-// Hook every component to the component at the other end of its winner, and put the winner into the
-// forest, as dense does.
+// Hook every component to the component at the other end of its winner, which is its lightest edge,
+// and put the winner into the forest, as dense does.
 //
-// In       roots[n_roots]; winners[n * words]; slots[n]; component[n], labels.
+// In       roots[n_roots]: the root of each component; winners[n * words]: the reservation of each
+//          component, whose words are its winner (winners.cl); slots[n]: the position of each point
+//          in the hierarchy; component[n], labels: the components of single points and of whole
+//          nodes (components.cl).
 // Out      parents: at each root, the root that it is hooked to, or itself.
-// In-out   edges[n]: lesser << bits | greater is stored at each root that is hooked; state[count]:
-//          the number of hooked roots, 0 before.
+// In-out   edges[n]: the forest, in which the winner's ends, lesser << bits | greater, are stored
+//          at each root that is hooked; state[count]: the number of hooked roots, 0 before.
 // Launch   any.
-// Needs    all passes of the reservation are complete.
+// Needs    all words of the winners are found.
 // Ensures  every component with a winner is hooked. If two components have the same winner, one of
 //          them stays a root.
 kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uint *winners,
@@ -115,14 +128,17 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
-// Let every old root point to its new root, if at most MOST_JUMPS jumps along parents lead there.
-// Otherwise let it point to the last parent that was reached. List the new roots.
+// Pointer jumping after components were hooked: let every old root point to its new root, if at
+// most MOST_JUMPS jumps along parents lead there. Otherwise let it point to the last parent that
+// was reached. List the new roots.
 //
 // In       roots[n_roots]: the old roots.
-// In-out   parents: work-items shorten paths to the same root at the same time; state[count]: the
-//          length of the list, 0 before; state[pending]: the number of old roots that do not point
-//          to their root yet, 0 before.
-// Out      next[n_roots]: the list of new roots; winners[n * words]: reset at old roots.
+// In-out   parents: for each old root, the root to which it is hooked, or itself. Work-items
+//          shorten paths to the same root at the same time; state[count]: the length of the list, 0
+//          before; state[pending]: the number of old roots that do not point to their root yet, 0
+//          before.
+// Out      next[n_roots]: the list of new roots; winners[n * words]: the reservations of lightest
+//          edges, reset at old roots.
 // Launch   any; repeated with other elements of `state` until none is pending.
 // Needs    bvh_boruvka_hook, after which the only cycles of parents are roots.
 // Ensures  no old root gets a different root.
@@ -154,10 +170,12 @@ kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *par
   if (n_pending > 0) atomic_add(state + pending, n_pending);
 }
 
-// Update the component of every point and the label of every leaf.
+// After components were joined, update the component of every point and the label of every leaf,
+// which is the component of all its points, or MIXED if they are in several components.
 //
-// In       parents.
-// In-out   component[n]; labels: the entries of level 0.
+// In       parents: for each old root, its new root.
+// In-out   component[n]: the root of each point's component, for points of MIXED leaves; labels:
+//          the entries of level 0, which are the leaves.
 // Launch   any.
 // Needs    bvh_boruvka_jump.
 // Ensures  if all points of a leaf are in one component, the leaf is labelled with it. All other
@@ -183,7 +201,8 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
   }
 }
 
-// Update the labels of the nodes of some levels.
+// Update the labels of the nodes of some levels of the hierarchy. A label is the component of all
+// points of a node, or MIXED if they are in several components.
 //
 // In       bases: for each level, the index of its first node.
 // In-out   labels: the entries of levels [level, end) are written, those of level - 1 are read.
@@ -205,10 +224,10 @@ kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *base
   }
 }
 
-// Unpack the two endpoints of each edge.
+// Unpack the two endpoints of each edge of the forest from one word of 64 bits.
 //
 // In       edges[k]: lesser << bits | greater.
-// Out      ends[k].
+// Out      ends[k]: the two endpoints.
 // Launch   any.
 // Needs    bits <= 32.
 // Ensures  ends[i] = (lesser, greater).
@@ -218,10 +237,11 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
   GRID_FOR(i, k) ends[i] = (uint2)((uint)(edges[i] >> bits), (uint)(edges[i] & mask));
 }
 
-// Compute the weight of each edge.
+// Compute the weight of each edge of the forest from the coordinates of its ends.
 //
-// In       planes[dimensions * n], and core distances after them if there are any; ends[k].
-// Out      weights[k].
+// In       planes[dimensions * n]: all first coordinates, then all second ones, and so on, then the
+//          core distances if there are any; ends[k]: the two points of each edge.
+// Out      weights[k]: the weights.
 // Launch   any.
 // Needs    ends are numbers of points.
 // Ensures  weights equal the results of Points.weights_of, bit for bit.

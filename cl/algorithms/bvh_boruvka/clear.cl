@@ -13,8 +13,8 @@
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
 
-// Return whether a leaf has a point outside the component `own` that is within reach of the box of
-// the search.
+// Return whether a leaf of the hierarchy has a point outside the component `own` that is within
+// reach of the box of the search.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
   const global double *at = tree_leaf(tree, leaf);
@@ -32,11 +32,14 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   return false;
 }
 
-// Raise the lower bounds of leaves that are in one component, if no edge to another component is as
-// light as the component's best edge.
+// Spare points their search: if all points of a leaf are in one component, and no edge from them to
+// another component is as light as the component's best edge so far, raise the lower bounds of the
+// points' edges above that best edge.
 //
-// In       the tree (tree.cl); component[n], labels; winners[n * words].
-// In-out   lower[n], leaf_lower[n_leaves]: raised.
+// In       the tree (tree.cl); component[n], labels: the components of single points and of whole
+//          nodes; winners[n * words]: the best edge of each component so far (winners.cl).
+// In-out   lower[n]: for each point, a lower bound of its edges to other components;
+//          leaf_lower[n_leaves]: for each leaf, a bound of all its points.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_bound, after which every component has an edge.
 // Ensures  no edge that leaves the component of a point is lighter than the point's entry of lower.

@@ -1,8 +1,10 @@
-// bvh-boruvka: the components of points, the keys of their best edges, and appending to lists.
+// bvh-boruvka: helpers of several kernels: reading the component of a point, converting a weight
+// key to a distance, and appending to lists.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// The components of points. If a leaf is MIXED, each of its points has an entry in `component`.
-// Otherwise the leaf's label is the component of all its points.
+// The components of points. If a leaf of the hierarchy is MIXED (has points of several components),
+// each of its points has an entry in `component`. Otherwise the leaf's label is the component of
+// all its points.
 typedef struct {
   const global uint *labels, *component;
 } components_t;
@@ -12,15 +14,16 @@ static inline uint component_of(const components_t *components, uint slot) {
   return label == MIXED ? components->component[slot] : label;
 }
 
-// Return a lower bound of the distance that a key stands for, or infinity if the key means "no
-// edge".
+// Return a lower bound of the distance that the weight key of an edge stands for, or infinity if
+// the key means "no edge".
 static inline double distance_of_key(ulong key) {
   return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }
 
 // Append one entry to a list for every work-item that has `keep` set.
 //
-// In-out   *count: the length of the list.
+// In-out   *count: the length of the list, which grows by the number of entries that the work-group
+//          appends.
 // Temp     scratch: WG_SIZE words of local memory; base: one word. Both may be reused on return.
 // Scope    the whole work-group; ends with a barrier if WG_SIZE > 1.
 static inline void wg_append(global uint *list, volatile global uint *count, uint entry, bool keep,

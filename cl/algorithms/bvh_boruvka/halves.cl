@@ -9,28 +9,33 @@
 // lower half to its first 2**(h - 1) leaves. A segment without further leaves needs no halving.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// The maximum height of a segment that a work-group of several work-items halves in local memory.
+// The maximum height of a segment (2**height consecutive leaves of the hierarchy) that a work-group
+// of several work-items halves in local memory.
 #define LOCAL_HEIGHT 8u
 #define LOCAL_POINTS (LEAF << LOCAL_HEIGHT)
 
-// Number of pairs that a work-item compares together, so that it waits for memory once.
+// Number of pairs of keys that a work-item compares and exchanges together, so that it waits for
+// memory once.
 #define BATCH 4
 
-// Number of points in a sample: as many as 2**SAMPLES_HEIGHT leaves have.
+// Number of points in a sample, from which the middle of a large segment is estimated: as many as
+// 2**SAMPLES_HEIGHT leaves have.
 #define SAMPLES_HEIGHT 4u
 #define SAMPLES (LEAF << SAMPLES_HEIGHT)
 
-// The number of points of a segment of height `height`, except the last segment.
+// The number of points of a segment of height `height`, which has 2**height leaves, except the last
+// segment.
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
-// How far the dividing planes are tilted, so that points with equal coordinates along the widest
-// side are divided by their next coordinates. Without the tilt, points that are equal in all
-// coordinates would be put in different halves again and again.
+// How far the planes that divide points into halves are tilted, so that points with equal
+// coordinates along the widest side are divided by their next coordinates. Without the tilt, points
+// that are equal in all coordinates would be put in different halves again and again.
 #define TILT 0x1p-8
 
-// Return the key by which the points of a segment are divided. It is the coordinate along the
-// widest side plus a little of the next coordinates. Each is multiplied by a quarter, so that
-// neither a key nor a difference of keys is infinite.
+// Return the key of a point, by which the points of a segment (consecutive points of the hierarchy)
+// are divided into halves. It is the coordinate along the widest side plus a little of the next
+// coordinates. Each is multiplied by a quarter, so that neither a key nor a difference of keys is
+// infinite.
 static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
                             uint n) {
   const uint next = axis + 1 < dimensions ? axis + 1 : 0;
@@ -81,8 +86,8 @@ static inline void wi_select(global double *keys, global uint *ids, uint size, u
   }
 }
 
-// Return the dimension in which the points of `ids` are farthest apart. If several dimensions are
-// equally wide, return the first of them.
+// Return the dimension along which a segment is divided: the one in which the points of `ids` are
+// farthest apart. If several dimensions are equally wide, return the first of them.
 static inline uint wi_widest(const global double *planes, const global uint *ids, uint dimensions,
                              uint n, uint size) {
   uint widest = 0;
@@ -106,11 +111,13 @@ static inline uint wi_widest(const global double *planes, const global uint *ids
 
 #else
 
-// For each segment of height `height`, find the dimension in which its points are farthest apart.
+// For each segment of height `height`, which has the points of 2**height leaves, find the dimension
+// in which its points are farthest apart.
 //
-// In       planes: the coordinates; ids[points]: NO_SLOT after the last point.
+// In       planes: all first coordinates, then all second ones, and so on; ids[points]: the numbers
+//          of the points, NO_SLOT after the last point.
 // Out      axes[points / LEAF]: the dimension, at the first leaf of each segment.
-// Temp     ends[points / LEAF * 3].
+// Temp     ends[points / LEAF * 3]: the extent of the points of each leaf.
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_widest(const global double *planes, const local uint *ids, local uint *axes,
                              local double *ends, uint dimensions, uint n, uint points,
@@ -148,9 +155,9 @@ static inline void wg_widest(const global double *planes, const local uint *ids,
   }
 }
 
-// Exchange pairs of entries that are out of order. The two entries of a pair are `stride` apart, in
-// blocks of 2 * stride entries. With `mirrored`, they have equal distances from the ends of a
-// block.
+// One step of a sorting network: exchange pairs of keys, and their ids, that are out of order. The
+// two entries of a pair are `stride` apart, in blocks of 2 * stride entries. With `mirrored`, they
+// have equal distances from the ends of a block.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_exchange(local double *keys, local uint *ids, uint points, uint stride,

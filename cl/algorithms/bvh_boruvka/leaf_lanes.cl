@@ -1,9 +1,9 @@
-// bvh-boruvka: search for eight points at once, one per vector lane, in work-groups of one
-// work-item.
+// bvh-boruvka: search the hierarchy for the nearest points of eight points at once. They are the
+// points of one leaf, one in each lane of a vector. This is for work-groups of one work-item.
 #include "algorithms/bvh_boruvka/walk.cl"
 
-// Number of points of a leaf that are compared at once with the searching points, whose coordinates
-// are then loaded less often.
+// Number of points of a visited leaf that are compared at once with the searching points, whose
+// coordinates are then loaded less often.
 #define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
 
 // The coordinates of a leaf's points. With few dimensions they are held in registers.
@@ -26,8 +26,9 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 #endif
 }
 
-// Compute the plain values of AT_ONCE points of `leaf`, from point `first` on, with all points of
-// the leaf `own`.
+// Compute the plain values, which are distances before any square root, between the points of two
+// leaves. plains[i] has point first + i of `leaf` in all lanes, compared with the eight points of
+// the leaf `own`, one per lane.
 static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
                                 const coordinates_t *own, uint leaf, uint first) {
   const global double *at = tree_leaf(tree, leaf) + first;
@@ -41,9 +42,10 @@ static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
 }
 
-// Return whether the box of a leaf is within reach of any of the eight points. A search around the
-// box of their own leaf would reach more leaves than the points themselves reach. This matters most
-// in many dimensions, where the points are far apart.
+// Return whether the box of a leaf is within reach of any of the eight searching points. Pairs
+// whose plain value, the distance before any square root, exceeds a lane's `reach` are too far for
+// that point. A search around the box of their own leaf would reach more leaves than the points
+// themselves reach. This matters most in many dimensions, where the points are far apart.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   double8 reach) {
   if (DIMENSION_CLASS) return true;
@@ -62,9 +64,10 @@ static inline double greatest_of(double8 values) {
   return max(two.x, two.y);
 }
 
-// Compare the edges from eight points, one per lane, to the point `id` with the lightest edges of
-// the eight points so far. Store each edge that is lighter. `cores` has, for each lane, the greater
-// core distance of the two ends. Return a mask of the lanes in which an edge was stored.
+// Compare the edges from eight searching points, one per lane, to the point `id` with the lightest
+// edges of the eight points so far. Store each edge that is lighter. `cores` has, for each lane,
+// the greater core distance of the two ends. Return a mask of the lanes in which an edge was
+// stored.
 static inline long8 eight_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
                                double8 *weights, ulong8 *edges, double8 *reach) {
   double8 found = DISTANCE_OF_PLAIN(plains);

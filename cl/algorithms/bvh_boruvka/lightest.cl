@@ -1,8 +1,10 @@
-// bvh-boruvka: find the lightest edge of every component, in each round (bvh_boruvka.cl).
+// bvh-boruvka: find the lightest edge that leaves each component, in each of Borůvka's rounds
+// (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/search.cl"
 
-// Find the lightest edge from p to a point of p's list outside the component `own`, and move the
-// cursor past the points inside the component. Return whether there is an edge.
+// Find the lightest edge from point p to a point outside p's component `own`, among the k nearest
+// points in p's list. Move p's cursor, a position in this list, past the points inside the
+// component. Return whether there is an edge.
 static inline bool find_in_list(const tree_t *tree, const components_t *components,
                                 const global uint *lists, uint k, uint p, uint own,
                                 global uchar *cursor, search_t *search) {
@@ -21,13 +23,17 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
   return search->at != NO_SLOT;
 }
 
-// First pass of the reservation: enter the candidate of each active point in the reservation of the
-// point's component.
+// First pass of the reservation of each component, which holds the component's lightest edge so
+// far: enter an edge of each active point. The other end of this edge, the point's candidate, must
+// be in another component. A candidate that no longer is gets replaced by the best point in the
+// list of the point's nearest points.
 //
-// In       the tree (tree.cl); lists[n * k]; component[n], labels; active[n_active]: points that
-//          may have a candidate.
-// In-out   candidate[n], keys[n], cursor[n]; winners[n * words]; state[count]: the length of
-//          `next`, 0 before.
+// In       the tree (tree.cl); lists[n * k]: the k nearest points of each point; component[n],
+//          labels: the components of single points and of whole nodes; active[n_active]: the points
+//          that may have a candidate.
+// In-out   for each point: candidate[n], keys[n]: the candidate and the weight key of the edge to
+//          it; cursor[n]: the position in its list; winners[n * words]: the reservations
+//          (winners.cl); state[count]: the length of `next`, 0 before.
 // Out      next[n_active]: the list of points that have a candidate.
 // Launch   any.
 // Needs    components are complete; reservations are reset.
@@ -73,13 +79,15 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
   }
 }
 
-// Enter the edges between consecutive slots whose points are in different components, in the
-// reservations of these components. The points are near each other, so their edges limit how far
-// the searches of every component reach. If one of these edges is the best of its component, a
-// search finds it again.
+// Enter the edges between consecutive slots, which are positions of points in the hierarchy, in the
+// reservations of the points' components, if these differ. A reservation holds the lightest edge of
+// a component so far. The points are near each other, so their edges limit how far the searches of
+// every component reach. If one of these edges is the best of its component, a search finds it
+// again.
 //
-// In       the tree (tree.cl); component[n], labels.
-// In-out   winners[n * words].
+// In       the tree (tree.cl); component[n], labels: the components of single points and of whole
+//          nodes.
+// In-out   winners[n * words]: the reservations (winners.cl).
 // Launch   any.
 // Needs    components are complete; reservations are reset.
 // Ensures  the first words of every reservation are not all ones.
@@ -107,12 +115,16 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
   }
 }
 
-// List the points that have to search.
+// List the points that have to search the hierarchy, because they may have an edge to another
+// component that is as light as the best edge of their own component so far.
 //
-// In       component[n], labels; candidate[n], cursor[n], lower[n]; winners[n * words].
+// In       component[n], labels: the components of single points and of whole nodes; for each
+//          point: candidate[n], the other end of its best known edge; cursor[n], CURSOR_SEARCHED if
+//          a search found it; lower[n], a lower bound of its other edges; winners[n * words]: the
+//          best edge of each component so far (winners.cl).
 // In-out   leaf_lower[n_leaves]: at most the least entry of `lower` of a leaf's points;
 //          state[count]: the length of the list, 0 before.
-// Out      list[n]: slots of points.
+// Out      list[n]: the positions of the listed points in the hierarchy.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_propose.
 // Ensures  for each point that is not listed, no edge out of its component is both lighter than the
@@ -152,11 +164,14 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
   }
 }
 
-// A later pass of the reservation: lower one word of each reservation to the least word among the
-// candidates whose edges are equal to all earlier words.
+// A later pass of the reservations, which find the lightest edge of each component one word after
+// the other: lower one word of each component's reservation to the least word among the points'
+// best known edges that are equal to all earlier words.
 //
-// In       ids[n]; component[n], labels; candidate[n], keys[n]; active[state[n_active]].
-// In-out   winners[n * words].
+// In       by slot, the position of a point in the hierarchy: ids[n], its number; component[n],
+//          labels, the components; candidate[n], keys[n], the other end and the key of its best
+//          known edge; active[state[n_active]]: the slots of the points that have such an edge.
+// In-out   winners[n * words]: the reservations (winners.cl).
 // Launch   any; once for each later word, in order.
 // Needs    all candidates that may win are entered, and all earlier words are complete.
 // Ensures  word `word` of each reservation is that minimum.

@@ -5,26 +5,27 @@
 #define NEIGHBOURS 8
 #endif
 
-// 1: the lists are stored, as slots. 0: only the distance of the last point of each list is stored.
+// 1: the lists of nearest points are stored, as positions of the points in the hierarchy. 0: only
+// the distance of the last, farthest point of each list is stored.
 #ifndef LISTED
 #define LISTED 1
 #endif
 
-// Whether a list is so short that it stays in registers. Then all loops over it have a known
-// length.
+// Whether a list of nearest points is so short that it stays in registers. Then all loops over it
+// have a known length.
 #define IS_SHORT (NEIGHBOURS <= 8)
-// The index of the first used entry of a list of k points, or of the entry before it.
+// The index of the first used entry of a list of the k nearest points, or of the entry before it.
 #define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
 
-// Whether the lists of all points of a leaf are found at once, one per vector lane. This needs
-// work-groups of one work-item. It is done for short lists, and for longer ones if only distances
-// are stored.
+// Whether the lists of nearest points of all points of a leaf are found at once, one per vector
+// lane. This needs work-groups of one work-item. It is done for short lists, and for longer ones if
+// only distances are stored.
 #define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
-// The nearest points found so far, the nearest first. A list of k points uses the last k entries.
-// The entries before them count as nearer than all points.
+// The list of the nearest points of one point found so far, the nearest first. A list of k points
+// uses the last k entries. The entries before them count as nearer than all points.
 typedef struct {
   double near[NEIGHBOURS];  // plain values
   uint at[NEIGHBOURS];      // slots, or NO_SLOT if fewer points have been found
@@ -40,12 +41,13 @@ static inline void list_clear(list_t *list, uint k) {
   }
 }
 
-// Return whether a point with this plain value comes before entry `j` of the list.
+// Return whether a point with this plain value, its distance before any square root, comes before
+// entry `j` of the list of nearest points.
 static inline bool list_is_behind(const list_t *list, uint j, double plain) {
   return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
 }
 
-// Insert a point into a list, if it is nearer than the last point in it.
+// Insert a point into the list of nearest points, if it is nearer than the last point in it.
 static inline void list_insert(list_t *list, uint slot, double plain) {
 #if IS_SHORT
 #pragma unroll
@@ -70,7 +72,7 @@ static inline void list_insert(list_t *list, uint slot, double plain) {
 #endif
 }
 
-// Find the k nearest points of the point in a slot.
+// Find the k nearest points of the point in a slot, which is a position in the hierarchy.
 static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k) {
   search_t search;
   walk_t walk;
@@ -99,8 +101,9 @@ typedef struct {
 #endif
 } lists_t;
 
-// Insert a point into the lists of a leaf's points. `plains` has its plain values with these
-// points.
+// Insert a point into the lists of nearest points of all points of a leaf, one list per vector
+// lane. `plains` has its plain values with these points, which are distances before any square
+// root.
 static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
   if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
 #if LISTED
@@ -123,8 +126,8 @@ static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint 
 #endif
 }
 
-// Insert the points of `leaf` into the lists of the points of `own_leaf`, which may be the same
-// leaf.
+// Insert the points of `leaf` into the lists of nearest points of the points of `own_leaf`, which
+// may be the same leaf.
 static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coordinates_t *own,
                                    uint leaf, uint own_leaf, uint k) {
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
@@ -140,7 +143,7 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
   }
 }
 
-// Find the k nearest points of all points of a leaf that has LEAF points.
+// Find the k nearest points of all points of a leaf of the hierarchy that has LEAF points.
 static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uint k) {
   search_t search;
   walk_t walk;
@@ -162,8 +165,8 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
 }
 
-// Copy the list of a lane to *list. If slots are not stored, copy only the distance of its last
-// point.
+// Copy the list of nearest points that a vector lane has to *list. If slots are not stored, copy
+// only the distance of its last point.
 static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 #if LISTED
   for (uint j = 0; j < NEIGHBOURS; ++j) {
@@ -184,8 +187,9 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 // Find the `k` nearest points of every point, and the distance of the farthest of them.
 //
 // In       the tree (tree.cl).
-// Out      lists[n * k]: slots, the nearest first; distances[n]: in the order of the slots, or of
-//          the caller's numbers.
+// Out      lists[n * k]: for each point, the slots of its nearest points, which are their positions
+//          in the hierarchy, the nearest first; distances[n]: the distance of the farthest of them,
+//          in the order of the slots, or of the caller's numbers.
 // Launch   any.
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
 // Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.

@@ -8,7 +8,8 @@
 // Maximum number of values of a point: its coordinates and its core distance.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
 
-// The points outside the tree, one entry each. Arrays are padded to whole vectors.
+// The points outside the tree, with the lightest edge from the tree to each, one entry for each
+// point. Arrays are padded to whole vectors.
 typedef struct {
   global double *rows;    // coordinates, then core distances, `width` entries a row
   global double *reach;   // pairs with a greater plain value are too far; -1 in an unused entry
@@ -33,9 +34,9 @@ static inline void prim_move(const prim_t *outside, uint from, uint to) {
   outside->id[to] = outside->id[from];
 }
 
-// Compare the edges from a point that has just joined the tree with the lightest edges of `m`
-// entries, and store those that are lighter. Return the least weight. `own` is the column of the
-// joined point: its coordinates and core distance.
+// Compare the edges from a point that has just joined the tree with the lightest edges of the `m`
+// points outside the tree, and store those that are lighter. Return the least weight. `own` is the
+// column of the joined point: its coordinates and core distance.
 static inline double prim_relax(const prim_t *outside, uint dimensions, const double *own, ulong id,
                                 uint m) {
   double8 least = INFINITY;
@@ -65,8 +66,8 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
   return min(two.x, two.y);
 }
 
-// Return the index of the lightest of `m` edges, whose weight is `weight`. Among edges of equal
-// weight, it is the one with the least pair of ends.
+// Return the index of the lightest of `m` edges from the tree to points outside it. Its weight is
+// `weight`. Among edges of equal weight, it is the one with the least pair of ends.
 static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;
@@ -81,7 +82,8 @@ static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
   return best;
 }
 
-// Sort edges stably by one of their ends.
+// Sort the edges of the tree stably by one of their ends. Two such sorts, by the greater and then
+// by the lesser end, bring them into canonical order.
 static inline void prim_sort(const global ulong *edges, const global double *weights,
                              global ulong *to, global double *to_weights, global uint *starts,
                              uint shift, uint n) {
@@ -95,14 +97,17 @@ static inline void prim_sort(const global ulong *edges, const global double *wei
   }
 }
 
-// Find the minimum spanning tree of points.
+// Find the minimum spanning tree of few points: one vertex after the other joins the tree by the
+// lightest edge.
 //
 // Source   R. C. Prim, "Shortest connection networks and some generalizations", 1957.
-// In       planes[rows * n]: all first coordinates, then all second ones, and so on, then the core
-//          distances; order[n]: the order in which points get their entries. If near points are
-//          side by side, fewer vectors of entries have to be compared closely.
-// Out      ends[n - 1], weights[n - 1]: the edges, in canonical order.
-// Temp     space[(rows + 6) * width]: width is n, rounded up to a vector; starts[n + 1].
+// In       planes[rows * n]: the points, with all first coordinates, then all second ones, and so
+//          on, then the core distances; order[n]: the order in which points get their entries. If
+//          near points are side by side, fewer vectors of entries have to be compared closely.
+// Out      ends[n - 1], weights[n - 1]: the edges and their weights, in canonical order, which is
+//          the order of the ends.
+// Temp     space[(rows + 6) * width]: the points outside the tree, and their lightest edges; width
+//          is n, rounded up to a vector; starts[n + 1].
 // Launch   one work-group, of which one work-item works. O(n**2) work.
 // Needs    n > 1; `order` is a permutation.
 // Ensures  the edges are the minimum spanning tree by the total order (weight, lesser, greater).

@@ -1,14 +1,16 @@
-// bvh-boruvka: the points' searches for their lightest edges, in each round (bvh_boruvka.cl).
+// bvh-boruvka: the points search the hierarchy for their lightest edges to other components, in
+// each of Borůvka's rounds (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 #include "device/winners.cl"
 
-// The value of cursor[p] if a search has found p's candidate, which is then p's lightest edge to
-// another component. Any other value of cursor[p] is a position in p's list, and all points before
-// this position are in p's component.
+// The value of cursor[p] if a search has found the candidate of point p, which is the point at the
+// other end of p's lightest edge to another component. Any other value of cursor[p] is a position
+// in p's list, and all points before this position are in p's component.
 #define CURSOR_SEARCHED 255
 
-// Find the lightest edge from a point to another component than `own`, with weight `bound` at most.
+// Find the lightest edge from the point in a slot of the hierarchy to another component than `own`,
+// with weight `bound` at most.
 static inline void search_out(search_t *search, const tree_t *tree, const components_t *components,
                               uint slot, uint own, double bound) {
   walk_t walk;
@@ -32,11 +34,12 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 
 #if WG_SIZE == 1
 
-// Minimum number of listed points in a leaf. From this number on, one common search is faster than
-// a search for each point.
+// Minimum number of points of a leaf that have to search for their lightest edges. From this number
+// on, one common search is faster than a search for each point.
 #define LEAST_LANES 4
 
-// A common search of the listed points of a leaf, one per vector lane.
+// A common search of those points of a leaf that have to search for their lightest edges, one per
+// vector lane.
 typedef struct {
   uint leaf;        // the leaf whose points have searched, or NO_SLOT
   uint is_done;     // whether the search has found the edges of all points
@@ -48,8 +51,8 @@ typedef struct {
   long8 at;   // the slots of the edges' other ends, or NO_SLOT
 } eight_t;
 
-// Prepare the common search of all listed points that are in the leaf of list[0]. Return how many
-// listed points it has.
+// Prepare the common search for the lightest edges of all listed points that are in the leaf of
+// list[0]. Return how many listed points it has.
 static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
                               const volatile global uint *winners, const global double *lower,
                               const global uint *list, uint n_listed) {
@@ -82,7 +85,8 @@ static inline uint eight_open(eight_t *lanes, const tree_t *tree, const componen
   return n_due;
 }
 
-// Compare the edges from the searching points to all points of a leaf with the best edges so far.
+// Compare the edges from the searching points, one per vector lane, to all points of a leaf with
+// the best edge of each searching point so far.
 static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const coordinates_t *own,
                                      const components_t *components, uint leaf) {
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
@@ -103,9 +107,9 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
   }
 }
 
-// Find the lightest edges of the points, as search_out does for one point. Return false if all of
-// these edges have weight 0. Then each point has to search by itself, because only that search
-// compares the points' numbers, which ends it early among equal points.
+// Find the lightest edges from the points of a leaf to other components, as search_out does for one
+// point. Return false if all of these edges have weight 0. Then each point has to search by itself,
+// because only that search compares the points' numbers, which ends it early among equal points.
 static inline bool eight_search(eight_t *lanes, const tree_t *tree,
                                 const components_t *components) {
   search_t search;
@@ -127,9 +131,9 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
   return search.weight > 0;
 }
 
-// Find the edge of the first listed point by a common search of the listed points of its leaf.
-// Return false if these points are too few or if the search has failed. Then the point has to
-// search by itself.
+// Find the lightest edge of the first listed point to another component by a common search of the
+// listed points of its leaf. Return false if these points are too few or if the search has failed.
+// Then the point has to search by itself.
 static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tree,
                               const components_t *components, const volatile global uint *winners,
                               const global double *lower, const global uint *list, uint n_listed) {
@@ -147,13 +151,16 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 
 #endif
 
-// Search for the lightest edge of each listed point, and enter these edges in the reservations of
-// the points' components.
+// For each listed point, search the hierarchy for the point's lightest edge to another component,
+// and enter this edge in the reservation of the point's own component, which holds the component's
+// lightest edge so far.
 //
-// In       the tree (tree.cl); component[n], labels; list[state[count]]: slots of points.
-// In-out   candidate[n], keys[n], cursor[n], lower[n]: written for listed points;
-//          winners[n * words]; active[n], state[n_active]: the list of points that have a
-//          candidate.
+// In       the tree (tree.cl); component[n], labels: the components of single points and of whole
+//          nodes; list[state[count]]: the listed points, by their positions in the hierarchy.
+// In-out   written for listed points: candidate[n], keys[n]: the other end of the edge and the key
+//          of its weight; cursor[n]: CURSOR_SEARCHED if there is such an edge; lower[n]: a lower
+//          bound of the point's other edges; winners[n * words]: the reservations (winners.cl);
+//          active[n], state[n_active]: the list of points that have a candidate.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_collect.
 // Ensures  the edge to the candidate of a listed point is the point's lightest edge out of its

@@ -29,15 +29,15 @@
 #define LEAF 8u
 #define LEAF_SHIFT 3u
 
-// Number of children of a node. If work-groups have one work-item, a vector of doubles holds as
-// many.
+// Number of children of a node of the hierarchy. If work-groups have one work-item, a vector of
+// doubles holds as many.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
 
-// Means "no slot" or "no point".
+// Means "no slot" or "no point". A slot is the position of a point in the hierarchy.
 #define NO_SLOT 0xffffffffu
-// The label of a node with points of several components.
+// The label of a node of the hierarchy with points of several components.
 #define MIXED 0xffffffffu
 
 // Relative and absolute slack for rounding. Every pair whose distance is at most d has a square
@@ -45,8 +45,8 @@
 #define SQUARE_SLACK 1e-15
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
-// The index of entry `j` in the list of `k` points of a slot. Neighbouring work-items read
-// neighbouring entries.
+// The index of entry `j` in the list of the `k` nearest points of the point in a slot. Neighbouring
+// work-items read neighbouring entries.
 #define LIST_AT(slot, j, k, n) \
   (WG_SIZE == 1 ? (size_t)(slot) * (k) + (j) : (size_t)(j) * (n) + (slot))
 
@@ -59,7 +59,7 @@ typedef struct {
   uint n, n_leaves, top;  // top: the level of the root
 } tree_t;
 
-// The parameters of a kernel that takes the arrays of a tree.
+// The parameters of a kernel that takes the arrays of a hierarchy, as tree_t describes them.
 #define TREE_PARAMETERS                                                            \
   const global double *points, const global double *boxes, const global uint *ids, \
       const global uint *least, const global uint *bases, uint dimensions
@@ -79,45 +79,47 @@ static inline void tree_open(tree_t *tree, TREE_PARAMETERS, uint n, uint top) {
   tree->top = top;
 }
 
-// Return the number of nodes of a level.
+// Return the number of nodes of a level of the hierarchy. Level 0 has the leaves.
 static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
 }
 
-// Return the number of entries that arrays have for a level of `n_nodes` nodes. It is the number of
-// nodes, rounded up to whole groups of children.
+// Return the number of entries that arrays have for a level of the hierarchy that has `n_nodes`
+// nodes. It is the number of nodes, rounded up to whole groups of children.
 static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
 
-// Return the address of the first coordinates of a leaf's points. The next coordinates are LEAF
-// entries later.
+// Return the address of the first coordinates of the points of a leaf of the hierarchy. The next
+// coordinates are LEAF entries later.
 static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
 
-// Return the address of the lower end of a node's box in the first dimension. `index` is the node's
-// index in arrays of nodes. The next row of the box is FANOUT entries later.
+// Return the address of the lower end of the bounding box of a node in the first dimension. `index`
+// is the node's index in arrays of nodes. The next row of the box is FANOUT entries later.
 static inline const global double *tree_box(const tree_t *tree, uint index) {
   return tree->boxes + (size_t)(index >> FANOUT_SHIFT) * (tree->box_rows * FANOUT) +
          (index & FANOUT_MASK);
 }
 
-// Return the coordinate in row `row` of the point in a slot.
+// Return the coordinate in row `row` of the point in a slot, which is its position in the
+// hierarchy. The row after the last dimension has core distances.
 static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// The maximum plain value that a pair can have if its distance is at most `distance`. The argument
-// is one distance or a vector of distances.
+// The maximum plain value (a distance before any square root is taken) that a pair can have if its
+// distance is at most `distance`. The argument is one distance or a vector of distances.
 #if METRIC == METRIC_EUCLIDEAN
 #define TREE_REACH(distance) ((distance) * (distance) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
 #else
 #define TREE_REACH(distance) (distance)
 #endif
 
-// A search around the point in a slot, or around a box, for the lightest edge or for near points.
-// The struct has the corners of the box. With few dimensions they stay in registers.
+// A search of the hierarchy around the point in a slot (a position in the order of the leaves), or
+// around a box, for the lightest edge or for near points. The struct has the corners of the box.
+// With few dimensions they stay in registers.
 typedef struct {
 #if DIMENSION_CLASS
   double lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
@@ -142,7 +144,8 @@ typedef struct {
 #endif
 #define SEARCH_OWN SEARCH_LOWER
 
-// Set the corners of the box to search around. Consecutive coordinates are `stride` entries apart.
+// Set the corners of the box, or the point, around which the hierarchy is searched. Consecutive
+// coordinates are `stride` entries apart.
 static inline void search_place(search_t *search, const global double *lower,
                                 const global double *upper, uint stride) {
 #if DIMENSION_CLASS
@@ -158,7 +161,7 @@ static inline void search_place(search_t *search, const global double *lower,
 #endif
 }
 
-// Begin a search around the box of a leaf.
+// Begin a search of the hierarchy around the box of a leaf, for edges of at most `weight`.
 static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, double weight) {
   const global double *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
@@ -177,7 +180,8 @@ static inline void search_open(search_t *search, const tree_t *tree, uint slot, 
   search->lesser = search->greater = search->at = NO_SLOT;
 }
 
-// Return the weight of the edge between the point of the search and the point in `slot`.
+// Return the weight of the edge between the point of the search and the point in `slot`, from its
+// plain value, which is the distance before any square root.
 static inline double search_weight(const search_t *search, const tree_t *tree, uint slot,
                                    double plain) {
   double weight = DISTANCE_OF_PLAIN(plain);
@@ -187,7 +191,8 @@ static inline double search_weight(const search_t *search, const tree_t *tree, u
   return weight;
 }
 
-// Return the plain value of the point of the search and the point in `slot`.
+// Return the plain value, which is the distance before any square root, of the point of the search
+// and the point in `slot`.
 static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
@@ -196,8 +201,8 @@ static inline double search_plain(const search_t *search, const tree_t *tree, ui
   return DISTANCE_PLAIN(sum);
 }
 
-// If the edge to the point in `slot`, of weight `weight`, is better than the best edge, replace
-// that.
+// If the edge from the point of a search to the point in `slot` is lighter than the best edge so
+// far, or has equal weight and lesser ends, it becomes the best edge.
 static inline void search_take(search_t *search, const tree_t *tree, uint slot, double weight) {
   const uint other = tree->ids[slot];
   const uint lesser = min(search->id, other), greater = max(search->id, other);
@@ -222,9 +227,10 @@ static inline uint bits_of_mask(long8 mask) {
 }
 #endif
 
-// Return a mask of the points of a leaf that are within reach, one bit each. With one work-item per
-// work-group, the plain values of the points are stored in `plains`. Otherwise no array holds them,
-// and the few sums that are needed later are computed again.
+// Return a mask of the points of a leaf that are within reach of a search, one bit each. With one
+// work-item per work-group, the plain values of the points, which are distances before any square
+// root, are stored in `plains`. Otherwise no array holds them, and the few sums that are needed
+// later are computed again.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
   const global double *at = tree_leaf(tree, leaf);
@@ -252,7 +258,8 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   return near & ((1u << n_points) - 1);
 }
 
-// The plain value of the search's point and a point in the mask that search_leaf returned.
+// The plain value, which is the distance before any square root, of the search's point and a point
+// in the mask that search_leaf returned.
 #if WG_SIZE == 1
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
 #else

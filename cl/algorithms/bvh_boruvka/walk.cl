@@ -1,10 +1,11 @@
 // bvh-boruvka: the path of a search through the hierarchy.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// The term of one dimension in the lower bound for a box. `lower` and `upper` are the ends of the
-// box. x and x_upper are the ends of the box or point to search around. The bound and the sums of
-// points are rounded by the same operations, and rounding keeps order. So no point in the box has a
-// lesser sum than the bound.
+// Add the term of one dimension to a sum, which becomes a lower bound of the distances from a point
+// or box to the points in another box. `lower` and `upper` are the ends of that other box. x and
+// x_upper are the ends of the point or box to search around. The bound and the sums of points are
+// rounded by the same operations, and rounding keeps order. So no point in the box has a lesser sum
+// than the bound.
 #if METRIC == METRIC_COSINE
 #define BOX_ADD(sum, x, x_upper, lower, upper) \
   ((sum) + max(max((x) * (lower), (x) * (upper)), max((x_upper) * (lower), (x_upper) * (upper))))
@@ -13,18 +14,18 @@
   DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
 #endif
 
-// Return whether a node may contain a better edge of weight 0. Such an edge has lesser ends than
-// the best edge so far. Without this test, a search among many equal points would visit all of
-// them.
+// Return whether a node of the hierarchy, whose least point number is `least`, may contain a better
+// edge of weight 0. Such an edge has lesser ends than the best edge so far. Without this test, a
+// search among many equal points would visit all of them.
 static inline bool search_may_tie(const search_t *search, uint least) {
   const uint lesser = min(search->id, least), greater = max(search->id, least);
   return lesser < search->lesser ||
          (lesser == search->lesser && (least == search->id || greater < search->greater));
 }
 
-// Return a mask of the children of a node that are within reach and are not entirely in the
-// component `own`. `level` is the level of the children. If `labels` is null, components are
-// ignored.
+// Return a mask of the children of a node of the hierarchy whose boxes are within reach of a search
+// and which are not entirely in the component `own`. `level` is the level of the children. If
+// `labels` is null, components are ignored.
 static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
@@ -75,8 +76,9 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   return near;
 }
 
-// The path of a search. It goes from a leaf upwards, and at each level down into the near siblings.
-// So the first leaves are usually near, and many later leaves need not be visited.
+// The path of a search through the hierarchy. It goes from a leaf upwards, and at each level down
+// into the near siblings. So the first leaves are usually near, and many later leaves need not be
+// visited.
 typedef struct {
   ulong masks;   // FANOUT bits for each level: the children that remain
   uint leaf;     // the leaf where the path begins
@@ -92,8 +94,8 @@ static inline void walk_open(walk_t *walk, uint leaf) {
   walk->parent = leaf;
 }
 
-// Return the next leaf that is within reach and is not entirely in the component `own`, or NO_SLOT
-// if no leaf remains.
+// Return the next leaf on the path of a search that is within reach and is not entirely in the
+// component `own`, or NO_SLOT if no leaf remains.
 static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
                              const global uint *labels, uint own) {
   for (;;) {

@@ -17,7 +17,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of the verdict. All words are 0 at first.
+// Indices of the words of the verdict, in which the kernels store what they find out about the
+// edges. All words are 0 at first.
 #define VERDICT_FAULTY 0    // 1: an end is not a vertex
 #define VERDICT_LOOPS 1     // number of self-loops
 #define VERDICT_FALLS 2     // 1: the keys of the input are not in order
@@ -27,8 +28,8 @@
 
 #define NO_VERTEX 0xFFFFFFFFu
 
-// Number of consecutive slots of a matrix that a work-item takes at once. A work-item that is alone
-// in its work-group takes SLOTS_OF_ONE.
+// Number of consecutive slots, which are the entries of a sparse matrix, that a work-item takes at
+// once. A work-item that is alone in its work-group takes SLOTS_OF_ONE.
 #define SLOTS_OF_ONE 4096
 #define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
 
@@ -40,13 +41,14 @@ static inline ulong pair_key(uint a, uint b, uint bits) {
   return (ulong)min(a, b) << bits | max(a, b);
 }
 
-// Return the word of an edge: its key, and also its position if the word has bits for it.
+// Return the word by which an edge is sorted: its key, made of its two ends, and also its position
+// if the word has bits for it.
 static inline ulong key_word(ulong key, size_t i, uint number_bits) {
   return number_bits ? key << number_bits | i : key;
 }
 
-// Return the position of the edge to which a word belongs. `numbers` is null if the words contain
-// the positions.
+// Return the position in the input of the edge to which sorted word number `i` belongs. `numbers`
+// is null if the words contain the positions.
 static inline uint number_at(const global ulong *words, const global uint *numbers, size_t i,
                              uint number_bits) {
   return number_bits ? (uint)(words[i] & (((ulong)1 << number_bits) - 1)) : numbers[i];
@@ -58,13 +60,13 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
   return is_wide ? (uint)min(((const global ulong *)ends)[i], (ulong)NO_VERTEX) : ends[i];
 }
 
-// Make the keys of a list of edges, and number the edges.
+// Make the sort key of each edge of a list, which consists of its two ends, and number the edges.
 //
 // In       u[m], v[m]: the ends, of 64 bits if `is_wide`, else of 32 bits.
-// Out      words[m]: the keys.
+// Out      words[m]: the keys, each followed by the edge's position in its last number_bits bits.
 // In-out   numbers[m]: with has_numbers, the caller has stored the number of the edge at each
-//          position. Otherwise positions are written here if number_bits is 0. verdict: FAULTY,
-//          LOOPS and FALLS.
+//          position. Otherwise positions are written here if number_bits is 0. verdict: the words
+//          FAULTY, LOOPS and FALLS (VERDICT_ above).
 // Launch   any.
 // Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64. With
 //          has_numbers, number_bits is 0.
@@ -90,11 +92,13 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
 
-// Make the keys of the slots of a matrix, and number the slots.
+// Make the sort key of each slot of a sparse matrix, and number the slots. A slot is an entry, and
+// its key consists of its row and its column, the lesser one first.
 //
-// In       indptr[n + 1], indices[m]: the matrix.
-// Out      words[m]: the keys; numbers[m]: the slots, written if number_bits is 0.
-// In-out   verdict: LOOPS.
+// In       indptr[n + 1]: the row offsets; indices[m]: the column of each slot.
+// Out      words[m]: the keys, each followed by the slot in its last number_bits bits; numbers[m]:
+//          the slots, written if number_bits is 0.
+// In-out   verdict: the word LOOPS, the number of self-loops.
 // Launch   any. O(m), with one search for a row per SLOTS slots.
 // Needs    row offsets do not fall, and go from 0 to m. n, bits and number_bits are as
 //          canonical_csr_pair_edges needs them.
@@ -120,9 +124,10 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
 
 // Find out whether some parallel edges are not in the order of their ids.
 //
-// In       words[m]: sorted; numbers[m]: the numbers of the edges in that order, or null; ids[m]:
-//          the id of each numbered edge.
-// In-out   verdict: DISORDER.
+// In       words[m]: the sorted keys of the edges, with their numbers in the last number_bits bits;
+//          numbers[m]: the numbers of the edges in that order, or null if the words have them;
+//          ids[m]: the id of each numbered edge.
+// In-out   verdict: the word DISORDER.
 // Launch   any.
 // Needs    the sort of the words was stable.
 // Ensures  DISORDER is 1 if an edge has the key of the edge before it, and a lesser id.
@@ -139,12 +144,14 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
   }
 }
 
-// Bring weights into the order of the sorted words, or of some places among them.
+// Bring weights into the order of the sorted edges. With `places`, which are positions in this
+// order, only the weights at these places are taken.
 //
-// In       words: sorted; numbers: the numbers of the edges in that order, or null; places[m], or
+// In       words: the sorted keys, with the edges' numbers in their last number_bits bits; numbers:
+//          the numbers of the edges in that order, or null if the words have them; places[m], or
 //          null for the first m words; weights: of the edges by number, or, if there are places, in
 //          the order of the words.
-// Out      sorted_weights[m].
+// Out      sorted_weights[m]: the weights in the new order.
 // Launch   any. The kernel does nothing else, because CPUs wait twice as long for the weights if
 //          other stores come in between.
 // Needs    numbers and places are less than the number of weights.
@@ -159,9 +166,10 @@ kernel void canonical_csr_gather(const global ulong *words, const global uint *n
 
 // Mark the lightest edge of each group of parallel edges. If several are lightest, mark the first.
 //
-// In       words[m]: sorted; weights[m]: in the order of the words.
-// Out      stays[m]: 1 or 0.
-// In-out   verdict: DROPPED and LONG.
+// In       words[m]: the sorted keys of the edges, above number_bits further bits. Parallel edges
+//          have equal keys, so they are side by side; weights[m]: in the order of the words.
+// Out      stays[m]: in the order of the words, 1 for a marked edge, else 0.
+// In-out   verdict: the words DROPPED and LONG.
 // Launch   any.
 // Needs    the sort was stable; no weight is NaN.
 // Ensures  unless the verdict is LONG, one edge of each group with equal keys stays, and DROPPED
@@ -196,12 +204,15 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
   if (is_long) verdict[VERDICT_LONG] = 1;  // benign race: all work-items write 1
 }
 
-// List the edges in canonical order, as columns of a CSR and edge ids.
+// List the edges in canonical order, which is the order of their two ends, as columns of a CSR and
+// edge ids.
 //
-// In       words: sorted; numbers: the numbers of the edges in that order, or null; places[m]: the
+// In       words: the sorted keys, with the edges' numbers in their last number_bits bits; numbers:
+//          the numbers of the edges in that order, or null if the words have them; places[m]: the
 //          positions of the words to list, ascending, or null for the first m.
-// Out      indices[m]: columns; ids[m], or null if the ids are 0 .. m - 1.
-// In-out   ends[n + 1]: 0 before.
+// Out      indices[m]: the column of each slot, which is an entry of the CSR; ids[m]: its edge's
+//          id, or null if the ids are 0 .. m - 1.
+// In-out   ends[n + 1]: the slot behind each row that has edges, at index row + 1; 0 before.
 // Launch   any.
 // Needs    the sort was stable; places are positions of edges, not of self-loops.
 // Ensures  slot i belongs to the edge ids[i]. ends[row + 1] is the end of each row that has edges.

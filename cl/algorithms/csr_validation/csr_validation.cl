@@ -7,16 +7,17 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Number of consecutive slots that a work-item takes at once, in work-groups of one work-item or of
-// many.
+// Number of consecutive slots, which are entries of the CSR, that a work-item takes at once, in
+// work-groups of one work-item or of many.
 #define SLOTS_OF_ONE 4096
 #define SLOTS_OF_MANY 16
 
-// Number of consecutive slots in a tile. For each tile, a work-group searches once for the row of
-// the tile's first slot.
+// Number of consecutive slots (entries of the CSR) in a tile. For each tile, a work-group searches
+// once for the row of the tile's first slot.
 #define CHECK_TILE (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOTS_OF_MANY * WG_SIZE)
 
-// Combine what the work-items of a work-group have found, and add it to the verdict.
+// Combine what the work-items of a work-group have found, and add it to the verdict: the fault bits
+// by or, and the words of the fingerprint by exclusive or.
 //
 // Temp     words: VERDICT_WORDS words of local memory.
 // Scope    the whole work-group.
@@ -40,7 +41,7 @@ static inline void add_finding(volatile global uint *verdict, finding_t found,
 #endif
 }
 
-// Check the slots [begin, end). The first of them is in `row`.
+// Check the slots [begin, end), which are entries of the CSR. The first of them is in `row`.
 //
 // Scope    one work-item.
 static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
@@ -63,9 +64,10 @@ static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
 
 #if WG_SIZE == 1
 
-// Check the slots of a tile as wi_check_slots does, but most of them several at a time, by vectors.
+// Check the slots (entries of the CSR) of a tile, [begin, end), as wi_check_slots does, but most of
+// them several at a time, by vectors.
 //
-// Temp     rows: SLOTS_OF_ONE + ROW_FILL words of local memory.
+// Temp     rows: SLOTS_OF_ONE + ROW_FILL words of local memory, for the row of each slot.
 // Scope    one work-item.
 static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
                                  const global uint *indptr, const global uint *indices,
@@ -87,10 +89,12 @@ static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
 
 #endif
 
-// Check row offsets, columns and weights, and take the fingerprint.
+// Check the row offsets, columns and weights of a CSR, and compute its fingerprint, which is 0 if
+// the matrix is symmetric (fingerprint.cl).
 //
-// In       indptr[n + 1]: the first entry is 0, the last one n_slots; indices[n_slots],
-//          weights[n_slots]; key_of_ends, key_of_weights: the secret keys of the fingerprint.
+// In       indptr[n + 1]: the row offsets, of which the first is 0 and the last n_slots;
+//          indices[n_slots]: the columns; weights[n_slots]; key_of_ends, key_of_weights: the secret
+//          keys of the fingerprint.
 // In-out   verdict[3]: FAULT_ bits, and the two words of the fingerprint; 0 before.
 // Launch   any. O(n + n_slots).
 // Needs    n > 0, n_slots > 0. The arrays may hold anything else: columns are not used as indices.

@@ -19,13 +19,14 @@
 #include "device/verdict.cl"
 #include "device/weight_key.cl"
 
-// What a work-item has found: FAULT_ bits, and its part of the fingerprint.
+// What a work-item has found: FAULT_ bits, and the exclusive or of the words of the entries that it
+// has checked.
 typedef struct {
   uint faults;
   ulong fingerprint;
 } finding_t;
 
-// The secret keys of a process.
+// The secret keys of a process, from which the words of the fingerprint are computed.
 typedef struct {
   ulong ends, weights;
 } secret_t;
@@ -40,8 +41,9 @@ static inline ulong mix_bits(ulong word) {
   return word ^ (word >> 31);
 }
 
-// Check a slot of a row, and add its word to the fingerprint. `before` is the column of the slot
-// before it, which is not used if `is_first` is set.
+// Check a slot (an entry of the matrix), note its faults in *found, and add its word to the
+// fingerprint there by exclusive or. `before` is the column of the slot before it, which is not
+// used if `is_first` is set.
 //
 // Scope    one work-item.
 static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint row, uint column,
@@ -57,7 +59,8 @@ static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint
 
 #if WG_SIZE == 1
 
-// Number of slots that are checked at once, because compilers do not vectorise the loop themselves.
+// Number of slots (entries of the CSR) that are checked at once, because compilers do not vectorise
+// the loop themselves.
 #define VECTOR 8
 
 static inline ulong8 mix_vectors(ulong8 words) {
@@ -66,10 +69,12 @@ static inline ulong8 mix_vectors(ulong8 words) {
   return words ^ (words >> 31);
 }
 
-// Check VECTOR consecutive slots, and add their words to `words`. None of them is the first slot of
-// the matrix.
+// Check VECTOR consecutive slots (entries of the matrix). Note their faults in *found, and add
+// their words of the fingerprint to *words by exclusive or. None of them is the first slot of the
+// matrix.
 //
-// In       rows[-1 .. VECTOR - 1]: the row of the slot before, and the rows of the slots.
+// In       rows[-1 .. VECTOR - 1]: the row of the slot before the first one, then the rows of the
+//          slots.
 // Scope    one work-item.
 static inline void wi_check_vector(finding_t *found, ulong8 *words, secret_t secret, uint n,
                                    const global uint *indices, const global weight_t *weights,

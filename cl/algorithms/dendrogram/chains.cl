@@ -1,25 +1,29 @@
 // dendrogram: chains of merges. A merge joins two nodes by an edge. A node is a vertex or an
 // earlier merge, and it is below the merge that joins it. A chain is a sequence of merges in the
-// order of their ranks, each of which is directly below the next one. So sorting the edges by chain
-// gives the merge above every merge, and sums along the chains give the sizes.
+// order of their ranks, which are their numbers in the order of weights. Each merge of a chain is
+// directly below the next one. So sorting the edges by chain gives the merge above every merge, and
+// sums along the chains give the sizes.
 #include "device/work_group.cl"
 
 // Means "no edge", and so "no merge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
-// Put a node below a merge. The two children of the merge are the least and the greatest of the
-// nodes that are put below it.
+// Put a node, which is a vertex or an earlier merge, below a merge. The two children of the merge
+// are the least and the greatest of the nodes that are put below it.
 static inline void wi_dendrogram_put(volatile global uint *children, uint merge, uint node) {
   if (merge == DENDROGRAM_NO_EDGE) return;
   atomic_min(&children[2 * (size_t)merge], node);
   atomic_max(&children[2 * (size_t)merge + 1], node);
 }
 
-// Gather the ends of the edges in the order of the merges.
+// Gather the ends of the edges in the order of the merges, which is the order of weights, and clear
+// the children of all merges.
 //
-// In       edges[2 m]: both ends of each edge; order[m]: the edge of each merge.
-// Out      u[m], v[m]; rank[m]: 0 to m - 1. children[2 m]: for each merge DENDROGRAM_NO_EDGE and 0,
-//          which the first node that is put below the merge replaces.
+// In       edges[2 m]: both ends of each edge; order[m]: the edge of each merge, the lightest
+//          first.
+// Out      u[m], v[m]: the ends of each merge's edge; rank[m]: 0 to m - 1. children[2 m]: for each
+//          merge DENDROGRAM_NO_EDGE and 0, which the first node that is put below the merge
+//          replaces.
 // Launch   any.
 // Needs    nothing.
 // Ensures  u[i], v[i] are the ends of edge order[i].
@@ -40,7 +44,8 @@ kernel void dendrogram_chains_begin(const global uint *edges, const global uint 
 //
 // In       lightest[n]: the rank of each vertex's lightest edge, DENDROGRAM_NO_EDGE for isolated
 //          vertices.
-// In-out   children[2 m].
+// In-out   children[2 m]: for each merge, the least and the greatest of the nodes put below it so
+//          far.
 // Launch   any. Minima and maxima do not depend on the order of work-items.
 // Needs    dendrogram_chains_begin.
 // Ensures  every vertex with an edge is below its merge.
@@ -49,14 +54,16 @@ kernel void dendrogram_chains_vertices(const global uint *lightest, volatile glo
   GRID_FOR(x, n) wi_dendrogram_put(children, lightest[x], (uint)x);
 }
 
-// Put each merge below the next merge of its chain, and the last merge of a chain below the merge
-// above the chain.
+// Put each merge of two clusters below the next merge of its chain, which is a sequence of merges
+// along one path of the dendrogram, and the last merge of a chain below the merge above the chain.
 //
-// In       chain[m]: the chain at each position, ascending; sorted[m]: the edge at each position;
-//          above[m]: for each edge, the merge above its chain.
-// In-out   children[2 m].
-// Out      position[m]: the position of each edge; begins[m]: 1 if a chain begins at the position,
-//          else 0.
+// In       the edges sorted by chain: chain[m], the chain at each position, ascending; sorted[m],
+//          the edge at each position, by its rank; above[m]: for each edge, the merge above its
+//          chain.
+// In-out   children[2 m]: for each merge, the least and the greatest of the nodes put below it so
+//          far.
+// Out      position[m]: the position of each edge in the sorted order; begins[m]: 1 if a chain
+//          begins at the position, else 0.
 // Launch   any.
 // Needs    the edges of each chain are sorted by rank.
 // Ensures  every node except the topmost ones is below a merge.
@@ -74,8 +81,10 @@ kernel void dendrogram_chains_merges(const global uint *chain, const global uint
 
 // Count the vertices that are directly below each merge.
 //
-// In       children[2 m]; position[m]: the position of each edge.
-// Out      own[m]: the number of vertices directly below the merge at each position.
+// In       children[2 m]: the two nodes below each merge; position[m]: the position of each edge,
+//          and so of its merge, in the edges sorted by chain.
+// Out      own[m]: by that position, the number of vertices directly below the merge at each
+//          position.
 // Launch   any.
 // Needs    dendrogram_chains_vertices, dendrogram_chains_merges.
 // Ensures  each own[i] is 0, 1 or 2.
@@ -84,14 +93,17 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Store the sizes of the merges in the chains of one level. Add the size of each whole chain to
-// `own` of the merge above it, which is in a chain of a later level.
+// Store the sizes of the merges in the chains of one level, which are sequences of merges, each
+// directly below the next one. The size of a merge is the number of vertices below it. Add the size
+// of each whole chain to `own` of the merge above it, which is in a chain of a later level.
 //
-// In       chain[m], sorted[m], above[m], position[m]; sums[m]: the inclusive sums of `own` along
-//          each chain.
+// In       the edges sorted by chain: chain[m] and sorted[m], the chain and the edge at each
+//          position; position[m], the position of each edge; above[m]: for each edge, the merge
+//          above its chain; sums[m]: at each position, the inclusive sums of `own` along each
+//          chain.
 // In-out   own[m]: the number of vertices below the merge at each position that do not come from
 //          the merge before it in the same chain.
-// Out      sizes[m]: by edge.
+// Out      sizes[m]: the size of the merge of each edge.
 // Launch   any. Sums do not depend on the order of work-items.
 // Needs    `own` and `sums` are complete in the chains first to end - 1, which are one level.
 // Ensures  sizes[e] = the number of vertices below the merge of edge e, if its chain is one of

@@ -18,10 +18,11 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// Means "no place", such as the place above the top. It also marks an unknown fact of a cluster.
+// Means "no place" (a merge, counted from the top), such as the place above the top. It also marks
+// an unknown fact of a cluster.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
-// A cluster. Clusters are numbered in any order.
+// A cluster of at least the minimum size. Clusters are numbered in any order.
 typedef struct {
   uint parent;  // the cluster from which it splits, or CONDENSE_NONE for the first cluster
   uint leaves,
@@ -50,9 +51,11 @@ static inline bool wi_condense_is_large(const condense_t *run, uint place) {
   return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }
 
-// Point a merge to the merge above it, unless its path ends here. The path of a large merge ends
-// where its cluster begins. The path of a small merge ends below a large one. If a cluster begins
-// at the merge, number the cluster.
+// Let the merge at `place` point to the merge above it, at place `over`, unless its path upwards
+// ends here. Places are counted from the top of the dendrogram. A merge is large if it has enough
+// points for a cluster. The path of a large merge ends where its cluster begins. The path of a
+// small merge ends below a large one. If `begins` is set, a cluster begins at the merge and gets a
+// number.
 static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
   const bool is_large = wi_condense_is_large(run, place);
   const bool ends = is_large ? begins : wi_condense_is_large(run, over);
@@ -68,7 +71,7 @@ static inline void wi_condense_place(const condense_t *run, uint place, uint ove
   of->place = place;
 }
 
-// The first step: find which merge is above each node, and where clusters begin.
+// The first step of condensing: find which merge is above each node, and where clusters begin.
 //
 // Scope    the whole launch. A node is below one merge, so one work-item writes its entry.
 static inline void grid_condense_begin(const condense_t *run) {
@@ -86,7 +89,7 @@ static inline void grid_condense_begin(const condense_t *run) {
   }
 }
 
-// The last step but one: find the last merge and the parent of each cluster.
+// The last step but one of condensing: find the last merge and the parent of each cluster.
 //
 // Scope    the whole launch. The last merge of a cluster does not depend on the work-items' order.
 static inline void grid_condense_clusters(const condense_t *run) {
@@ -100,7 +103,8 @@ static inline void grid_condense_clusters(const condense_t *run) {
   }
 }
 
-// The last step: find where each point leaves its last cluster, and the heights of clusters.
+// The last step of condensing: find where each point leaves its last cluster, and the heights of
+// clusters.
 //
 // Scope    the whole launch. The least point of a cluster does not depend on the work-items' order.
 static inline void grid_condense_points(const condense_t *run) {

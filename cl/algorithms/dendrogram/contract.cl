@@ -21,10 +21,12 @@
 // Means "no edge", "no vertex" or "no chain".
 #define DENDROGRAM_NONE 0xFFFFFFFFu
 
-// Find the lightest edge at each vertex.
+// Find the lightest edge at each vertex of the present tree, in which earlier levels have
+// contracted clusters to single vertices.
 //
-// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: their ranks.
-// In-out   lightest[n]: DENDROGRAM_NONE before.
+// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks, which
+//          are their numbers in the order of weights.
+// In-out   lightest[n]: for each vertex, the rank of its lightest edge; DENDROGRAM_NONE before.
 // Launch   any.
 // Needs    ends are below n.
 // Ensures  lightest[x] is the least rank of the edges at x.
@@ -37,17 +39,21 @@ kernel void dendrogram_contract_lightest(const global uint *u, const global uint
   }
 }
 
-// Put each contracted edge into the chain below the lightest edge of the vertex that contains it,
-// if it is lighter than that edge.
+// Assign contracted edges to chains of the dendrogram. A chain is a sequence of merges, each of
+// which is directly below the next one. An edge that an earlier level has contracted lies inside a
+// vertex of this level. If the edge is lighter than the lightest edge of that vertex, its merge is
+// in the chain below the merge of that lightest edge.
 //
-// In       inside[m]: the vertex that contains each edge, DENDROGRAM_NONE if the edge is not
-//          contracted yet; lightest: for each vertex of the level.
-// In-out   chain[m], above[m]: DENDROGRAM_NONE if the edge is not in a chain yet.
+// In       inside[m]: for each edge, by rank, the vertex of this level inside which it lies,
+//          DENDROGRAM_NONE if it is not contracted yet; lightest: for each vertex of this level,
+//          the rank of its lightest edge, DENDROGRAM_NONE if it has no edge.
+// In-out   chain[m]: the chain of each edge; above[m]: the edge whose merge is above that chain.
+//          Both are DENDROGRAM_NONE if the edge is not in a chain yet.
 // Launch   any.
 // Needs    dendrogram_contract_lightest; `first` is above the numbers of all chains of earlier
 //          levels.
-// Ensures  for an edge that is put into a chain, chain[e] - first is the vertex that contains it,
-//          and above[e] is the vertex's lightest edge.
+// Ensures  for an edge that is put into a chain, chain[e] - first is the vertex inside which it
+//          lies, and above[e] is that vertex's lightest edge.
 kernel void dendrogram_contract_place(const global uint *inside, const global uint *lightest,
                                       global uint *chain, global uint *above, uint m, uint first) {
   GRID_FOR(e, m) {
@@ -60,9 +66,9 @@ kernel void dendrogram_contract_place(const global uint *inside, const global ui
   }
 }
 
-// Make each vertex a root, which points to itself.
+// Make each vertex of a level a root, which points to itself, before the vertices are joined.
 //
-// Out      parent[n].
+// Out      parent[n]: the vertex to which each vertex points.
 // Launch   any.
 // Needs    nothing.
 // Ensures  every vertex is a root.
@@ -70,11 +76,13 @@ kernel void dendrogram_contract_reset(global uint *parent, uint n) {
   GRID_FOR(x, n) parent[x] = (uint)x;
 }
 
-// Let each vertex point along its lightest edge. If two vertices choose the same edge, the lesser
-// one is a root.
+// Let each vertex point to the other end of its lightest edge, so that a scan of the roots can
+// number the clusters into which this level contracts the vertices. If two vertices choose the same
+// edge, the lesser one is a root.
 //
-// In       u[n_edges], v[n_edges], rank[n_edges], lightest[n].
-// In-out   parent[n]: each vertex points to itself before.
+// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
+//          order of weights; lightest[n]: for each vertex, the rank of its lightest edge.
+// In-out   parent[n]: the vertex to which each vertex points, at first itself.
 // Launch   any. A vertex has one lightest edge, so one work-item writes its parent.
 // Needs    dendrogram_contract_lightest, dendrogram_contract_reset.
 // Ensures  parents form trees: ranks fall on the path to a root.
@@ -88,9 +96,9 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
   }
 }
 
-// Let each vertex point to a vertex that is farther up its path.
+// Pointer jumping: let each vertex point to a vertex that is farther up its path to a root.
 //
-// In-out   parent[n].
+// In-out   parent[n]: the vertex to which each vertex points. Roots point to themselves.
 // Launch   any; as often as the depth needs. A launch divides the depth by at least
 //          DENDROGRAM_HOPS. Parents are only replaced by ancestors, so a racy read gives an
 //          ancestor, too.
@@ -100,10 +108,10 @@ kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
   GRID_FOR(x, n) wi_dendrogram_jump(parent, (uint)x);
 }
 
-// Mark roots, for a scan that numbers them.
+// Mark the roots, each of which becomes a vertex of the next level, for a scan that numbers them.
 //
 // In       parent[n]: the root of each vertex.
-// Out      is_root[n].
+// Out      is_root[n]: the marks.
 // Launch   any.
 // Needs    dendrogram_contract_jump.
 // Ensures  is_root is 1 for roots, else 0.
@@ -111,10 +119,12 @@ kernel void dendrogram_contract_roots(const global uint *parent, global uint *is
   GRID_FOR(x, n) is_root[x] = parent[x] == (uint)x;
 }
 
-// Mark the edges that are not contracted, for a scan that gives them their places.
+// Mark the edges that this level does not contract, which are called alpha edges, for a scan that
+// gives them their places in the next level.
 //
-// In       u[n_edges], v[n_edges], rank[n_edges], lightest[vertices].
-// Out      stays[n_edges].
+// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
+//          order of weights; lightest[vertices]: for each vertex, the rank of its lightest edge.
+// Out      stays[n_edges]: the marks.
 // Launch   any.
 // Needs    dendrogram_contract_lightest.
 // Ensures  stays is 1 for alpha edges, else 0.
@@ -124,11 +134,14 @@ kernel void dendrogram_contract_alpha(const global uint *u, const global uint *v
   GRID_FOR(i, n_edges) stays[i] = lightest[u[i]] != rank[i] && lightest[v[i]] != rank[i];
 }
 
-// For each contracted edge, replace the vertex that contains it by a vertex of the next level.
+// For each contracted edge, replace the vertex of this level inside which it lies by the vertex of
+// the next level that contains this vertex.
 //
 // In       parent[n]: the root of each vertex; number[n]: the vertex of the next level that each
-//          root becomes; chain[m].
-// In-out   inside[m].
+//          root becomes; chain[m]: the chain of each edge, by rank, DENDROGRAM_NONE if it is in no
+//          chain yet.
+// In-out   inside[m]: for each edge, by rank, the vertex inside which it lies, DENDROGRAM_NONE if
+//          the edge was not contracted by an earlier level.
 // Launch   any.
 // Needs    dendrogram_contract_place of this level.
 // Ensures  inside[e] is a vertex of the next level, for edges that are in no chain.
@@ -141,12 +154,16 @@ kernel void dendrogram_contract_follow(const global uint *parent, const global u
   }
 }
 
-// Make the tree of the next level, and record which of its vertices contains each contracted edge.
+// Make the tree of the next level from the alpha edges, which are not contracted. For each edge
+// that this level contracts, record inside which vertex of the next level it lies.
 //
-// In       u[n_edges], v[n_edges], rank[n_edges]; lightest, parent, number: for each vertex;
-//          place[n_edges]: the position of each alpha edge in the next level.
-// In-out   inside[m].
-// Out      next_u, next_v, next_rank: for each alpha edge.
+// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
+//          order of weights; for each vertex: lightest, the rank of its lightest edge; parent, its
+//          root; number, the vertex of the next level that a root becomes; place[n_edges]: the
+//          position of each alpha edge in the next level.
+// In-out   inside[m]: for each edge, by rank, the vertex inside which it lies; written for the
+//          edges that this level contracts.
+// Out      next_u, next_v, next_rank: the ends and the rank of each alpha edge.
 // Launch   any.
 // Needs    dendrogram_contract_follow; scans of the marks of dendrogram_contract_roots and
 //          dendrogram_contract_alpha.

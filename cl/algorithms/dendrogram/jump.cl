@@ -1,7 +1,8 @@
-// dendrogram: pointer jumping, for both contraction and condensing.
+// dendrogram: pointer jumping, by which vertices and merges find the root of their path, for both
+// contraction (contract.cl) and condensing (condense_steps.cl).
 #include "device/work_group.cl"
 
-// Maximum number of parent pointers that a launch follows from a node.
+// Maximum number of parent pointers that one launch of pointer jumping follows from a node.
 #define DENDROGRAM_HOPS 32
 
 // Let a node point to a node that is farther up its path, or to its root, which points to itself.

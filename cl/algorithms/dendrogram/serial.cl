@@ -36,9 +36,11 @@ static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint
   }
 }
 
-// Merge clusters along the edges of a forest, as dendrogram_serial_merge does.
+// Merge clusters along the edges of a forest, the lightest edge first. Arrays without a description
+// below are those of dendrogram_serial_merge.
 //
-// Temp     own[n]; ends[2 * SERIAL_MERGES].
+// Temp     own[n]: the disjoint sets of the vertices; ends[2 * SERIAL_MERGES]: the two ends of each
+//          of the edges that are read together.
 // Scope    the whole launch, which is one work-group. Ends with a barrier of local memory.
 static inline void grid_serial_merge(const global uint *edges, const global uint *order,
                                      SERIAL_SPACE serial_cluster_t *own, SERIAL_ENDS uint *ends,
@@ -83,8 +85,8 @@ static inline void grid_serial_merge(const global uint *edges, const global uint
 //          weight.
 // Out      children[2 n_merges]: the two nodes of each merge, the lesser first; sizes[n_merges]:
 //          the number of vertices below each merge.
-// Temp     clusters[n]. Work-groups of several work-items use local memory instead, for at most
-//          SERIAL_VERTICES vertices.
+// Temp     clusters[n]: disjoint sets of the vertices. Work-groups of several work-items use local
+//          memory instead, for at most SERIAL_VERTICES vertices.
 // Launch   one work-group. Nearly O(n) work.
 // Needs    the edges do not form a cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
 // Ensures  the children of merge i are less than n + i.
@@ -101,12 +103,16 @@ kernel void dendrogram_serial_merge(const global uint *edges, const global uint 
   grid_serial_merge(edges, order, own, ends, children, sizes, n, n_merges);
 }
 
-// Merge clusters along the edges of a tree, and condense the dendrogram.
+// Merge clusters along the edges of a tree, the lightest edge first, and condense the dendrogram:
+// find the clusters of at least `least` points, and where each point leaves its last cluster.
 //
 // In       tree: the bits of the weights of m = n - 1 edges; then their ends, two 32-bit words per
 //          edge; then the edges by ascending weight, one 32-bit word each.
-// Temp     clusters: see dendrogram_serial_merge; scratch[n + 3 m], followed by 3 m + 1 words.
-// Out      result: see dendrogram_condense_steps.
+// Temp     clusters[n]: disjoint sets of the vertices, unless local memory holds them
+//          (dendrogram_serial_merge); scratch[n + 3 m], followed by 3 m + 1 words for the children,
+//          the sizes and the number of clusters.
+// Out      result: the number of clusters, then the height and the cluster of each point, then the
+//          clusters, with the words as dendrogram_condense_steps (condense.cl) describes them.
 // Launch   one work-group.
 // Needs    what dendrogram_serial_merge and dendrogram_condense_steps need.
 // Ensures  `result` is complete.

@@ -1,4 +1,5 @@
-// dense: convert a graph in compressed sparse rows to a matrix of keys, and edges back to slots.
+// dense: convert a graph in compressed sparse rows to a matrix of weight keys, and the edges of the
+// forest back to slots, which are the entries of the CSR.
 #include "device/lanes.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
@@ -10,7 +11,8 @@ typedef ulong build_key_t;
 typedef uint build_key_t;
 #endif
 
-// Return the least key among the parallel edges of which `slot` is the first.
+// Return the least weight key among parallel edges, which are side by side in the CSR. `slot` is
+// the first of their entries.
 static inline build_key_t build_least(const global uint *indices, const global weight_t *weights,
                                       uint slot, uint end) {
   build_key_t least = weight_key(weights[slot]);
@@ -19,15 +21,15 @@ static inline build_key_t build_least(const global uint *indices, const global w
   return least;
 }
 
-// Write the key of every edge into some rows of the matrix. For parallel edges, write the least of
-// their keys. `gap` is a key that does not occur. Keys above it are lowered by one, so that the
-// greatest key is free to mean "no edge".
+// Write the weight key of every edge of a CSR into some rows of the matrix. For parallel edges,
+// write the least of their keys. `gap` is a key that does not occur. Keys above it are lowered by
+// one, so that the greatest key is free to mean "no edge".
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether the
 //          graph stores both directions of each edge; first_row, n_rows: which rows to write.
-// In-out   cells[n_rows * n]: all ones before; every cell has one writer.
+// In-out   cells[n_rows * n]: the rows of the matrix, all ones before; every cell has one writer.
 // Launch   any; a lane group takes a row.
-// Needs    columns ascend in every row.
+// Needs    columns ascend in every row of the CSR.
 // Ensures  cells[(u - first_row) * n + v] = the least key of an edge (u, v), or all ones if there
 //          is none.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
@@ -48,12 +50,12 @@ kernel void dense_build_cells(const global uint *indptr, const global uint *indi
   }
 }
 
-// Flag one slot for each edge of the forest. Among parallel edges, the least (key, slot) is
-// flagged.
+// Flag one slot, which is an entry of the CSR, for each edge of the forest. Among parallel edges,
+// the one with the least weight is flagged, and among equal weights the first.
 //
-// In       indptr[n + 1], indices, weights: the graph; edges[n]: lesser << bits | greater, or
-//          no_edge.
-// In-out   in_forest[n_slots]: 0 before.
+// In       indptr[n + 1], indices, weights: the graph; edges[n]: the forest, with the two ends of
+//          each edge as lesser << bits | greater, or no_edge.
+// In-out   in_forest[n_slots]: the flags, 0 before.
 // Launch   any.
 // Needs    every edge is stored in the row of its lesser end.
 // Ensures  in_forest[slot] = 1 for one slot of each edge.

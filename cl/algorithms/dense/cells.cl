@@ -6,7 +6,8 @@
 // the weight of most cells is never computed.
 #include "device/distance.cl"
 
-// 1: all pairs are edges. 0: cells are keys, and the greatest key means "no edge".
+// 1: all pairs of vertices are edges. 0: some are not; then the cells of the matrix are weight
+// keys, and the greatest key means "no edge".
 #ifndef COMPLETE
 #define COMPLETE 1
 #endif
@@ -31,7 +32,8 @@ typedef dense_key_t measure_t;
 // Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
 
-// The lightest cell so far. If there is none, it has NO_VERTEX and the greatest key.
+// The lightest cell of a row so far, which is the lightest edge of a vertex. If there is none, it
+// has NO_VERTEX and the greatest key.
 typedef struct {
   measure_t measure;
   dense_key_t key;
@@ -52,8 +54,8 @@ static inline void candidate_clear(candidate_t *best) {
   best->to = NO_VERTEX;
 }
 
-// Open the row of a vertex. `cells` holds the rows from `first_row` on, or for points the buffer
-// that point_open takes.
+// Prepare to read the row of a vertex, which has the weights of its edges to all vertices. `cells`
+// holds the rows from `first_row` on, or for points the buffer that point_open takes.
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
                             uint vertex, uint dimensions) {
 #if METRIC
@@ -63,7 +65,9 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 #endif
 }
 
-// Return the measure of a cell. A lighter cell has a lesser measure.
+// Return the measure of a cell, by which the cells of a row are compared: the key of a stored
+// weight, or for points a value that increases with the weight. A lighter cell has a lesser
+// measure.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
   const double measure = distance_measure(&row->point, v);
@@ -73,9 +77,9 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 #endif
 }
 
-// Return whether a cell of this measure can be lighter than the lightest cell so far. Columns are
-// visited in ascending order, and the edge ids of a vertex ascend with them. So among equal cells,
-// the first one stays.
+// Return whether a cell of a row with this measure, which increases with the weight, can be lighter
+// than the lightest cell so far. Columns are visited in ascending order, and the edge ids of a
+// vertex ascend with them. So among equal cells, the first one stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
   return measure < best->measure || best->to == NO_VERTEX;
@@ -84,7 +88,9 @@ static inline bool candidate_yields(const candidate_t *best, measure_t measure) 
 #endif
 }
 
-// Replace *best by a cell if that is lighter. Cells must come in ascending order of their columns.
+// Replace *best, the lightest cell of the row so far, by the cell of column `v` if that is lighter.
+// `measure` increases with the weight of the cell. Cells must come in ascending order of their
+// columns.
 static inline void row_take_measured(const row_t *row, uint v, measure_t measure,
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;

@@ -3,12 +3,12 @@
 
 #if METRIC && WEIGHT_BITS == 64
 
-// Find the distance of each point to its k-th nearest point. Each of k passes finds the next pair
-// in the order of (distance, column).
+// Find the distance of each point to its k-th nearest point. Each of k passes over all points finds
+// the next pair in the order of (distance, column).
 //
-// In-out   cells[n * (dimensions + 1)]: all first coordinates, then all second ones, and so on;
-//          then the core distances times `alpha`, which are written. A point is not its own
-//          neighbour.
+// In-out   cells[n * (dimensions + 1)]: the points, with all first coordinates, then all second
+//          ones, and so on; then the results, the core distances times `alpha`, which are written.
+//          A point is not its own neighbour.
 // Launch   any; a lane group takes a point. O(k n) work for each.
 // Needs    0 < k < n; the metric has distances of 64 bits.
 // Ensures  the core distances equal those of dense_nearest_find.

@@ -20,10 +20,12 @@
 // reservation is 2 or less by then, no cell of the block can win, and the block is not read.
 #include "algorithms/dense/steps.cl"
 
-// Begin a solve: make every vertex a component without a reservation, and clear the forest.
+// Begin a solve: make every vertex a component, clear the reservation of each component (the words
+// of its lightest edge so far), and clear the forest.
 //
-// Out      component[n]; winners[n * words]: up to 4 words for each component; edges[n];
-//          state[n_state].
+// Out      component[n]: the root of each vertex; winners[n * words]: the reservations, up to 4
+//          words for each component; edges[n]: the forest, one edge at each root that is hooked;
+//          state[n_state]: counters.
 // Launch   any.
 // Needs    no_edge: a value that does not stand for an edge.
 // Ensures  component[u] = u; all reservations are all ones; edges[u] = no_edge; state[i] = 0.
@@ -32,11 +34,13 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
   grid_dense_begin(component, winners, edges, state, n, short_ids, no_edge, n_state);
 }
 
-// Find the lightest cell of every block of some rows. The diagonal is left out.
+// Find the lightest cell of every block of some rows of the matrix. A block is a range of `width`
+// cells of one row, which are the weights of edges of one vertex. The diagonal is left out.
 //
-// In       cells: the n cells of each of n_rows rows from first_row on, or for points all
+// In       cells: the n weights of each of n_rows rows from first_row on, or for points all
 //          coordinates.
-// Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of the blocks in these rows.
+// Out      keys[n * n_blocks], columns[n * n_blocks]: the entry of each block in these rows, which
+//          is the key and the column of its lightest cell.
 // Launch   any; a lane group takes a block of `width` cells.
 // Needs    n_rows * n_blocks < 2**32.
 // Ensures  the entry of a block is its least (key, column). The column is NO_VERTEX if the block
@@ -51,11 +55,13 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
                          lane_keys, lane_columns);
 }
 
-// First pass of the reservation: enter the lightest valid entry of every row in the reservation of
-// the row's component.
+// First pass of the reservations, which find the lightest edge of each component: enter the
+// lightest valid entry of every row in the reservation of the row's component. An entry is the
+// lightest cell of a block of the row. It is valid if its column is in another component.
 //
-// In       keys[n * n_blocks], columns[n * n_blocks]; component[n].
-// In-out   winners[n * words]: reset before.
+// In       keys[n * n_blocks], columns[n * n_blocks]: the key and the column of each entry;
+//          component[n]: the root of each vertex.
+// In-out   winners[n * words]: the reservations (winners.cl), reset before.
 // Launch   any.
 // Needs    component[u] is the root of u.
 // Ensures  winner_bound of a component is at most the key of each entry that leaves it.
@@ -65,9 +71,12 @@ kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *
   grid_dense_bound_rows(keys, columns, component, winners, n, n_blocks, short_ids);
 }
 
-// List the stale blocks that may have a cell lighter than their component's reservation.
+// List the blocks of the matrix that have to be read again in this round. These are the stale
+// blocks, whose recorded lightest cell now lies within a component, if they may still have a cell
+// lighter than their component's reservation, which holds its lightest edge so far.
 //
-// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words].
+// In       keys, columns: [n * n_blocks], the recorded lightest cell of each block; component[n]:
+//          the root of each vertex; winners[n * words]: the reservations (winners.cl).
 // Out      list[n * n_blocks]: vertex * n_blocks + block, in any order, which affects no result.
 // In-out   state[count]: the length of the list; 0 before.
 // Launch   any.
@@ -81,9 +90,10 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
   grid_dense_list_blocks(keys, columns, component, winners, list, state, count, n, n_blocks);
 }
 
-// List all blocks, as CU does. The list does not depend on earlier rounds.
+// List all blocks of the matrix (ranges of cells of one row) to be read again, as the paper's
+// method CU does in every round. The list does not depend on earlier rounds.
 //
-// Out      list[n_tasks]; state[count]: the length.
+// Out      list[n_tasks]: the blocks; state[count]: the length of the list.
 // Launch   any.
 // Needs    list has a capacity of n_tasks.
 // Ensures  list[i] = i.
@@ -92,16 +102,18 @@ kernel void dense_list_all_blocks(global uint *list, global uint *state, uint co
   if (get_global_id(0) == 0) state[count] = n_tasks;
 }
 
-// Find the lightest cell that leaves the component of its row in every listed block, and enter it
-// in the component's reservation.
+// Read the listed blocks, which are ranges of cells of one row, again. In each, find the lightest
+// cell that leaves the component of its row, and enter it in the component's reservation, which
+// holds the component's lightest edge so far.
 //
 // In       cells: the n_rows rows from first_row on; list, state[count]: the blocks and their
-//          number; component[n].
-// In-out   keys, columns: the entries of listed blocks, each written by one lane group;
-//          winners[n * words].
+//          number; component[n]: the root of each vertex.
+// In-out   keys, columns: the entries of listed blocks, which are their lightest cells, each
+//          written by one lane group; winners[n * words]: the reservations (winners.cl).
 // Launch   any; a lane group takes a block. Launched once for each panel of rows.
 // Needs    dense_list_blocks or dense_list_all_blocks.
-// Ensures  the entries of listed blocks in these rows are not stale.
+// Ensures  the entries of listed blocks in these rows are not stale: their columns are in other
+//          components.
 LANES_ATTRIBUTE
 kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                 global uint *columns, const global uint *component,
@@ -116,11 +128,13 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
                            lane_columns);
 }
 
-// A later pass of the reservation: lower one word to the least word among the entries that are
-// equal to all earlier words.
+// A later pass of the reservations, which find the lightest edge of each component one word after
+// the other: lower one word of each reservation to the least word among the component's entries
+// that are equal to all earlier words. An entry is the lightest cell of a block of a row.
 //
-// In       keys, columns: [n * n_blocks]; component[n].
-// In-out   winners[n * words].
+// In       keys, columns: [n * n_blocks], the key and the column of each entry; component[n]: the
+//          root of each vertex.
+// In-out   winners[n * words]: the reservations (winners.cl).
 // Launch   any; once for each later word, in order.
 // Needs    all entries that may win are valid, and all earlier words are complete.
 // Ensures  word `word` of each reservation is that minimum.
@@ -130,17 +144,19 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
   grid_dense_reserve_word(keys, columns, component, winners, n, n_blocks, short_ids, word);
 }
 
-// Hook every component to the component at the other end of its winner, and put the winner into the
-// forest. If two components have the same winner, the one with the lesser root stays a root.
-// Winners get lighter along hooks, so such pairs are the only cycles. A root is hooked at most once
-// in a solve, so the winner is stored at the root's index.
+// Hook every component to the component at the other end of its winner, which is its lightest edge,
+// and put the winner into the forest. If two components have the same winner, the one with the
+// lesser root stays a root. Winners get lighter along hooks, so such pairs are the only cycles. A
+// root is hooked at most once in a solve, so the winner is stored at the root's index.
 //
-// In       winners[n * words]; component[n]: the root of each vertex.
+// In       winners[n * words]: the winner of each component (winners.cl); component[n]: the root of
+//          each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
-// In-out   edges[n]: lesser << bits | greater; state[count]: the number of components hooked in
-//          this round, 0 before; state[0]: the number hooked in all rounds so far.
+// In-out   edges[n]: the forest, in which the winner's ends, lesser << bits | greater, are stored
+//          at each root that is hooked; state[count]: the number of components hooked in this
+//          round, 0 before; state[0]: the number hooked in all rounds so far.
 // Launch   any.
-// Needs    all passes of the reservation are complete.
+// Needs    all words of the winners are found.
 // Ensures  every component with a winner is hooked. If two components have the same winner, one of
 //          them stays a root.
 kernel void dense_hook_components(const volatile global uint *winners, const global uint *component,
@@ -152,14 +168,16 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
   if (n_hooked > 0) atomic_add(state, n_hooked);
 }
 
-// Let every vertex point to its root, if DENSE_JUMPS jumps along parents lead there. Otherwise let
-// it point to the vertex that these jumps reach, so that a jump of the next launch is DENSE_JUMPS
-// times as long. Other work-items read and store parents at the same time. A parent that is read is
-// the old or the new one, and both lead to the same root. Also reset the reservations.
+// Pointer jumping after components were hooked: let every vertex point to its root, if DENSE_JUMPS
+// jumps along parents lead there. Otherwise let it point to the vertex that these jumps reach, so
+// that a jump of the next launch is DENSE_JUMPS times as long. Other work-items read and store
+// parents at the same time. A parent that is read is the old or the new one, and both lead to the
+// same root. Also reset the reservations, in which the next round finds the lightest edge of each
+// component.
 //
-// In-out   parents[n]; state[count]: the number of vertices that do not point to their root yet, 0
-//          before.
-// Out      winners[n * words].
+// In-out   parents[n]: the vertex to which each vertex points; state[count]: the number of vertices
+//          that do not point to their root yet, 0 before.
+// Out      winners[n * words]: the reservations.
 // Launch   any; repeated until state[count] stays 0.
 // Needs    the only cycles of parents are roots.
 // Ensures  no vertex gets a different root; all reservations are all ones.

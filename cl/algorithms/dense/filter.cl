@@ -21,7 +21,8 @@
 // large if near points are far from the center of all points, so the host first looks at a sample
 // (tiles.py).
 
-// The weights of points always have a METRIC_ of distance.cl, and that metric's WEIGHT_BITS.
+// The weights of edges between points always have a METRIC_ of distance.cl, and that metric's
+// WEIGHT_BITS.
 #ifndef METRIC
 #define METRIC 1
 #define WEIGHT_BITS 64
@@ -30,21 +31,23 @@
 
 #include "device/distance.cl"
 
-// Indices of the words of the array `scaling`: the greatest biased exponent of a coordinate, and
-// the bits of the greatest norm as a float.
+// Indices of the words of the array `scaling`, by which float32 coordinates are scaled and errors
+// are bounded: the greatest biased exponent of a coordinate, and the bits of the greatest norm as a
+// float.
 #define SCALING_EXPONENT 0
 #define SCALING_NORM 1
 
 #define FILTER_IS_SQUARE (METRIC != METRIC_MANHATTAN && METRIC != METRIC_CHEBYSHEV)
 
-// 1: squares are computed by products. This is possible only for metrics that are computed from
-// squares. 0: squares are computed from differences.
+// 1: squares of distances are computed by products of coordinates. This is possible only for
+// metrics that are computed from squares. 0: they are computed from differences of coordinates.
 #ifndef FILTER_PRODUCTS
 #define FILTER_PRODUCTS 0
 #endif
 
-// Return the sum with the term of one dimension added. It serves for norms, and for filter values
-// that are computed from differences. The arguments are floats or vectors of floats.
+// Return the sum with the term of one dimension added. It serves for norms, and for filter values,
+// which are approximate distances before any square root, if they are computed from differences.
+// The arguments are floats or vectors of floats.
 #if METRIC == METRIC_MANHATTAN
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -55,8 +58,9 @@
 #define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
-// The three steps of computing a filter value. FILTER_BEGIN gives its initial value, from halves of
-// the squared norms. FILTER_STEP adds one dimension. FILTER_END gives the final value.
+// The three steps of computing a filter value, which is the approximate distance before any square
+// root of a pair. FILTER_BEGIN gives its initial value, from halves of the squared norms.
+// FILTER_STEP adds one dimension. FILTER_END gives the final value.
 #if FILTER_PRODUCTS
 #define FILTER_BEGIN(own, others) ((own) + (others))
 #define FILTER_STEP(sum, own, others) fma(-(own), (others), (sum))
@@ -90,8 +94,9 @@ static inline float filter_above(double value) {
   return (float)(value * (1 + 0x1p-22));
 }
 
-// Return the maximum filter value of a pair whose distance is at most `distance`. This is the
-// distance of the metric before the metric rounds it.
+// Return the maximum filter value, which is an approximate distance before any square root in
+// float32, of a pair whose distance is at most `distance`. This is the distance of the metric
+// before the metric rounds it.
 static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
 #if METRIC == METRIC_COSINE  // it is half the squared Euclidean distance of points of length 1
   distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
@@ -102,8 +107,8 @@ static inline float filter_of_distance(const filter_t *filter, double distance, 
   return filter_above(value + filter->absolute);
 }
 
-// Return the maximum filter value of a pair whose distance is at most that of some pair with the
-// filter value `least`.
+// Return the maximum filter value, which is an approximate distance before any square root in
+// float32, of a pair whose distance is at most that of some pair with the filter value `least`.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const double plain = least * (1 + filter->error) + filter->absolute;
   double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
@@ -118,8 +123,8 @@ static inline float filter_of_nearest(const filter_t *filter, float least, uint 
 #endif
 }
 
-// Return a lower bound of the filter values of all pairs whose distance is at least the core
-// distance `core`.
+// Return a lower bound of the filter values, which are approximate distances before any square root
+// in float32, of all pairs whose distance is at least the core distance `core`.
 static inline float filter_of_core(const filter_t *filter, double core) {
 #if METRIC == METRIC_COSINE
   core = sqrt(2 * core);
@@ -129,9 +134,9 @@ static inline float filter_of_core(const filter_t *filter, double core) {
   return value > 1e30 ? 1e30f : (float)value;
 }
 
-// Return the plain value of two points, which are rows of `d` coordinates, added in the stated
-// order. Blocks of four keep Intel's CPU runtime from vectorising the sum, which would change the
-// order.
+// Return the plain value of two points, which is their distance before any square root. The points
+// are rows of `d` coordinates, whose terms are added in the stated order. Blocks of four keep
+// Intel's CPU runtime from vectorising the sum, which would change the order.
 static inline double rows_plain(const global double *rows, uint d, uint u, uint v) {
   const global double *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
   double sum = 0;

@@ -1,22 +1,26 @@
-// dense: the lightest pair of each row in each block of columns, for points of many dimensions. It
-// is found tile by tile. dense.cl calls these pairs entries. All rows of a tile belong to one
-// block.
+// dense: the lightest pair of each row in each block of columns, for points of many dimensions.
+// These pairs are the entries of dense.cl. They are found tile by tile. A tile is a range of rows
+// times a range of columns, and all its rows belong to one block.
 
 #include "algorithms/dense/lightest_rows.cl"
 
-// Find the lightest pair of each listed row in its block of columns. Pairs inside a component are
-// left out. Enter the pair in the reservation of the row's component. This is the first pass of the
-// reservation.
+// Find the lightest pair of each listed row (point) in its block of columns, and enter it in the
+// reservation of the row's component, which holds the lightest edge of the component so far. Pairs
+// inside a component are left out. This is the first pass of the reservation.
 //
-// In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl).
-//          core and floors are not used if CORE_DISTANCES is 0. component[n]; list[n_blocks * n],
-//          counts[n_blocks]: the listed rows of each block, and their number. Without a list, all
-//          rows of all blocks are searched.
-// Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
-// In-out   winners[n * words]: left unchanged without a list.
+// In       the points: rows[n * d], coordinates in float64; core[n], core distances; singles,
+//          packs, coordinates in float32, point by point and 16 points together; halves, half of
+//          each squared norm; floors[n], a lower bound of filter values by core distances; scaling,
+//          the scale (pack.cl). core and floors are not used if CORE_DISTANCES is 0. component[n]:
+//          the root of each point; list[n_blocks * n], counts[n_blocks]: the listed rows of each
+//          block, and their number. Without a list, all rows of all blocks are searched.
+// Out      keys[n * n_blocks], columns[n * n_blocks]: the key and the column of the lightest pair
+//          of each listed row in each block.
+// In-out   winners[n * words]: the reservations (winners.cl), left unchanged without a list.
 // Launch   any.
 // Needs    width, the number of columns of a block, is a multiple of TILE_COLUMNS.
-// Ensures  each of these entries is the least (key, column), or NO_VERTEX if there is no pair.
+// Ensures  each of these pairs has the least (key, column). The column is NO_VERTEX if there is no
+//          pair.
 kernel void dense_lightest_find(const global double *rows, const global double *core,
                                 const global float *singles, const global float *packs,
                                 const global float *halves, const global float *floors,
@@ -141,12 +145,16 @@ kernel void dense_lightest_find(const global double *rows, const global double *
   }
 }
 
-// List the rows of each block whose entries are stale and which may have a pair lighter than their
-// component's reservation. Once all points are one component, no row is listed, so rounds that the
-// host has enqueued in advance do not read anything.
+// List, for each block of columns, the rows (points) that have to search it again in this round. An
+// entry is the lightest pair of a row in a block. It is stale if both its points now are in one
+// component. A row is listed if its entry is stale and it may have a pair lighter than its
+// component's reservation, which holds the component's lightest edge so far. Once all points are
+// one component, no row is listed, so rounds that the host has enqueued in advance do not read
+// anything.
 //
-// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words]; state[0]: the number of
-//          components that have been hooked.
+// In       keys, columns: [n * n_blocks], the entries; component[n]: the root of each point;
+//          winners[n * words]: the reservations (winners.cl); state[0]: the number of components
+//          that have been hooked.
 // Out      list[n_blocks * n]: the rows of each block, in any order, which affects no result.
 // In-out   counts[n_blocks]: the number of listed rows of each block; state[count]: the sum of
 //          these numbers; all 0 before.
@@ -177,10 +185,11 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
   if (n_listed > 0) atomic_add(state + count, n_listed);
 }
 
-// Copy the edges, the state of the solve and the weights of the edges into one array, so that the
-// host reads them at once.
+// Copy the edges of the forest, the counters of the solve and the weights of the edges into one
+// array, so that the host reads them at once.
 //
-// In       rows[n * d], core[n]; edges[n]: lesser << bits | greater, or no_edge; state[n_state].
+// In       rows[n * d], core[n]: the coordinates and core distances of the points; edges[n]: the
+//          ends of each edge, lesser << bits | greater, or no_edge; state[n_state]: the counters.
 // Out      result[n + n_state / 2 + n]: the edges; then the state; then, unless the metric rounds
 //          distances, the weight of each edge, in the order of the edges.
 // Launch   any.

@@ -1,16 +1,16 @@
-// dense: find the lightest pair of one row, or, in work-groups of one work-item, of ROWS_AT_ONCE
-// rows.
+// dense: find the lightest pair of one row, which is a point and its distances to all points, or,
+// in work-groups of one work-item, of ROWS_AT_ONCE rows.
 #include "algorithms/dense/tile.cl"
 #include "device/winners.cl"
 
-// The lightest pair of a row so far.
+// The lightest pair of a row so far: its weight key, and the point at its other end.
 typedef struct {
   distance_key_t key;
   uint to;
 } lightest_t;
 
-// Return the measure of a pair that the filter let through. With core distances, it is at least the
-// core distance of each end.
+// Return the measure, which increases with the distance, of a pair of points that the filter let
+// through. With core distances, it is at least the core distance of each end.
 static inline double lightest_measure(const points_t *of, const global double *core, uint u,
                                       uint v) {
   const double measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
@@ -31,7 +31,7 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 
 #define PACKS_AT_ONCE 16  // packs whose filter values are kept until the least one is known
 
-// Find the lightest pair of each of up to ROWS_AT_ONCE rows in the columns [begin, end), leaving
+// Find the lightest pair of each of up to ROWS_AT_ONCE points with the points [begin, end), leaving
 // out pairs inside a component.
 static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
                                     const global double *core, const global float *floors,

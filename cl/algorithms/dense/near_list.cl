@@ -2,7 +2,8 @@
 // any square root is taken (DISTANCE_PLAIN of distance.cl).
 #include "algorithms/dense/filter.cl"
 
-// The list of a row for one part of the columns. Entry j is from[j * stride].
+// The list of the least plain values, which are distances before any square root, of a row for one
+// part of the columns. Entry j is from[j * stride].
 typedef struct {
   global double *from;
   size_t stride;
@@ -30,7 +31,8 @@ static inline void list_find_worst(list_t *list) {
   }
 }
 
-// Insert a pair, unless the list is full and no pair in it is farther.
+// Insert the plain value of a pair, which is its distance before any square root, into the list of
+// the least values of a row, unless the list is full and no pair in it is farther.
 static inline void list_take(list_t *list, double plain) {
   if (list->filled < list->k) {
     list->from[list->filled * list->stride] = plain;
@@ -42,13 +44,14 @@ static inline void list_take(list_t *list, double plain) {
   }
 }
 
-// Return the filter value that pairs must not exceed to get into the list.
+// Return the greatest filter value (approximate distance before any square root) with which a pair
+// can still get into the list of the least values of a row.
 static inline float list_reach(const list_t *list, const filter_t *filter, uint d) {
   if (list->filled < list->k) return INFINITY;
   return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);
 }
 
-// Fill the unused entries of a list with infinity.
+// Fill the unused entries of a row's list of least values with infinity.
 static inline void list_close(list_t *list) {
   for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = INFINITY;
 }

@@ -1,21 +1,26 @@
 // dense: for points of many dimensions, the distance of each point to its k-th nearest point.
 //
-// First, a sample of the columns gives an upper bound of the filter values that matter in each row.
-// Then each part of the columns gives each row a list of its k least plain values, in any order.
-// Once a list is full, a further pair must be less than the greatest value in it.
+// Rows and columns are points. First, a sample of the columns gives an upper bound of the filter
+// values (approximate distances before any square root, in float32) that matter in each row. Then
+// each part of the columns gives each row a list of its k least plain values (exact distances
+// before any square root), in any order. Once a list is full, a further pair must be less than the
+// greatest value in it.
 
 #include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
 
 #if WG_SIZE > 1  // here a distance costs more than many filter values
-// Number of sampled values that a row gets from each tile. Each value is the least of 8 columns.
+// Number of sampled filter values that a row gets from each tile. Each value is the least of 8
+// columns.
 #define SAMPLES 16
 
-// Sample the filter values of every row in evenly spaced tiles of columns. Each tile gives SAMPLES
-// values, and each value is the least of 8 columns.
+// Sample the filter values, which are approximate distances before any square root, of every point
+// with points of evenly spaced tiles. Each point is a row, and the other points are its columns.
+// Each tile gives SAMPLES values, and each value is the least of 8 columns.
 //
-// In       singles, packs, halves: the points (pack.cl).
-// Out      values[n_tiles * SAMPLES * n].
+// In       the points (pack.cl): singles, packs, coordinates in float32, point by point and 16
+//          points together; halves, half of each squared norm.
+// Out      values[n_tiles * SAMPLES * n]: the sampled values.
 // Launch   any.
 // Needs    n_tiles is at least 1 and at most the number of tiles of columns.
 // Ensures  different values of a row belong to different pairs. The pair of a row with itself is
@@ -51,10 +56,12 @@ kernel void dense_nearest_sample(const global float *singles, const global float
   }
 }
 
-// Compute an upper bound of the filter values of each row's k nearest points.
+// Compute the reach of each row (point): an upper bound of the filter values, which are approximate
+// distances before any square root, of its k nearest points.
 //
-// In       values[n_values * n]: the sample; scaling.
-// Out      reach[n].
+// In       values[n_values * n]: the sample of filter values; scaling: the scale of the coordinates
+//          and the greatest norm (pack.cl).
+// Out      reach[n]: the bounds.
 // Launch   any.
 // Needs    dense_nearest_sample, and all kernels of pack.cl.
 // Ensures  no pair that is as near as a row's k-th nearest point has a filter value above the row's
@@ -80,10 +87,13 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 
 #endif
 
-// Find the k least plain values of every row in each part of the columns.
+// Find the k least plain values, which are distances before any square root, of every point with
+// the points of each part. Each point is a row, and the other points are its columns.
 //
-// In       rows[n * d], singles, packs, halves, scaling: the points (pack.cl); limits[n]: the
-//          reach of each row, or infinity if it is not known.
+// In       the points (pack.cl): rows[n * d], coordinates in float64; singles, packs, coordinates
+//          in float32, point by point and 16 points together; halves, half of each squared norm;
+//          scaling, the scale; limits[n]: the greatest filter value (approximate distance before
+//          any square root) that matters in each row, or infinity if it is not known.
 // Out      lists[n_parts * k * n]: for each part, the k entries of each row. Unused entries are
 //          infinite.
 // Launch   any.
@@ -190,11 +200,13 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
   }
 }
 
-// Find the k-th least entry of each row's lists.
+// Find the distance of each point to its k-th nearest point, which is the k-th least value in the
+// point's lists.
 //
-// In-out   lists[n_parts * k * n]: the first part's list takes smaller entries from the lists of
-//          all other parts.
-// Out      distances[n].
+// In-out   lists[n_parts * k * n]: for each part of the points, the k least plain values (distances
+//          before any square root) of each point. The first part's list takes smaller entries from
+//          the lists of all other parts.
+// Out      distances[n]: the results.
 // Launch   any.
 // Needs    dense_nearest_find.
 // Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.

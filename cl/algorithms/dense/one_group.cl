@@ -1,9 +1,9 @@
 // dense for few vertices: one work-group does rounds without the host in between. For very few
 // vertices, it does all rounds in one launch. Otherwise a second kernel, in which all work-groups
-// read blocks again, is launched after each round.
+// read blocks of the matrix again, is launched after each round.
 #include "algorithms/dense/steps.cl"
 
-// The arrays that all launches use; see dense_one_group_solve.
+// The arrays in scratch memory that all launches use; see dense_one_group_solve.
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;
@@ -19,19 +19,21 @@ static inline void group_open(group_t *group, global ulong *scratch, uint n, uin
   group->components = group->list + n_entries;
 }
 
-// Return the components of the vertices in a round. The parents of a round are the components of
-// the next round, so the two arrays alternate (quirk: intel-swapped-pointers).
+// Return the array with the root of each vertex in a round. The parents of a round are the
+// components of the next round, so the two arrays alternate (quirk: intel-swapped-pointers).
 static inline global uint *group_components(const group_t *group, uint n, uint round) {
   return group->components + round % 2 * (size_t)n;
 }
 
-// Find the lightest cell of every block, as dense_scan_blocks does.
+// Find the lightest cell of every block, before the first round. A block is a range of `width`
+// cells of one row of the matrix.
 //
-// In       cells: all rows, or for points all coordinates.
-// Temp     scratch: the memory of dense_one_group_solve.
+// In       cells: all rows of weights, or for points all coordinates.
+// Temp     scratch: the memory of dense_one_group_solve, which gets the key and the column of each
+//          block's lightest cell.
 // Launch   any; a lane group takes a block.
 // Needs    n * n_blocks < 2**32.
-// Ensures  the entries of all blocks are in scratch.
+// Ensures  scratch has the lightest cells of all blocks.
 LANES_ATTRIBUTE
 kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scratch, uint n,
                                  uint dimensions, uint width, uint n_blocks) {
@@ -43,14 +45,17 @@ kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scrat
                          lane_keys, lane_columns);
 }
 
-// Find the lightest cells of listed blocks, as dense_rescan_blocks does.
+// Read the listed blocks, which are ranges of cells of one row, again. In each, find the lightest
+// cell that leaves the component of its row, and enter it in the component's reservation, which
+// holds the component's lightest edge so far.
 //
-// In       cells: all rows, or for points all coordinates; result: for each round, the number of
-//          listed blocks.
-// Temp     scratch: the memory of dense_one_group_solve.
+// In       cells: all rows of weights, or for points all coordinates; result: for each round, the
+//          number of listed blocks.
+// Temp     scratch: the memory of dense_one_group_solve, with the list of blocks, their lightest
+//          cells and the reservations.
 // Launch   any; a lane group takes a block.
 // Needs    dense_one_group_solve has done all rounds before `round`.
-// Ensures  the entries of listed blocks are not stale.
+// Ensures  the lightest cells of listed blocks lead to other components.
 LANES_ATTRIBUTE
 kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scratch,
                                    const global ulong *result, uint n, uint dimensions, uint width,
@@ -65,18 +70,22 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
                            lane_columns);
 }
 
-// Do the rounds [round, end). A work-item reads array entries that another work-item wrote only
-// after a barrier. The end of each round already bounds rows and lists blocks for the next round.
-// If a round hooks no component, or leaves only one, further rounds do nothing.
+// Do the rounds [round, end) of Borůvka's algorithm: choose the lightest edge of each component,
+// hook, and find the new roots. A work-item reads array entries that another work-item wrote only
+// after a barrier. The end of each round already enters the recorded lightest cells for the next
+// round, and lists the blocks that are to be read again. If a round hooks no component, or leaves
+// only one, further rounds do nothing.
 //
-// In       cells: all rows, or for points all coordinates; `apart`: 1 if dense_one_group_rescan has
-//          read the blocks listed for `round`, which is then the only round.
-// Temp     scratch[3 n + 2 * n * n_blocks]: the entries of all blocks, from dense_one_group_scan;
-//          winners, components and a list of blocks.
-// In-out   result: n edges, lesser << bits | greater, each at the root that was hooked, or no_edge.
-//          Then two 32-bit words per round: the number of blocks that were read again, and the
-//          number of components that were hooked. Then two further words. Then, for points with
-//          core distances, n weights.
+// In       cells: all rows of weights, or for points all coordinates; `apart`: 1 if
+//          dense_one_group_rescan has read the blocks listed for `round`, which is then the only
+//          round.
+// Temp     scratch[3 n + 2 * n * n_blocks]: the lightest cells of all blocks, from
+//          dense_one_group_scan; the lightest edge of each component; the root of each vertex; and
+//          a list of blocks.
+// In-out   result: n edges of the forest, lesser << bits | greater, each at the root that was
+//          hooked, or no_edge. Then two 32-bit words per round: the number of blocks that were read
+//          again, and the number of components that were hooked. Then two further words. Then, for
+//          points with core distances, n weights.
 // Launch   one work-group; again with the next round, until no more components are hooked.
 // Needs    no_edge: a value that does not stand for an edge. `most_rounds` is at least `end`.
 // Ensures  the edges of all rounds so far are in result. The words of rounds that did not take

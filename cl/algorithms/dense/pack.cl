@@ -10,10 +10,11 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Find the greatest exponent of all coordinates, after the center is subtracted from each point.
+// Find the greatest exponent of all coordinates, after the center is subtracted from each point. It
+// gives the scale of the conversion to float32.
 //
-// In       rows[n * d]; center[d].
-// In-out   scaling[SCALING_EXPONENT]: 0 before.
+// In       rows[n * d]: the points; center[d]: the center.
+// In-out   scaling[SCALING_EXPONENT]: the biased exponent, 0 before.
 // Launch   any.
 // Needs    no coordinate is NaN.
 // Ensures  the biased exponent of each moved coordinate is at most scaling[SCALING_EXPONENT].
@@ -27,10 +28,13 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
   if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
 }
 
-// Convert all points to float32, with the center subtracted, and scaled.
+// Convert all points to float32, with the center subtracted, and scaled, in the two layouts that
+// the kernels of tiles read.
 //
-// In       rows[n * d]; center[d]; scaling[SCALING_EXPONENT].
-// Out      singles[n_padded * padded], packs[n_padded * padded].
+// In       rows[n * d]: the points; center[d]: the center; scaling[SCALING_EXPONENT]: the greatest
+//          exponent of the moved coordinates.
+// Out      singles[n_padded * padded]: point by point; packs[n_padded * padded]: 16 points
+//          together, all their first coordinates, then all their second ones, and so on.
 // Launch   any.
 // Needs    dense_pack_find_scale.
 // Ensures  points keep their order in both; all padding is 0.
@@ -50,9 +54,9 @@ kernel void dense_pack_points(const global double *rows, const global double *ce
 
 // Find the norm of each point, and the greatest norm.
 //
-// In       packs[n_padded * padded].
+// In       packs[n_padded * padded]: the float32 coordinates, 16 points together.
 // Out      halves[n_padded]: half of each squared norm, 0 for padding.
-// In-out   scaling[SCALING_NORM]: 0 before.
+// In-out   scaling[SCALING_NORM]: the bits of the greatest norm as a float, 0 before.
 // Launch   any.
 // Needs    dense_pack_points.
 // Ensures  scaling[SCALING_NORM] is a float that is not less than any point's norm, which is the
@@ -72,11 +76,11 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
 
-// Write, for each point, a lower bound of the filter values of pairs that are at least as far apart
-// as the point's core distance.
+// Write, for each point, a lower bound of the filter values, which are approximate distances before
+// any square root in float32, of pairs that are at least as far apart as the point's core distance.
 //
-// In       core[n]; scaling.
-// Out      floors[n].
+// In       core[n]: the core distances; scaling: the scale and the greatest norm (filter.cl).
+// Out      floors[n]: the bounds.
 // Launch   any.
 // Needs    dense_pack_find_norm.
 // Ensures  floors[v] is at most the filter value of any two points that are core[v] apart or more.

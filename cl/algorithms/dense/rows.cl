@@ -1,4 +1,5 @@
-// dense: find the lightest cell of a block, by the lanes of a group or by one work-item.
+// dense: find the lightest cell of a block, which is a range of cells of one row of the matrix. The
+// lanes of a group search it together, or one work-item does.
 #include "algorithms/dense/cells.cl"
 #include "device/lanes.cl"
 #include "device/work_group.cl"
@@ -7,13 +8,14 @@
 #include "algorithms/dense/serial_rows.cl"
 #endif
 
-// Number of cells that a lane loads at once. It is large for stored cells, since loads take long.
-// It is small for points, since some devices run short of registers.
+// Number of cells of a row that a lane (a work-item of a lane group) loads at once. It is large for
+// stored cells, since loads take long. It is small for points, since some devices run short of
+// registers.
 #define LANE_CELLS (METRIC ? 2 : 8)
 
-// Compare every lane's lightest cell with its share of the cells [begin, end) of a row. Cells
-// inside the component `own` are left out. If `component` is null, every vertex is its own
-// component.
+// Compare every lane's share of the cells [begin, end) of a row with *best, the lane's lightest
+// cell so far, and keep the lightest. Cells whose vertices are in the row's component `own` are
+// left out. If `component` is null, every vertex is its own component.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
@@ -41,8 +43,8 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
 #endif
 }
 
-// Find the lightest cell of all lanes of a group: the least key, and among equal keys the least
-// column.
+// Combine the lightest cells that the lanes of each lane group have found in a row into one: the
+// least key, and among equal keys the least column.
 //
 // In-out   *best: the lane's own cell before, the lane group's cell on return.
 // Temp     keys, columns: WG_SIZE entries of local memory, which may be reused on return.

@@ -1,7 +1,7 @@
 // dense: one work-item goes through the cells of a row, with vectors and without a branch per cell.
 #include "algorithms/dense/cells.cl"
 
-// Number of cells in a vector.
+// Number of cells of a row that a vector holds.
 #define VECTOR_CELLS 16
 
 #if METRIC
@@ -25,8 +25,8 @@ typedef uint16 measure16_t;
 #define WEIGHTS_AS(type) as_##type##long16
 #endif
 
-// Return the measures of consecutive cells from `v` on. For stored weights they equal the results
-// of weight_key of cl/device/weight_key.cl.
+// Return the measures, by which the cells of a row are compared, of consecutive cells from `v` on.
+// For stored weights they equal the results of weight_key of cl/device/weight_key.cl.
 static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
 #define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
@@ -59,8 +59,9 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #endif
 }
 
-// Return the measures of consecutive cells from `v` on. Cells inside the component `own` get the
-// greatest measure. If `component` is null, no cell is left out.
+// Return the measures, by which the cells of a row are compared, of consecutive cells from `v` on.
+// Cells inside the component `own` get the greatest measure. If `component` is null, no cell is
+// left out.
 static inline measure16_t row_leaving(const row_t *row, uint v, const global uint *component,
                                       uint own) {
   const measure16_t measures = row_measures(row, v);
@@ -69,8 +70,8 @@ static inline measure16_t row_leaving(const row_t *row, uint v, const global uin
   return select((measure16_t)MEASURE_MAX, measures, CHOICE16(leaves));
 }
 
-// Replace *best by the lightest of the cells [begin, end), if it is lighter. Cells are compared one
-// after the other.
+// Replace *best, the lightest cell of a row so far, by the lightest of the cells [begin, end) that
+// leave the component `own`, if that one is lighter. Cells are compared one after the other.
 static inline void row_take_each(const row_t *row, uint begin, uint end,
                                  const global uint *component, uint own, candidate_t *best) {
   for (uint v = begin; v < end; ++v)
@@ -79,8 +80,8 @@ static inline void row_take_each(const row_t *row, uint begin, uint end,
 
 #if METRIC
 
-// Replace *best by the lightest of the cells [begin, end) that leave the component `own`, if it is
-// lighter.
+// Replace *best, the lightest cell of a row so far, by the lightest of the cells [begin, end) that
+// leave the component `own`, if that one is lighter.
 static inline void row_take_range(const row_t *row, uint begin, uint end,
                                   const global uint *component, uint own, candidate_t *best) {
   uint v = begin;
@@ -101,9 +102,9 @@ static inline measure_t measure_least(measure16_t measures) {
   return least;
 }
 
-// Replace *best by the lightest of the cells [begin, end) that leave the component `own`, if it is
-// lighter. First find the least measure, then its column. Stored cells of equal measures have equal
-// weights.
+// Replace *best, the lightest cell of a row so far, by the lightest of the cells [begin, end) that
+// leave the component `own`, if that one is lighter. First find the least measure, by which cells
+// are compared, then its column. Stored cells of equal measures have equal weights.
 static inline void row_take_range(const row_t *row, uint begin, uint end,
                                   const global uint *component, uint own, candidate_t *best) {
   const uint stop = begin + (end - begin) / VECTOR_CELLS * VECTOR_CELLS;

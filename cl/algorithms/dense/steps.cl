@@ -1,21 +1,24 @@
-// dense: the steps of a solve. Each step is a launch of its own (dense.cl), or a part of a launch
-// (one_group.cl).
+// dense: the steps of Borůvka's algorithm on a matrix, of which a solve consists. Each step is a
+// launch of its own (dense.cl), or a part of a launch (one_group.cl).
 #include "algorithms/dense/rows.cl"
 #include "device/winners.cl"
 
-// GROUP_BLOCKS blocks of a tile go to each lane group. A tile has TILE_BLOCKS blocks.
+// A block is a range of cells of one row of the matrix. GROUP_BLOCKS blocks of a tile go to each
+// lane group, whose lanes read them together. A tile has TILE_BLOCKS blocks.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)
 #define TILE_BLOCKS (GROUP_BLOCKS * WG_LANE_GROUPS)
-// Maximum number of jumps that a vertex makes in one launch of pointer jumping.
+// Maximum number of jumps along parent pointers that a vertex makes in one launch of pointer
+// jumping.
 #define DENSE_JUMPS 32
 
-// Return the index of a block's entry. Entries that are read at the same time are neighbours.
+// Return the index of a block's entry, which is the lightest cell of a range of cells of one row.
+// Entries that are read at the same time are neighbours.
 static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
 
-// First pass of the reservation: enter a cell of a vertex's row in the reservation of the vertex's
-// component.
+// First pass of the reservation of a vertex's component, which holds the component's lightest edge
+// so far: enter the lightest cell *best of the vertex's row.
 static inline void reserve_candidate(volatile global uint *winners, uint n, uint own, uint vertex,
                                      const candidate_t *best, uint short_ids) {
   claim_t claim;
@@ -23,9 +26,10 @@ static inline void reserve_candidate(volatile global uint *winners, uint n, uint
   reserve_first(winners, n, own, &claim, short_ids);
 }
 
-// Make every vertex a component without a reservation, and the forest empty.
+// Begin a solve: make every vertex a component, clear the reservation of each component (the words
+// of its lightest edge so far), and clear the forest.
 //
-// Scope    the whole launch. See dense_begin.
+// Scope    the whole launch. The arrays are those of dense_begin.
 static inline void grid_dense_begin(global uint *component, volatile global uint *winners,
                                     global ulong *edges, global uint *state, uint n, uint short_ids,
                                     ulong no_edge, uint n_state) {
@@ -37,9 +41,10 @@ static inline void grid_dense_begin(global uint *component, volatile global uint
   GRID_FOR(i, n_state) state[i] = 0;
 }
 
-// Find the lightest cell of every block of some rows, leaving out the diagonal.
+// Find the lightest cell of every block of some rows of the matrix, leaving out the diagonal. A
+// block is a range of `width` cells of one row.
 //
-// Scope    the whole launch. See dense_scan_blocks.
+// Scope    the whole launch. The arrays are those of dense_scan_blocks.
 static inline void grid_dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                           global uint *columns, uint first_row, uint n_rows, uint n,
                                           uint dimensions, uint width, uint n_blocks,
@@ -67,10 +72,11 @@ static inline void grid_dense_scan_blocks(const global cell_t *cells, global den
   }
 }
 
-// First pass of the reservation: enter the lightest valid entry of every row in the reservation of
-// the row's component.
+// First pass of the reservations, which find the lightest edge of each component: enter the
+// lightest valid entry of every row in the reservation of the row's component. An entry is the
+// lightest cell of a block of the row. It is valid if its column is in another component.
 //
-// Scope    the whole launch. See dense_bound_rows.
+// Scope    the whole launch. The arrays are those of dense_bound_rows.
 static inline void grid_dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
                                          const global uint *component,
                                          volatile global uint *winners, uint n, uint n_blocks,
@@ -92,9 +98,11 @@ static inline void grid_dense_bound_rows(const global dense_key_t *keys, const g
   }
 }
 
-// List the stale blocks that may have a cell lighter than their component's reservation.
+// List the blocks that have to be read again: the stale ones, whose recorded lightest cell now lies
+// within a component, if they may still have a cell lighter than their component's reservation,
+// which holds its lightest edge so far.
 //
-// Scope    the whole launch. See dense_list_blocks.
+// Scope    the whole launch. The arrays are those of dense_list_blocks.
 static inline void grid_dense_list_blocks(const global dense_key_t *keys,
                                           const global uint *columns, const global uint *component,
                                           const volatile global uint *winners, global uint *list,
@@ -118,10 +126,11 @@ static inline void grid_dense_list_blocks(const global dense_key_t *keys,
   }
 }
 
-// Find the lightest cell that leaves the component of its row in every listed block, and enter it
-// in the component's reservation.
+// Read the listed blocks, which are ranges of cells of one row, again. In each, find the lightest
+// cell that leaves the component of its row, and enter it in the component's reservation, which
+// holds the component's lightest edge so far.
 //
-// Scope    the whole launch. See dense_rescan_blocks.
+// Scope    the whole launch. The arrays are those of dense_rescan_blocks.
 static inline void grid_dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                             global uint *columns, const global uint *component,
                                             volatile global uint *winners, const global uint *list,
@@ -155,10 +164,11 @@ static inline void grid_dense_rescan_blocks(const global cell_t *cells, global d
   }
 }
 
-// A later pass of the reservation: lower one word to the least word among the entries that are
-// equal to all earlier words.
+// A later pass of the reservations, which find the lightest edge of each component one word after
+// the other: lower one word of each reservation to the least word among the component's entries
+// that are equal to all earlier words. An entry is the lightest cell of a block of a row.
 //
-// Scope    the whole launch. See dense_reserve_word.
+// Scope    the whole launch. The arrays are those of dense_reserve_word.
 static inline void grid_dense_reserve_word(const global dense_key_t *keys,
                                            const global uint *columns, const global uint *component,
                                            volatile global uint *winners, uint n, uint n_blocks,
@@ -177,10 +187,10 @@ static inline void grid_dense_reserve_word(const global dense_key_t *keys,
   }
 }
 
-// Hook every component to the component at the other end of its winner, and put the winner into the
-// forest. Return how many components this work-item has hooked.
+// Hook every component to the component at the other end of its winner, which is its lightest edge,
+// and put the winner into the forest. Return how many components this work-item has hooked.
 //
-// Scope    the whole launch. See dense_hook_components.
+// Scope    the whole launch. The arrays are those of dense_hook_components.
 static inline uint grid_dense_hook_components(const volatile global uint *winners,
                                               const global uint *component, global uint *parents,
                                               global ulong *edges, volatile global uint *state,
@@ -203,10 +213,10 @@ static inline uint grid_dense_hook_components(const volatile global uint *winner
   return n_hooked;
 }
 
-// Let every vertex point to its root, if DENSE_JUMPS jumps lead there. Otherwise let it point to
-// the vertex that these jumps reach.
+// Pointer jumping after components were hooked: let every vertex point to its root, if DENSE_JUMPS
+// jumps along parents lead there. Otherwise let it point to the vertex that these jumps reach.
 //
-// Scope    the whole launch. See dense_jump_pointers.
+// Scope    the whole launch. The arrays are those of dense_jump_pointers.
 static inline void grid_dense_jump_pointers(volatile global uint *parents,
                                             volatile global uint *winners,
                                             volatile global uint *state, uint count, uint n,

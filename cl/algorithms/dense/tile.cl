@@ -1,7 +1,8 @@
-// dense: filter values of the pairs in a tile, which is a range of rows times a range of columns.
-// In work-groups of one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, which vectors hold.
-// In larger work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each work-item has OWN_ROWS
-// x 8 of them.
+// dense: filter values, which are approximate distances before any square root in float32, of the
+// pairs of points in a tile. A tile is a range of rows times a range of columns. In work-groups of
+// one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, which vectors hold. In larger
+// work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each work-item has OWN_ROWS x 8 of
+// them.
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
@@ -11,7 +12,7 @@
 #define TILE_COLUMNS 128
 #define PACK 16  // number of points in a pack
 
-// The points, in the forms that the kernels of tiles read.
+// The points, in the forms that the kernels of tiles read (pack.cl).
 typedef struct {
   const global double *rows;
   const global float *singles, *packs, *halves;
@@ -22,10 +23,12 @@ typedef struct {
 
 #define TILE_ROWS 64
 #define ROWS_AT_ONCE 8
-// Number of columns that stay in the cache while they are compared with all rows of a tile.
+// Number of columns (points) that stay in the cache while they are compared with all rows of a
+// tile.
 #define NEAREST_COLUMNS 256
 
-// Compute the filter values of the pairs of ROWS_AT_ONCE points with the points of a pack.
+// Compute the filter values, which are approximate distances before any square root, of the pairs
+// of ROWS_AT_ONCE points with the PACK points of a pack.
 static inline void pack_sums(const points_t *of, const uint *vertices, uint pack, float16 *sums) {
   const global float *at = of->packs + (size_t)pack * of->padded * PACK;
   const global float *own[ROWS_AT_ONCE];
@@ -56,7 +59,8 @@ static inline float least_of(float16 values) {
 
 #else
 
-// Number of rows of a tile that a work-item has: 8, or 4 if work-items have few registers.
+// Number of rows of a tile (rows times columns of the matrix) whose pairs one work-item compares:
+// 8, or 4 if work-items have few registers.
 #ifndef OWN_ROWS
 #define OWN_ROWS 4
 #endif
@@ -66,11 +70,12 @@ static inline float least_of(float16 values) {
 #define ROW_STRIDE (TILE_ROWS + 4)
 #define ROW_LOADS (CHUNK * TILE_ROWS / 4 / WG_SIZE)
 #define COLUMN_LOADS (CHUNK * TILE_COLUMNS / 4 / WG_SIZE)
-// Number of pairs of a tile whose distances are computed at the same time.
+// Number of pairs of a tile whose exact distances are computed at the same time.
 #define QUEUE 256
 #define QUEUE_END 0xffffffffu
 
-// own_row and own_column return the rows of a tile that a work-item has, and its 8 columns.
+// own_row and own_column return the rows and the 8 columns of a tile whose pairs this work-item
+// compares.
 static inline uint own_row(uint i) {
   return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (WG_SIZE / 4);
 }
@@ -79,8 +84,8 @@ static inline uint own_column(uint j) {
   return get_local_id(0) % 16 * 4 + j % 4 + j / 4 * (TILE_COLUMNS / 2);
 }
 
-// The local memory of a work-group for one tile. Pairs whose distances are computed are entries of
-// a queue, and the pairs of one row form a linked list.
+// The local memory of a work-group for one tile. Pairs whose exact distances are computed are
+// entries of a queue, and the pairs of one row form a linked list.
 typedef struct {
   float rows[CHUNK * ROW_STRIDE];
   float columns[CHUNK * TILE_COLUMNS];
@@ -92,7 +97,8 @@ typedef struct {
   uint n_pairs[1];
 } tile_memory_t;
 
-// Compute the filter values of a work-item's pairs.
+// Compute the filter values, which are approximate distances before any square root, of the pairs
+// of points that a work-item has in a tile of rows and columns.
 //
 // Scope    the whole work-group; each work-item has its own results. Begins with a barrier, and
 //          contains more.
@@ -170,8 +176,10 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
   for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = FILTER_END(sums[i]);
 }
 
-// Find which of a work-item's pairs have filter values within the reach of their rows, and their
-// positions in the queue. Return the position of the first of them.
+// Choose the pairs of points whose exact distances are to be computed: those of this work-item's
+// pairs whose filter values (approximate distances before any square root) are within the reach of
+// their rows. Reserve positions for them in the queue of the tile. Return the position of the first
+// of them.
 //
 // Out      *found: bit i * 8 + j is set for the pair of row i and column j.
 // In-out   n_pairs: the number of pairs in the queue, 0 before.
@@ -194,10 +202,11 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
   return place;
 }
 
-// Write the pairs of a work-item whose positions are in [begun, begun + QUEUE), and link the pairs
-// of each row.
+// Write to the queue those of a work-item's chosen pairs whose positions are in [begun, begun +
+// QUEUE), and link the pairs of each row.
 //
-// In-out   first[TILE_ROWS]: QUEUE_END before.
+// In-out   first[TILE_ROWS]: for each row, the entry of its first pair in the queue, QUEUE_END
+//          before.
 // Scope    one work-item.
 static inline void tile_fill(local tile_memory_t *memory, ulong found, uint place, uint begun) {
   for (ulong bits = found; bits; bits &= bits - 1, ++place) {
