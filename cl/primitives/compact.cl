@@ -26,22 +26,27 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Return the index of this lane group in its work-group.
+// Return the index, in its work-group, of this lane group, which is a group of lanes that work
+// together.
 static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// Return the first record of this lane group's range, which ends at the beginning of the next one.
+// Return the index of the first record of the range that this lane group handles. The range ends
+// where that of the next lane group begins.
 static inline size_t range_begin(uint n, ulong range) {
   return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }
 
-// Upsweep: count the kept records of every range.
+// Upsweep, the first of three launches: count the records that the selection keeps. Every lane
+// group, a group of lanes that work together, counts in one contiguous range of the array.
 //
-// In       records[n]: not read with KEEP_FLAGGED; flags[n]: read only with KEEP_FLAGGED; range:
-//          the number of records of a lane group, a multiple of TILE.
-// Out      counts: those of the work-groups, not scanned, and those of the lane groups, scanned
-//          within each work-group.
+// In       records[n]: not read with KEEP_FLAGGED; flags[n]: a byte for each record, not 0 if it is
+//          kept, read only with KEEP_FLAGGED; range: the number of records of a lane group, a
+//          multiple of TILE.
+// Out      counts: for each of the W work-groups the number of records that it keeps; from index W
+//          + 1 on, for each lane group the number of records that earlier lane groups of its
+//          work-group keep.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
 // Ensures  counts[group] = the number of records that the work-group keeps; counts[W] is not
@@ -60,9 +65,11 @@ kernel void compact_count_ranges(const global record_chunk_t *records, const glo
   if (get_local_id(0) == 0) counts[group] = all;
 }
 
-// Spine: exclusive scan of the work-groups' counts in place, and the sum of the counts.
+// Spine, the second of three launches: replace the numbers of records that work-groups keep by the
+// exclusive prefix sums of these numbers, and add all of them up.
 //
-// In-out   counts[groups + 1]: the first `groups` counts are scanned; the last entry gets the sum.
+// In-out   counts[groups + 1]: the number of kept records of each work-group before, its prefix sum
+//          after; the last entry gets the sum of all.
 // Out      count[1]: the sum.
 // Launch   one work-group.
 // Needs    compact_count_ranges of `groups` work-groups.
@@ -84,11 +91,15 @@ kernel void compact_scan_counts(global uint *counts, global uint *count, uint gr
   if (get_local_id(0) == 0) counts[groups] = *count = all;
 }
 
-// Downsweep: write the kept records of every range.
+// Downsweep, the last of three launches: write the kept records of every lane group's range to
+// their places in the result.
 //
-// In       records[n]: not read with WRITE_POSITIONS; flags[n], range: as in compact_count_ranges;
-//          values[n]: read only if VALUE_WORDS > 0; counts: scanned; bound: capacity of `out`.
-// Out      out[bound], values_out[bound]: not the arrays that are read.
+// In       records[n]: not read with WRITE_POSITIONS; flags[n]: a byte for each record, not 0 if it
+//          is kept, read only with KEEP_FLAGGED; range: the number of records of a lane group;
+//          values[n]: a value for each record, read only if VALUE_WORDS > 0; counts: the prefix
+//          sums that compact_scan_counts leaves; bound: capacity of `out`.
+// Out      out[bound], values_out[bound]: the kept records, or their positions, and their values.
+//          They are not the arrays that are read.
 // Launch   as many work-groups as compact_count_ranges.
 // Needs    compact_scan_counts.
 // Ensures  out[k] = kept record k, or its position, for k < bound. Nothing else is written. With
@@ -110,10 +121,13 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 #endif
 }
 
-// Select records by one work-group: all three steps in one launch.
+// Select the records to keep by one work-group, which counts, scans and writes in one launch.
 //
-// In       records[n], flags[n], values[n], range, bound: as in compact_write_ranges.
-// Out      out[bound], values_out[bound]: as in compact_write_ranges; count[1].
+// In       records[n]: not read with WRITE_POSITIONS; flags[n]: a byte for each record, not 0 if it
+//          is kept, read only with KEEP_FLAGGED; values[n]: a value for each record, read only if
+//          VALUE_WORDS > 0; range: the number of records of a lane group; bound: capacity of `out`.
+// Out      out[bound], values_out[bound]: the kept records, or their positions, and their values;
+//          count[1]: the number of all kept records.
 // Launch   one work-group, the ranges of whose lane groups cover n.
 // Needs    n < 2**32.
 // Ensures  out, values_out: as in compact_write_ranges; count[0] = the number of all kept records.

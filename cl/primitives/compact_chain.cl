@@ -12,8 +12,8 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Number of parts in a section. For each part, a lane keeps one word, with a bit for each of its
-// records.
+// A section is the share of a tile that one lane group handles. This is the number of parts of a
+// section. For each part, a lane keeps one word, with a bit for each of its records.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -26,9 +26,11 @@
 #define SECTION (SECTION_PARTS * PART)
 #define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
-// Return the number of records that a tile keeps.
+// Count again how many records of a tile are kept, for a tile whose own work-group has not
+// published its count yet.
 //
-// Scope    all look-back lanes; the result is the same in each of them.
+// Scope    all look-back lanes, which are the lanes that read the counts of earlier tiles; the
+//          result is the same in each of them.
 static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
   const size_t begin = tile * CHAIN_TILE, end = min(begin + CHAIN_TILE, (size_t)n);
   uint count = 0;
@@ -46,10 +48,12 @@ static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
   return look_back_combine(count);
 }
 
-// Return the number of records that all tiles before `tile` keep.
+// Return the number of records that all tiles before `tile` keep, from the counts that their
+// work-groups have published.
 //
-// In-out   states.
-// Scope    all look-back lanes; the result is the same in each of them.
+// In-out   states: the words in which work-groups publish the counts of their tiles.
+// Scope    all look-back lanes, which are the lanes that read these counts; the result is the same
+//          in each of them.
 static inline uint look_back_prefix(const selection_t *of, volatile global uint *states, uint tile,
                                     uint n) {
   look_t at = {0, tile, tile == 0};
@@ -61,10 +65,10 @@ static inline uint look_back_prefix(const selection_t *of, volatile global uint 
   return at.after;
 }
 
-// Return the number of records that all tiles before `tile` keep. `own` is the number that `tile`
-// itself keeps.
+// Publish `own`, the number of records that `tile` keeps. Return the number of records that all
+// tiles before it keep.
 //
-// In-out   states.
+// In-out   states: the words in which work-groups publish the counts of their tiles.
 // Out      count[1]: the number of all kept records, written by the last tile.
 // Temp     *before: one word of local memory.
 // Scope    the whole work-group; the result is the same in each work-item. Ends with a barrier.
@@ -84,7 +88,8 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
-// Find the records of a section that are kept. Return the number of those that are this lane's.
+// Find the records of a section that are kept. A section is the share of a tile that one lane group
+// handles. Return the number of kept records among those of this lane.
 //
 // Records that a rule reads do not stay in registers until they are written, because they would not
 // fit, and smaller tiles would look back more often. They are loaded again, from the cache.
@@ -108,9 +113,10 @@ static inline uint section_look(const selection_t *of, size_t begin, size_t end,
   return count;
 }
 
-// Write the kept records of a section from index `at` on.
+// Write the kept records of a section, which is a lane group's share of a tile, to the result from
+// index `at` on.
 //
-// Scope    the whole work-group. `words` has WG_SIZE entries.
+// Scope    the whole work-group. `words` is local memory of WG_SIZE entries.
 IN_REGISTERS
 static inline void section_write(const selection_t *of, size_t begin, size_t end, const uint *bits,
                                  uint at, local uint *words) {
@@ -134,12 +140,16 @@ static inline void section_write(const selection_t *of, size_t begin, size_t end
   }
 }
 
-// Select records tile by tile.
+// Select the records to keep in a single pass. Each work-group takes one tile of records and finds
+// out from earlier work-groups how many records come before its own in the result.
 //
-// In       records[n]: not read with WRITE_POSITIONS; flags[n]: read only with KEEP_FLAGGED;
-//          values[n]: read only if VALUE_WORDS > 0; bound: capacity of `out`.
-// In-out   states[LOOK_WORDS + 2 * number of tiles]: all 0 before.
-// Out      out[bound], values_out[bound]: not the arrays that are read; count[1].
+// In       records[n]: not read with WRITE_POSITIONS; flags[n]: a byte for each record, not 0 if it
+//          is kept, read only with KEEP_FLAGGED; values[n]: a value for each record, read only if
+//          VALUE_WORDS > 0; bound: capacity of `out`.
+// In-out   states[LOOK_WORDS + 2 * number of tiles]: the counts that work-groups publish, all 0
+//          before.
+// Out      out[bound], values_out[bound]: the kept records, or their positions, and their values,
+//          not the arrays that are read; count[1]: the number of all kept records.
 // Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; not for WRITE_ALL.
 // Ensures  out, values_out, count: as in compact_select_one_group.

@@ -17,9 +17,11 @@
 #define BYTES_PER_ITEM 64
 #endif
 
-// Number of lanes in a lane group: 16 or 32, because a mask is one word.
+// Number of lanes in a lane group, which work together: 16 or 32, because the mask of a row has one
+// bit for each lane and is one word.
 #define LANE_GROUP (LANES < 32 ? LANES : 32)
-// Number of rows in a tile. It equals the number of flags that a lane loads at once.
+// A row has one record for each lane of a lane group. This is the number of rows in a tile, which
+// equals the number of flags that a lane loads at once.
 #define ROWS 16
 #define TILE (ROWS * LANE_GROUP)
 
@@ -33,7 +35,7 @@ static inline uint lane_group_lane(void) {
 
 // -------------------------------------------------------------------------------------- flags
 
-// Load the 16 flags from `i` on. Flags from `end` on are 0.
+// Load the 16 flags from index `i` on, each a byte. Flags at index `end` and after it are 0.
 static inline uint4 flags_load(const global uchar *flags, size_t i, size_t end) {
   if (i + 16 <= end) return *(const global uint4 *)(flags + i);
   ulong low = 0, high = 0;
@@ -57,8 +59,8 @@ static inline uint flags_pack(uint4 flags) {
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
 }
 
-// Publish the bits of a tile, 16 from every lane, to the lane group. Return the value that
-// flags_masks takes as `published`.
+// Publish the bits of a tile to the lane group: each lane contributes the bits of the 16 flags that
+// it has loaded. Return the value that flags_masks takes as `published`.
 //
 // Scope    a whole lane group; on devices without lanes, the whole work-group.
 static inline uint flags_publish(uint bits, local uint *words) {
@@ -76,7 +78,8 @@ static inline uint flags_publish(uint bits, local uint *words) {
 #endif
 }
 
-// Compute the masks of BATCH rows from `row` on, from the published bits.
+// Compute the masks of BATCH rows, from row number `row` of a tile on. Bit b of a row's mask says
+// whether the record of lane b is kept. `published` is what flags_publish has returned.
 //
 // Scope    a whole lane group; on devices without lanes, the whole work-group. The masks are the
 //          same in all lanes.
@@ -97,8 +100,9 @@ static inline void flags_masks(uint published, uint row, uint *masks, const loca
 
 // ------------------------------------------------------------------------------------ ballots
 
-// Compute the masks of BATCH rows. Bit b of a lane's `bits` says whether the lane's record in row b
-// is kept.
+// Compute the masks of BATCH rows, in which bit b says whether the record of lane b is kept, by an
+// exchange among the lanes. Bit b of a lane's `bits` says whether the lane's own record in row b is
+// kept.
 //
 // Scope    a whole lane group; on devices without lanes, the whole work-group. The masks are the
 //          same in all lanes.

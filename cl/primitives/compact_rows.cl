@@ -1,16 +1,17 @@
-// How a lane group processes its range: in tiles of ROWS rows. Every lane has one record of each
-// row, so that loads, and stores of kept records, are coalesced. All rows of a batch are loaded
-// before any of them is used.
+// How a lane group, whose lanes work together, selects records from its range of the array: in
+// tiles of ROWS rows. Every lane has one record of each row, so that loads, and stores of kept
+// records, are coalesced. A batch is a number of rows. All rows of a batch are loaded before any of
+// them is used.
 #include "primitives/compact_masks.cl"
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
 // Functions with this attribute are always inlined. Otherwise the records of a lane, and the
-// selection_t itself, would be kept in memory.
+// selection_t, which has the arrays of the selection, would be kept in memory.
 #define IN_REGISTERS __attribute__((always_inline))
 
-// A lane's part of a batch. The lane's record in row b begins at records[b * RECORD_CHUNKS], and
-// its value at values[b * VALUE_CHUNKS].
+// A lane's part of a batch, which is a number of rows that are loaded together. The lane's record
+// in row b begins at records[b * RECORD_CHUNKS], and its value at values[b * VALUE_CHUNKS].
 typedef struct {
   record_chunk_t records[BATCH * RECORD_CHUNKS];
 #if VALUE_WORDS > 0
@@ -18,14 +19,15 @@ typedef struct {
 #endif
 } lane_batch_t;
 
-// Return how many records are in the batch that begins with record `batch`.
+// Return how many records are in the batch whose first record has the index `batch`. The range ends
+// before index `end`.
 static inline uint batch_filled(size_t batch, size_t end) {
   return batch < end ? (uint)min(end - batch, (size_t)FULL_BATCH) : 0;
 }
 
 #if KEEP != KEEP_FLAGGED
-// Load the records of a batch. Return a word in which bit b is 1 if this lane's record in row b is
-// kept.
+// Load the records of a batch of rows. Return a word in which bit b is 1 if the selection keeps
+// this lane's record in row b.
 IN_REGISTERS
 static inline uint batch_look(const selection_t *of, size_t batch, uint filled, lane_batch_t *own) {
 #pragma unroll
@@ -65,8 +67,8 @@ static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint 
 }
 #endif
 
-// Load the values to be written, and the records unless `own` has them. The masks are known
-// already.
+// Load the values of a batch that are to be written, and the records unless `own` has them already.
+// `masks` says, by one bit per lane in each row, which records are kept.
 IN_REGISTERS
 static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
                               bool has_records, lane_batch_t *own) {
@@ -84,7 +86,8 @@ static inline void batch_load(const selection_t *of, size_t batch, uint filled, 
   }
 }
 
-// Write a lane's record in row b, or its position `i`, to index `to`.
+// Write a lane's record in row b of a batch to index `to` of the result, or, with WRITE_POSITIONS,
+// the record's position `i` in the input.
 IN_REGISTERS
 static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
                              const lane_batch_t *own) {
@@ -98,8 +101,9 @@ static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
 #endif
 }
 
-// Write the kept records of a batch from index `at` on. Return the next free index. With WRITE_ALL,
-// also write the records that are not kept, after the `total` kept records.
+// Write the kept records of a batch to the result from index `at` on. Return the next free index.
+// With WRITE_ALL, also write the records that are not kept, after the `total` kept records of the
+// whole array.
 IN_REGISTERS
 static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at,
                                uint total, const uint *masks, const lane_batch_t *own) {
@@ -120,7 +124,8 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
   return at;
 }
 
-// Select from a batch whose first row is `row` of the tile. Write and return as batch_write does.
+// Find and write the kept records of a batch, whose first row is row number `row` of the tile.
+// Return the next free index of the result.
 IN_REGISTERS
 static inline uint batch_select(const selection_t *of, size_t batch, uint filled, uint row,
                                 uint published, uint at, uint total, local uint *words) {
@@ -159,8 +164,9 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
   return count;
 }
 
-// Write the kept records of [begin, end) from index `at` on. `range` is the length of all ranges
-// except the last one. `words` has WG_SIZE entries.
+// Write the kept records of [begin, end), a lane group's range, to the result from index `at` on.
+// `range` is the length of all ranges except the last one. `words` is local memory of WG_SIZE
+// entries.
 IN_REGISTERS
 static inline void range_write(const selection_t *of, size_t begin, size_t end, size_t range,
                                uint at, uint total, local uint *words) {

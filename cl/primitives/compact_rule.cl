@@ -1,4 +1,4 @@
-// The rule of a selection: which records it keeps (KEEP), and what it writes (WRITE).
+// The rule of a selection of records: which of them it keeps (KEEP), and what it writes (WRITE).
 
 #define KEEP_FLAGGED 0
 #define KEEP_HOLDING 1
@@ -27,7 +27,8 @@
 #include "device/function.cl"
 #include "device/record.cl"
 
-// The arrays that a selection reads and writes. If an array does not exist, its pointer is null.
+// The arrays that a selection reads (records, flags, values) and writes. If an array does not
+// exist, its pointer is null.
 typedef struct {
   const global record_chunk_t *records;
   const global uchar *flags;
@@ -61,8 +62,8 @@ typedef char
     rule_element_has_the_size_of_its_record[sizeof(T) == RECORD_WORDS * RECORD_UNIT ? 1 : -1];
 #endif
 
-// Return whether record i is kept. `previous` is the record before it, which is read only with
-// KEEP_HEADS.
+// Return whether the selection keeps record i. `previous` is the record before it, which is read
+// only with KEEP_HEADS, where a record is kept if it differs from the one before it.
 static inline bool rule_keeps(const selection_t *of, size_t i, const record_chunk_t *record,
                               const record_chunk_t *previous) {
 #if KEEP == KEEP_HEADS

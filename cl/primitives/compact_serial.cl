@@ -1,8 +1,10 @@
-// How one work-item processes its range: by loops whose branches do not depend on the data.
+// How one work-item selects records from its range of the array: by loops whose branches do not
+// depend on the data.
 #include "device/quirks.cl"
 #include "primitives/compact_rule.cl"
 
-// Number of flags that are skipped together if none of them is set.
+// Number of consecutive flags, one byte for each record, that are skipped together if none of them
+// is set.
 #define FLAGS_AT_ONCE 32
 
 #if KEEP == KEEP_FLAGGED
@@ -12,7 +14,8 @@ static inline uint4 serial_flags(const global uchar *flags) {
 }
 #endif
 
-// Return whether record i is kept. With KEEP_HEADS, i must be greater than 0.
+// Return whether the selection keeps record i. With KEEP_HEADS, a record is kept if it differs from
+// the record before it, so i must be greater than 0.
 static inline bool serial_keeps(const selection_t *of, size_t i) {
 #if KEEP == KEEP_FLAGGED
   return of->flags[i] != 0;
@@ -24,7 +27,7 @@ static inline bool serial_keeps(const selection_t *of, size_t i) {
 #endif
 }
 
-// Return the number of kept records in [begin, end).
+// Return how many of the records [begin, end) the selection keeps.
 static inline uint range_count(const selection_t *of, size_t begin, size_t end) {
   uint count = KEEP == KEEP_HEADS && begin == 0 && end > 0;
   size_t i = begin + count;
@@ -41,7 +44,8 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
   return count;
 }
 
-// Write record i, or its position, to index `to`, and write its value, too.
+// Write record i, or with WRITE_POSITIONS the number i, to index `to` of the result, and the
+// record's value to the same index of the values.
 static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 #if WRITE == WRITE_POSITIONS
   of->out[to] = (uint)i;
@@ -57,7 +61,8 @@ static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 #endif
 }
 
-// Write the kept records of [begin, end) to the indices [at, next).
+// Write the kept records of [begin, end) to the indices [at, next) of the result, one after the
+// other.
 //
 // With WRITE_ALL, the records that are not kept follow the `total` kept records of all ranges.
 // Otherwise every record is written to the next free index, and the next record overwrites it

@@ -10,10 +10,11 @@
 #define LOCAL_BINS 2048
 #endif
 
-// Count the elements of up to LOCAL_BINS bins.
+// Count how many elements fall into each of a few bins, first in the local memory of each
+// work-group. EXPRESSION, a macro that the caller defines, gives the bin of an element.
 //
-// In       in[n]; the function's arguments; n_bins: at most LOCAL_BINS.
-// In-out   counts[n_bins]: 0 before.
+// In       in[n]: the elements; the expression's further arguments; n_bins: at most LOCAL_BINS.
+// In-out   counts[n_bins]: the number of elements of each bin, 0 before.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  counts[b] = the number of elements whose EXPRESSION is b. Elements with larger values
@@ -38,10 +39,11 @@ kernel void histogram_count_few(const global T *in, volatile global uint *counts
     if (own[b] > 0) atomic_add(counts + b, own[b]);
 }
 
-// Count the elements of any number of bins, in global memory.
+// Count how many elements fall into each bin, by atomic additions in global memory, for any number
+// of bins. EXPRESSION, a macro that the caller defines, gives the bin of an element.
 //
-// In       in[n]; the function's arguments.
-// In-out   counts[n_bins]: 0 before.
+// In       in[n]: the elements; the expression's further arguments.
+// In-out   counts[n_bins]: the number of elements of each bin, 0 before.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  counts[b] = the number of elements whose EXPRESSION is b. Elements with larger values

@@ -2,10 +2,10 @@
 #include "device/function.cl"
 #include "device/work_group.cl"
 
-// Apply the function to every element.
+// Apply EXPRESSION, a macro that the caller defines, to every element.
 //
-// In       in[n]; the function's arguments.
-// Out      out[n]: may be `in`, if T and R have the same size.
+// In       in[n]: the elements; the expression's further arguments.
+// Out      out[n]: the results. It may be `in`, if their types T and R have the same size.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  out[i] = EXPRESSION of in[i] and i.

@@ -5,12 +5,13 @@
 #include "device/record.cl"
 #include "device/work_group.cl"
 
-// Number of chunks that a work-item loads at once, because random loads take long.
+// A chunk is a part of a record that one load moves. This is the number of chunks that a work-item
+// loads at once, because random loads take long.
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Return the index of chunk i in the array to which indices[] points. Chunks are numbered in the
-// order of indices[].
+// Return where chunk i is in the array to which indices[] points. A chunk is a part of a record.
+// Chunks are numbered record after record, in the order of indices[].
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }
@@ -25,8 +26,8 @@ static inline void permute_move(const global record_chunk_t *from, size_t i,
 
 // Gather the records at given indices.
 //
-// In       values: records; indices[n].
-// Out      out[n]: must not be an array that is read.
+// In       values: an array of records; indices[n]: which record each result is.
+// Out      out[n]: the gathered records. It must not be an array that is read.
 // Launch   any.
 // Needs    indices are below the number of values.
 // Ensures  out[i] = values[indices[i]].
@@ -54,8 +55,8 @@ kernel void permute_gather(const global record_chunk_t *values, const global uin
 
 // Scatter records to given indices.
 //
-// In       values[n]; indices[n].
-// In-out   out: records; must not be an array that is read.
+// In       values[n]: records; indices[n]: where each record goes.
+// In-out   out: an array of records, of which n are replaced. It must not be an array that is read.
 // Launch   any.
 // Needs    indices are distinct, and below the number of records in `out`.
 // Ensures  out[indices[i]] = values[i]; other records are unchanged.
@@ -82,9 +83,9 @@ kernel void permute_scatter(const global record_chunk_t *values, const global ui
 #endif
 }
 
-// Number the elements of an array from 0 on.
+// Fill an array with the numbers 0, 1, 2 and so on.
 //
-// Out      out[n].
+// Out      out[n]: the numbers.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  out[i] = i.

@@ -22,8 +22,8 @@
 // those of lane groups.
 #include "primitives/scan_range.cl"
 
-// Number of consecutive entries of the spine that a work-item takes at once: as many as fit its
-// registers.
+// The spine is the scan over the totals of the work-groups. This is the number of its consecutive
+// entries that a work-item takes at once: as many as fit its registers.
 #define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
@@ -42,12 +42,15 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 #endif
 }
 
-// Upsweep: reduce the range of every lane group, and of every work-group.
+// Upsweep, the first of three launches of a scan: combine the elements of the range of every lane
+// group (lanes that work together) and of every work-group.
 //
-// In       in[n]; flags[n]: read only with SEGMENTS_FLAGS; range: the number of elements of a lane
-//          group, a multiple of RANGE_TILE.
-// Out      carries: for each work-group its total; for each lane group the partial result of the
-//          lane groups before it in its work-group.
+// In       in[n]: the elements; flags[n]: not 0 where a segment begins, read only with
+//          SEGMENTS_FLAGS; range: the number of consecutive elements of a lane group, a multiple of
+//          RANGE_TILE.
+// Out      carries: partial results, each a combination of elements and, in a segmented scan,
+//          whether a segment begins among them. There is one of all elements of each work-group,
+//          and then, for each lane group, one of the elements before it in its work-group.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
 // Ensures  carries are combined in the order of the array, so COMBINE need not be commutative.
@@ -77,11 +80,11 @@ kernel void scan_reduce_ranges(const global element_t *in, const global uchar *f
   }
 }
 
-// Spine: exclusive scan of the work-groups' totals in place, by one lane group, and the grand
-// total.
+// Spine, the second of three launches of a scan: replace the totals of the work-groups by their
+// exclusive scan, in one lane group, and compute the total of all elements.
 //
-// In-out   carries: the entries of `groups` work-groups.
-// Out      total[1]: not written if it is null.
+// In-out   carries: the totals of `groups` work-groups before, their exclusive scan after.
+// Out      total[1]: the combination of all elements, not written if it is null.
 // Launch   one work-group; only its first lane group works.
 // Needs    scan_reduce_ranges of `groups` work-groups.
 // Ensures  carries[g] = the partial result of all work-groups before g; total[0] = the combination
@@ -115,15 +118,18 @@ kernel void scan_scan_spine(global T *carries, global element_t *total, uint gro
   if (total != 0 && lane_group_item() == 0) element_store(total, 0, carry.sum);
 }
 
-// Downsweep: scan every range. The carry is the partial result of everything before the range.
+// Downsweep, the last of three launches: scan the range of every lane group. Its carry, the
+// combination of everything before the range, comes first.
 //
-// In       in[n], flags[n], range: as in scan_reduce_ranges.
-// In-out   carries: scanned, or null if one lane group has the whole array; not changed.
-// Out      out[n]: may be `in`.
+// In       in[n]: the elements; flags[n]: not 0 where a segment begins, read only with
+//          SEGMENTS_FLAGS; range: the number of consecutive elements of a lane group.
+// In-out   carries: what scan_scan_spine leaves, or null if one lane group has the whole array; not
+//          changed.
+// Out      out[n]: the result for each element. It may be `in`.
 // Launch   as many work-groups as scan_reduce_ranges.
 // Needs    scan_scan_spine, unless `carries` is null.
-// Ensures  out[i] = the combination, in order, of the elements before i in i's segment, and unless
-//          EXCLUSIVE of element i.
+// Ensures  out[i] = the combination, in order, of the elements of i's segment before i. Unless
+//          EXCLUSIVE is set, element i is part of the combination, too.
 LANES_ATTRIBUTE
 kernel void scan_write_ranges(const global element_t *in, const global uchar *flags,
                               global T *carries, global element_t *out, uint n, ulong range) {

@@ -18,10 +18,10 @@
 
 #define CHAIN_TILE (RANGE_TILE * LANE_GROUPS)
 
-// Scan a lane group's part of a tile in place, as if nothing came before it. Afterwards, bit i of
-// `heads` says whether there is a head among items[0] to items[i].
+// Scan, in place, the part of a tile that a lane group handles, as if nothing came before the part.
+// Afterwards, bit i of `heads` says whether a segment begins (a head) among items[0] to items[i].
 //
-// Out      *all: the partial result of the whole part.
+// Out      *all: the combination of all elements of the part, and whether it has a head.
 // Scope    a whole lane group; *all is the same in all of its work-items.
 static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *sums,
                                         local uint *heads) {
@@ -42,10 +42,12 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
   }
 }
 
-// Compute the total of in[begin, end). Each look-back lane takes one element at a time, because the
-// function is seldom called, and must not take registers.
+// Combine the elements of in[begin, end), a tile whose own work-group has not published its total
+// yet. Each look-back lane takes one element at a time, because the function is seldom called, and
+// must not take registers.
 //
-// Scope    all look-back lanes; *total is the same in each of them.
+// Scope    all look-back lanes, which are the lanes that read the totals of earlier tiles; *total
+//          is the same in each of them.
 static inline void look_back_reduce(const global element_t *in, const global uchar *flags,
                                     size_t begin, size_t end, partial_t *total) {
   partial_clear(total);
@@ -64,10 +66,12 @@ static inline void look_back_reduce(const global element_t *in, const global uch
   }
 }
 
-// Return the combination of all elements before `tile` since the last head.
+// Return the combination of all elements before `tile`, or of those since the last beginning of a
+// segment, from the totals that earlier work-groups have published.
 //
-// In-out   states.
-// Scope    all look-back lanes; the result is the same in each of them.
+// In-out   states: the words in which work-groups publish the totals of their tiles.
+// Scope    all look-back lanes, which are the lanes that read these totals; the result is the same
+//          in each of them.
 static inline T look_back_prefix(const global element_t *in, const global uchar *flags, uint n,
                                  volatile global uint *states, uint tile) {
   look_t at = {IDENTITY, tile, tile == 0};
@@ -81,15 +85,20 @@ static inline T look_back_prefix(const global element_t *in, const global uchar 
   return at.after;
 }
 
-// Scan each tile, with the prefix of all tiles before it.
+// Scan an array in a single pass. Each work-group takes one tile of elements, and gets the
+// combination of all earlier elements from what earlier work-groups have published.
 //
-// In       in[n]; flags[n]: read only with SEGMENTS_FLAGS.
-// In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: all 0 before.
-// Out      out[n]: not `in`; total[1]: not written if it is null.
+// In       in[n]: the elements; flags[n]: not 0 where a segment begins, read only with
+//          SEGMENTS_FLAGS.
+// In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: the totals that work-groups publish,
+//          all 0 before.
+// Out      out[n]: the result for each element, not `in`; total[1]: the combination of all
+//          elements, not written if it is null.
 // Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; COMBINE is exact.
-// Ensures  out: as in scan_write_ranges; total[0] = the combination of all elements since the last
-//          head.
+// Ensures  out[i] = the combination, in order, of the elements of i's segment before i, and unless
+//          EXCLUSIVE is set also of element i; total[0] = the combination of all elements since the
+//          last segment began.
 LANES_ATTRIBUTE
 kernel void scan_chain_tiles(const global element_t *in, const global uchar *flags,
                              volatile global uint *states, global element_t *out,

@@ -3,7 +3,8 @@
 
 #include "device/monoid.cl"
 
-// Return the element at index i, and store in *head whether it is a head.
+// Return the element at index i of a scan's input, and store in *head whether a segment begins
+// there.
 static inline T range_element(const global element_t *in, const global uchar *flags, size_t i,
                               bool *head) {
 #if SEGMENTS == SEGMENTS_PACKED

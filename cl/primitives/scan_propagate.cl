@@ -6,10 +6,13 @@
 // (section 2).
 #include "primitives/scan_range.cl"
 
-// Upsweep of a level: scan every block, and store its total.
+// Upsweep of one level of a scan: scan every block of consecutive elements by itself, and store its
+// total, which the next level scans.
 //
-// In       in[n]; block: the number of elements of a lane group, a multiple of RANGE_TILE.
-// Out      out[n]: may be `in`; totals[number of blocks].
+// In       in[n]: the elements; block: the number of elements in a block, each of which a lane
+//          group scans, a multiple of RANGE_TILE.
+// Out      out[n]: the scans of the blocks. It may be `in`; totals[number of blocks]: the
+//          combination of each block.
 // Launch   work-groups whose lane groups have blocks that cover n.
 // Needs    n < 2**32.
 // Ensures  out = the scan of each block alone; totals[b] = the combination of block b, in order.
@@ -26,11 +29,12 @@ kernel void scan_propagate_scan_blocks(const global element_t *in, global elemen
   if (lane_group_item() == 0 && begin < n) element_store(totals, at, total.sum);
 }
 
-// Downsweep of a level: combine every result with everything before its block.
+// Downsweep of one level of a scan: combine every element of a block's scan with everything before
+// the block.
 //
-// In       before[number of blocks]: the exclusive scan of the totals; block: the number of
-//          elements of a block.
-// In-out   out[n].
+// In       before[number of blocks]: the exclusive scan of the totals of the blocks; block: the
+//          number of elements of a block.
+// In-out   out[n]: the scan of each block before, the scan of the whole array after.
 // Launch   any.
 // Needs    scan_propagate_scan_blocks of the same blocks.
 // Ensures  out = the scan of the whole array.

@@ -1,4 +1,5 @@
-// How a lane group processes its range of an array: one tile after the other.
+// How a lane group, whose lanes work together, scans its range of an array: one tile after the
+// other.
 //
 // In a tile, every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements. A chunk is one
 // vector load. The chunks of a lane group's work-items interleave, so that loads are coalesced.
@@ -8,7 +9,8 @@
 //     lane         0        1         2          3          0          1          2          3
 //     chunk        0        0         0          0          1          1          1          1
 
-// Number of bytes that a work-item loads from each tile: a multiple of 16 up to 128.
+// A tile is a run of elements that a lane group handles at a time. This is the number of bytes that
+// a work-item loads from each tile: a multiple of 16 up to 128.
 #ifndef BYTES_PER_ITEM
 #define BYTES_PER_ITEM 64
 #endif
@@ -18,8 +20,8 @@
 
 #include "device/lane_group.cl"
 
-// A work-item takes at most as many elements of 1 or 2 bytes as of whole words. So one word holds
-// the heads of all its elements.
+// A work-item takes at most as many elements of 1 or 2 bytes as of whole words. So one word holds a
+// bit for each of its elements, which says whether a segment begins there (a head).
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;
@@ -43,13 +45,15 @@ typedef uchar flag_chunk_t;
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
 #define RANGE_TILE ((size_t)ITEMS * LANE_GROUP)
 
-// A work-item's part of a tile. Bit i of `heads` says whether items[i] is a head.
+// The elements of a tile that one work-item holds. Bit i of `heads` says whether items[i] is a
+// head, which is the first element of a segment.
 typedef struct {
   T items[ITEMS] __attribute__((aligned(sizeof(chunk_t))));
   uint heads;
 } tile_t;
 
-// Return the index in the array of this work-item's chunk j of the tile at `tile`.
+// Return the index, in the array, of chunk j of this work-item, in the tile that begins at index
+// `tile`. A chunk is a run of consecutive elements that one vector load reads.
 static inline size_t range_chunk(size_t tile, uint j) {
   return tile + ((size_t)j * LANE_GROUP + lane_group_item()) * CHUNK_ITEMS;
 }
@@ -58,7 +62,8 @@ static inline bool range_is_head(const tile_t *own, uint i) {
   return SEGMENTED && (own->heads >> i & 1) != 0;
 }
 
-// If head flags are packed, separate the head flag from items[i].
+// If the top bit of an element says whether a segment begins there, move this bit of items[i] to
+// the work-item's `heads`.
 static inline void range_unpack(tile_t *own, uint i) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
@@ -67,9 +72,9 @@ static inline void range_unpack(tile_t *own, uint i) {
 #endif
 }
 
-// Load a chunk. This is one vector load, except for elements of 1 or 2 bytes, and for records that
-// take fewer bytes in memory. For short elements, compilers would store a vector of words to memory
-// to take it apart.
+// Load a chunk, which is a run of consecutive elements. This is one vector load, except for
+// elements of 1 or 2 bytes, and for records that take fewer bytes in memory. For short elements,
+// compilers would store a vector of words to memory to take it apart.
 static inline void chunk_load(const global element_t *in, T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
 #pragma unroll
@@ -88,7 +93,8 @@ static inline void chunk_store(global element_t *out, const T *items) {
 #endif
 }
 
-// Load the tile at `tile`. Elements from `end` on are IDENTITY.
+// Load this work-item's elements of the tile that begins at index `tile`. Elements at index `end`
+// and after it become IDENTITY, which changes no combination.
 static inline void range_load(const global element_t *in, const global uchar *flags, size_t tile,
                               size_t end, tile_t *own) {
   own->heads = 0;
@@ -130,7 +136,8 @@ static inline void range_store(global element_t *out, size_t tile, size_t end, c
   }
 }
 
-// Compute the partial result of chunk j of a tile.
+// Combine the elements of chunk j of a tile, a run of consecutive elements, and note whether a
+// segment begins in it.
 static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
   partial_clear(run);
   for (uint k = 0; k < CHUNK_ITEMS; ++k) {
@@ -143,16 +150,17 @@ static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
 #if LANE_GROUP == 1
 #include "primitives/scan_serial.cl"
 #else
-// Compute the partial result of in[begin, end).
+// Combine the elements of in[begin, end), in a segmented scan those since the last beginning of a
+// segment, and note whether a segment begins there.
 //
 // Scope    a whole lane group; *total is the same in all of its work-items.
 static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t own;
 #if COMMUTATIVE && !SEGMENTED
-  // The order is free, so every position in a tile is combined by itself, without exchange. The
-  // loop runs backwards. So the downsweep first reads the elements that were read last here, which
-  // are in the cache.
+  // The operator is commutative, so each element of a work-item's tile is combined with the element
+  // at the same place in other tiles, without an exchange. The loop runs backwards. So the
+  // downsweep first reads the elements that were read last here, which are in the cache.
   T columns[ITEMS];
   for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
   for (size_t tiles = begin < end ? (end - begin - 1) / RANGE_TILE + 1 : 0; tiles > 0; --tiles) {
@@ -177,7 +185,8 @@ static inline void range_reduce(const global element_t *in, const global uchar *
 #endif
 }
 
-// Scan chunk j of a tile in place. `before` is the combination of everything before it.
+// Scan chunk j of a tile, a run of consecutive elements, in place. `before` is the combination of
+// all elements before the chunk.
 static inline void chunk_scan(tile_t *own, uint j, T before) {
   for (uint k = 0; k < CHUNK_ITEMS; ++k) {
     const uint i = j * CHUNK_ITEMS + k;
@@ -188,8 +197,8 @@ static inline void chunk_scan(tile_t *own, uint j, T before) {
   }
 }
 
-// Scan in[begin, end) into out. *carry is the partial result of everything before `begin` on entry,
-// and of everything before `end` on return.
+// Scan in[begin, end) into the same indices of `out`. *carry is the combination of all elements
+// before `begin` on entry, and of all elements before `end` on return.
 //
 // Scope    a whole lane group; *carry is the same in all of its work-items.
 static inline void range_scan(const global element_t *in, const global uchar *flags,

@@ -1,20 +1,24 @@
-// How one work-item processes its range: by plain loops, in the order of the definition. CPU
-// devices use this file. It is also the sequential counterpart of scan_range.cl.
+// How one work-item scans its range of an array: by plain loops, in the order of the definition.
+// CPU devices use this file. It is also the sequential counterpart of scan_range.cl.
 #include "device/line.cl"
 #include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
 
 #include "device/lane_group.cl"
 
-// Number of independent sums. They take 256 bytes.
+// Number of independent sums, to which the elements of a range are added in turn. They take 256
+// bytes.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
-// Number of elements that are searched for heads together.
+// Number of consecutive elements that are searched together for heads, which are first elements of
+// segments.
 #define HEADS_AT_ONCE 64
-// Number of bytes of a range from which on its results exceed the caches.
+// Number of bytes of results from which on a range is stored past the caches, which could not hold
+// it.
 #define STREAM_BYTES (1 << 20)
 
-// Return whether any of the elements i to i + HEADS_AT_ONCE - 1 is a head.
+// Return whether any of the elements i to i + HEADS_AT_ONCE - 1 is a head, which is the first
+// element of a segment.
 static inline bool serial_any_head(const global element_t *in, const global uchar *flags,
                                    size_t i) {
   uint any = 0;
@@ -30,7 +34,8 @@ static inline bool serial_any_head(const global element_t *in, const global ucha
   return any != 0;
 }
 
-// Return the result of element i. *sum becomes the combination of its segment's elements up to i.
+// Return the scan's result for element i. *sum has the combination of the elements before i, and
+// becomes the combination of the elements of i's segment up to and including i.
 static inline T serial_scan(const global element_t *in, const global uchar *flags, size_t i,
                             T *sum) {
   bool head;
@@ -40,14 +45,16 @@ static inline T serial_scan(const global element_t *in, const global uchar *flag
   return EXCLUSIVE ? before : *sum;
 }
 
-// Compute the partial result of in[begin, end).
+// Combine all elements of in[begin, end) since the last beginning of a segment, and note whether a
+// segment begins there.
 static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
-  // Only the elements from the last head on contribute to the result. So search backwards from the
-  // end for the last head. None of the elements after it is a head.
+  // Only the elements from the last head on, where the last segment begins, contribute to the
+  // result. So search backwards from the end for the last head. None of the elements after it is a
+  // head.
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
@@ -70,9 +77,9 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   }
 }
 
-// Scan in[begin, end) into out. *carry is the partial result of everything before `begin` on entry,
-// and of everything before `end` on return, except for its head flag, which no caller with a single
-// work-item reads.
+// Scan in[begin, end) into the same indices of `out`. *carry is the combination of all elements
+// before `begin` on entry, and of all elements before `end` on return. Its flag that a segment has
+// begun is not updated, because no caller with a single work-item reads the flag.
 static inline void range_scan(const global element_t *in, const global uchar *flags,
                               global element_t *out, size_t begin, size_t end, partial_t *carry,
                               local T *sums, local uint *heads) {

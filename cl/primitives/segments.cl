@@ -8,8 +8,9 @@
 
 // Mark the first element of every segment that is not empty, and check the offsets.
 //
-// In       offsets[n_segments + 1]: as in a CSR.
-// In-out   flags[n]: 0 before; fault[1]: before, a number that is not that of a segment.
+// In       offsets[n_segments + 1]: where each segment begins in an array of n elements, and n.
+// In-out   flags[n]: a flag for each element, 0 before; fault[1]: before, a number that is not that
+//          of a segment.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  flags[i] = 1 where a non-empty segment begins; every flag has one writer. fault[0] = the
@@ -25,8 +26,8 @@ kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
 
 // Mark the last element of every segment.
 //
-// In       heads[n]: nonzero where a segment begins.
-// Out      ends[n].
+// In       heads[n]: for each element, not 0 if a segment begins there.
+// Out      ends[n]: a flag for each element.
 // Launch   any.
 // Needs    `ends` is not `heads`.
 // Ensures  ends[i] = 1 where a segment ends, else 0.
@@ -34,10 +35,12 @@ kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, ui
   GRID_FOR(i, n) ends[i] = i + 1 == n || heads[i + 1] != 0;
 }
 
-// Take the result of each segment from an inclusive scan.
+// Take the result of each segment, which is its last element, from an inclusive scan of all
+// segments.
 //
-// In       offsets[n_segments + 1]; scanned[n]: an inclusive segmented scan.
-// Out      out[n_segments].
+// In       offsets[n_segments + 1]: where each segment begins, and n; scanned[n]: an inclusive
+//          segmented scan.
+// Out      out[n_segments]: the result of each segment.
 // Launch   any.
 // Needs    nothing. If offsets have a fault, results are undefined, but no other memory is read.
 // Ensures  out[s] = the last scanned element of segment s, or IDENTITY if the segment is empty.

@@ -19,11 +19,13 @@
 #include "primitives/split_serial.cl"
 #include "primitives/split_range.cl"
 
-// Upsweep: count the digits of every range.
+// Upsweep, the first of three launches: count how often each digit occurs in every work-group's
+// range of the records. A digit is a few bits of a record's key.
 //
-// In       in[n]: records; range: the number of records of a work-group, a multiple of TILE; shift:
-//          the lowest bit of the digit; mask: the digit's bits, shifted down, below RADIX.
-// Out      counts[RADIX][number of work-groups].
+// In       in[n]: records; range: the number of consecutive records of a work-group, a multiple of
+//          TILE; shift: the lowest bit of the digit; mask: the digit's bits, shifted down, below
+//          RADIX.
+// Out      counts[RADIX][number of work-groups]: how often each digit occurs in each range.
 // Launch   work-groups whose ranges cover n.
 // Needs    n < 2**32.
 // Ensures  counts[d][g] = the number of records with digit d in the range of work-group g.
@@ -36,9 +38,11 @@ kernel void split_count_digits(const global uint *in, global uint *counts, uint 
     counts[d * get_num_groups(0) + get_group_id(0)] = range_digit_count(parts, d);
 }
 
-// Spine: exclusive scan of each digit's counts in place, and the sum of these counts.
+// Spine, the second of three launches: for each digit, replace its counts in the work-groups by
+// their exclusive prefix sums, and store the sum of all.
 //
-// In-out   counts[RADIX][groups], followed by totals[RADIX], which are only written.
+// In-out   counts[RADIX][groups]: how often each digit occurs in each work-group's range, followed
+//          by totals[RADIX], which are only written.
 // Launch   RADIX work-groups.
 // Needs    split_count_digits of `groups` work-groups.
 // Ensures  counts[d][g] = the number of records with digit d in work-groups before g; totals[d] =
@@ -59,12 +63,15 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
   if (get_local_id(0) == 0) counts[RADIX * groups + get_group_id(0)] = carry;
 }
 
-// Downsweep: write every record, and its value, at its index in the sorted array.
+// Downsweep, the last of three launches: write every record, and its value, to its index in the
+// array that is sorted by one digit, a few bits of the key.
 //
-// In       in[n]; values[n]: read only if VALUE_WORDS > 0; counts: scanned, with totals, or null
-//          for one work-group (and one tile, unless WG_SIZE is 1); range, shift, mask: as in
-//          split_count_digits.
-// Out      out[n], values_out[n]: must not be arrays that are read.
+// In       in[n]: records; values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          counts: what split_scan_counts leaves, or null for one work-group (and one tile, unless
+//          WG_SIZE is 1); range: the number of records of a work-group; shift: the lowest bit of
+//          the digit; mask: the digit's bits, shifted down.
+// Out      out[n], values_out[n]: the sorted records and their values. They must not be arrays that
+//          are read.
 // Launch   as many work-groups as split_count_digits.
 // Needs    split_scan_counts, unless `counts` is null.
 // Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.
@@ -117,10 +124,11 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
 #endif
 }
 
-// Copy words, because a pass must not write to the array that it reads.
+// Copy words to another array, because a pass of the sort must not write to the array that it
+// reads.
 //
-// In       in[n].
-// Out      out[n].
+// In       in[n]: the words.
+// Out      out[n]: their copy.
 // Launch   any.
 // Needs    `out` is not `in`.
 // Ensures  out[i] = in[i].

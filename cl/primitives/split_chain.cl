@@ -16,22 +16,24 @@
 #include "device/tile_state.cl"
 #include "primitives/split_range.cl"
 
-// Number of digits that are counted in one launch, and number of histograms of each digit.
-// Neighbouring work-items use different histograms.
+// A sort goes digit by digit, each a few bits of the key. These are the number of digits that are
+// counted in one launch, and the number of histograms of each digit. Neighbouring work-items use
+// different histograms.
 #define CHAIN_DIGITS 4
 #define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
-// Number of rows of states that a work-item reads together.
+// A state is a word by which a work-group passes on a count, and a row has the states of one tile.
+// This is the number of rows that a work-item reads together.
 #define LOOK_ROWS 4
 
 #if WG_SIZE > 1
 
-// Return the lowest bit of digit k. The key_bits bits of a key from start_bit on are divided into
-// n_digits digits, whose widths differ by at most one bit.
+// Return the lowest bit of digit k of a key. The key_bits bits of a key from start_bit on are
+// divided into n_digits digits, whose widths differ by at most one bit.
 static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_digits) {
   return start_bit + key_bits * k / n_digits;
 }
 
-// Return the number of records in a tile that have a given digit.
+// Return how many of a tile's records have a given digit, a few bits of the key.
 static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit,
                                     uint shift, uint mask) {
   const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
@@ -41,8 +43,9 @@ static inline uint tile_digit_count(const global uint *in, uint tile, uint n, ui
   return count;
 }
 
-// Return the position in the sorted array at which those records of a tile that have a given digit
-// begin. `rows` has the states from row 0 on.
+// Return the index in the sorted array at which the records of `tile` that have a given digit
+// begin. It follows from the counts that work-groups of earlier tiles have published. `rows` has
+// these counts: row 0, and then one row for each tile.
 static inline uint wi_look_back(const global uint *in, volatile global uint *rows, uint tile,
                                 uint n, uint digit, uint shift, uint mask) {
   uint row = tile, sum = 0, looks = 0;  // `sum` has the counts of the rows after `row`
@@ -72,12 +75,13 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
   return sum;
 }
 
-// Registers are scarce if values move, too. So two ranks share a word, and four digits share a
-// word.
+// A work-item keeps the rank of each of its records in the tile, and its digit. Registers are
+// scarce if values move, too. So two ranks share a word, and four digits share a word.
 #define RANK_PAIRS ((TILE_ITEMS + 1) / 2)
 #define DIGIT_QUADS ((TILE_ITEMS + 3) / 4)
 
-// Write the sorted tile's records to global memory. *digits gets their digits, with 8 bits each.
+// Write the records of a tile, which are sorted in local memory, to global memory. *digits gets the
+// digits of the records that this work-item writes, with 8 bits each.
 static inline void chain_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                        uint mask, const local uint *next_index, uint *digits,
                                        global uint *out) {
@@ -95,7 +99,8 @@ static inline void chain_write_records(uint me, const local uint *sorted, uint v
 }
 
 #if VALUE_WORDS > 0
-// Write a tile's values to the indices of their records. They are first sorted in local memory.
+// Write a tile's values to the indices to which chain_write_records has written their records. The
+// values are first sorted in local memory.
 //
 // Scope    the whole work-group. Begins with a barrier.
 static inline void wg_write_values(uint me, const uint *values, const uint *rank_pairs,
@@ -121,12 +126,14 @@ static inline void wg_write_values(uint me, const uint *values, const uint *rank
 }
 #endif
 
-// Count the digits `first_digit` to `first_digit` + CHAIN_DIGITS - 1 of all records.
+// Count, for all passes of a radix sort, how many records have each value of a digit. One launch
+// counts CHAIN_DIGITS digits, from number `first_digit` on.
 //
 // In       in[n]: records; start_bit, key_bits: the bits of the key; n_digits: the number of digits
 //          into which they are divided.
-// In-out   states: n_digits times `stride` words. These are, for each digit, the states of its
-//          pass, all 0 before. Row 0 gets the counts.
+// In-out   states: n_digits times `stride` words, all 0 before. For each digit these are the words
+//          by which the work-groups of its pass exchange counts. Row 0, with one word for each
+//          value of the digit, gets the counts.
 // Launch   any.
 // Needs    n < 2**30.
 // Ensures  row 0 of each of these digits = the number of records with each value of the digit.
@@ -177,9 +184,10 @@ kernel void split_chain_count(const global uint *in, volatile global uint *state
   }
 }
 
-// Find out where the records of each digit begin.
+// Find out where the records of each digit begin in the array that is sorted by this digit.
 //
-// In-out   states: the states of split_chain_count. Row 0 has counts before, and prefixes after.
+// In-out   states: n_digits times `stride` words. For each digit, row 0 has the numbers of records
+//          that split_chain_count has counted before, and their exclusive prefix sums after.
 // Launch   one work-group for each digit.
 // Needs    split_chain_count of all digits.
 // Ensures  row 0 of each pass = the number of records with lower digits, as prefixes.
@@ -198,11 +206,15 @@ kernel void split_chain_start(volatile global uint *states, ulong stride) {
   }
 }
 
-// Write every record of a tile, and its value, to its index in the sorted array.
+// Write every record of a tile, and its value, to its index in the array that is sorted by one
+// digit, a few bits of the key.
 //
-// In       in[n]; values[n]: read only if VALUE_WORDS > 0; shift, mask: as in split_count_digits.
-// In-out   states[LOOK_WORDS + RADIX * (1 + number of tiles)]: the states of this pass.
-// Out      out[n], values_out[n]: not the arrays that are read.
+// In       in[n]: records; values[n]: a value for each record, read only if VALUE_WORDS > 0; shift:
+//          the lowest bit of the digit; mask: the digit's bits, shifted down.
+// In-out   states[LOOK_WORDS + RADIX * (1 + number of tiles)]: the words by which the work-groups
+//          of this pass exchange counts. Row 0 has where each digit begins.
+// Out      out[n], values_out[n]: the sorted records and their values, not the arrays that are
+//          read.
 // Launch   one work-group for each tile.
 // Needs    split_chain_start; n < 2**30.
 // Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.

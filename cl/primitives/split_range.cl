@@ -1,4 +1,5 @@
-// How a work-group splits its range, tile by tile.
+// How a work-group sorts its range of the records by one digit of their keys (a split), tile by
+// tile.
 //
 // A tile is sorted in local memory, so that records of one digit are neighbours, and are written by
 // neighbouring work-items. A tile of 8 records with digits of 1 bit:
@@ -14,8 +15,9 @@
 
 #if WG_SIZE > 1
 
-// Return how many of the `valid` elements have the index `first` or a greater one. Constants can be
-// compared with this one number, so that compilers need no register for a sum for each element.
+// Return how many of the indices from `first` up to, but not including, `valid` there are.
+// Constants can be compared with this one number, so that compilers need no register for a sum for
+// each element.
 static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
@@ -25,9 +27,10 @@ static inline uint tile_left(uint valid, uint first) {
 #define COPIES (RADIX > 32 ? 8 : 32)
 #define PARTS ((RADIX + 1) * COPIES)
 
-// Count the digits of the records [begin, end), in COPIES parts per digit. Missing records have
-// digit RADIX. The loop runs backwards. So the scatter first reads the records that were read last
-// here, which are in the cache.
+// Count how many of the records [begin, end) have each digit, which is a few bits of the key. Each
+// count is divided into COPIES parts, so that work-items seldom wait for each other. Missing
+// records have digit RADIX. The loop runs backwards. So the scatter first reads the records that
+// were read last here, which are in the cache.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
@@ -49,22 +52,25 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Return the number of records with a digit, which is the sum of its parts. Neighbouring digits
-// begin with different parts, which are in different banks.
+// Return how many records have a given digit: the sum of the COPIES parts of its count. The sums of
+// neighbouring digits begin with different parts, which are in different banks of local memory.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + (c + digit) % COPIES];
   return sum;
 }
 
-// Number of digits whose next index a work-item keeps. They are d = its index in the work-group + k
-// * WG_SIZE.
+// Each work-item keeps, for some digits, the index to which the next record with the digit goes.
+// This is the number of these digits. They are d = the work-item's index in the work-group + k *
+// WG_SIZE.
 #define DIGITS_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
 
-// Compute next[k], the index in the sorted array of this work-group's first record with the k-th
-// digit that the work-item keeps.
+// Compute next[k]: the index in the sorted array to which this work-group's first record with a
+// digit goes. The digit is the k-th of those that this work-item keeps.
 //
-// In       counts: the scanned counts of split_scatter. If it is null, all counts are 0.
+// In       counts: for each digit the number of records in earlier work-groups that have it, and
+//          then the number of all records that have it. If it is null, there are no earlier
+//          work-groups.
 // Temp     starts[RADIX], scratch[WG_SIZE]: local memory; `starts` may be reused after a barrier.
 // Scope    the whole work-group.
 static inline void wg_first_indices(const global uint *counts, uint *next, local uint *starts,
@@ -94,8 +100,8 @@ static inline void wg_first_indices(const global uint *counts, uint *next, local
   }
 }
 
-// Load this work-item's part of the `valid` elements of the tile at `in`. Missing elements are
-// zero.
+// Load this work-item's share of a tile, which has `valid` elements of n_words words each. Missing
+// elements become zero.
 static inline void tile_load(uint me, const global uint *in, uint n_words, uint valid,
                              uint *items) {
   const uint left = tile_left(valid, rank_first(me));
@@ -106,8 +112,8 @@ static inline void tile_load(uint me, const global uint *in, uint n_words, uint 
                         items + j * n_words);
 }
 
-// Rank this work-item's records of a tile. Missing records come after the valid ones, as the last
-// records with the highest digit.
+// Compute the rank of each of this work-item's records, which is its index in the tile sorted by
+// the digit. Missing records come after the valid ones, as the last records with the highest digit.
 //
 // Scope    the whole work-group.
 static inline void wg_rank_records(uint me, const uint *records, uint valid, uint shift, uint mask,
@@ -121,8 +127,9 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Compute the indices of the ranked tile's records. Sorted record i with digit d is written at
-// next_index[d] - (valid - i). The work-item that writes the record knows this difference.
+// Compute, for each digit, the number by which the records of the ranked tile find their index in
+// the output: record i of the sorted tile, with digit d, is written at next_index[d] - (valid - i).
+// The work-item that writes the record knows this difference.
 static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
                               bool alone, local uint *next_index) {
 #pragma unroll
@@ -136,7 +143,8 @@ static inline void tile_index(uint me, uint *next, const local uint *ranking, ui
   }
 }
 
-// Write this work-item's part of a tile to the sorted tile in local memory.
+// Store this work-item's elements of a tile in local memory, each at its rank in the tile sorted by
+// the digit.
 static inline void tile_exchange(const uint *items, uint n_words, const uint *ranks,
                                  local uint *sorted) {
 #pragma unroll
@@ -144,7 +152,8 @@ static inline void tile_exchange(const uint *items, uint n_words, const uint *ra
     for (uint w = 0; w < n_words; ++w) sorted[w * TILE + ranks[j]] = items[j * n_words + w];
 }
 
-// Write the sorted tile's records to global memory. to[j] becomes the index of item j.
+// Write the records of the tile, which are sorted in local memory, to global memory. to[j] becomes
+// the index in the output at which this work-item has written its j-th record.
 static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                       uint mask, const local uint *next_index, uint *to,
                                       global uint *out) {
@@ -160,7 +169,8 @@ static inline void tile_write_records(uint me, const local uint *sorted, uint va
 }
 
 #if VALUE_WORDS > 0
-// Write the sorted tile's values at the indices of their records.
+// Write the values of the tile, which are sorted in local memory, to the indices to[] at which
+// tile_write_records has written their records.
 static inline void tile_write_values(uint me, const local uint *sorted, uint valid, const uint *to,
                                      global uint *out) {
   const uint left = tile_left(valid, me);

@@ -34,7 +34,8 @@ static inline weight_t record_key(const uint *words) {
 }
 #endif
 
-// Return the digit of a record, which is key >> shift & mask.
+// Return the digit of a record, which is the bits of its key that the current pass of the sort
+// looks at: key >> shift & mask.
 static inline uint record_digit(const uint *words, uint shift, uint mask) {
 #if KEY_BIT >= 0
   return (uint)(record_key(words + KEY_WORD) >> shift) & mask;
@@ -72,7 +73,7 @@ static inline void words_load(const global uint *in, size_t i, uint n_words, uin
   }
 }
 
-// Load element i if `is_there` is set, else set the words to 0.
+// Load element i, of n_words words, if `is_there` is set. Otherwise set its words to 0.
 static inline void words_load_or_clear(const global uint *in, size_t i, bool is_there, uint n_words,
                                        uint *words) {
   if (is_there) {
@@ -82,7 +83,7 @@ static inline void words_load_or_clear(const global uint *in, size_t i, bool is_
   }
 }
 
-// Store element i in the widest pieces that its alignment allows.
+// Store element i, of n_words words, in the widest pieces that its alignment allows.
 static inline void words_store(global uint *out, size_t i, uint n_words, const uint *words) {
   global uint *to = out + i * n_words;
   if (n_words % 4 == 0) {
@@ -96,7 +97,8 @@ static inline void words_store(global uint *out, size_t i, uint n_words, const u
   }
 }
 
-// Return the digit of record i. Only the words that have bits of the digit are loaded.
+// Return the digit of record i, which is key >> shift & mask. Only the words of the record that
+// have bits of the digit are loaded.
 static inline uint record_digit_at(const global uint *in, size_t i, uint shift, uint mask) {
 #if RECORD_WORDS <= 2
   uint words[RECORD_WORDS];

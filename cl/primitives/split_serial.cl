@@ -1,5 +1,5 @@
-// How one work-item splits its range. CPU devices use this file. It is also the sequential
-// counterpart of split_range.cl.
+// How one work-item sorts its range of the records by one digit of their keys (a split). CPU
+// devices use this file. It is also the sequential counterpart of split_range.cl.
 //
 // A split stores single records to as many places as there are digits. On a CPU, each of these
 // stores reads a cache line, and the stores use up most of the translation buffer. So if STAGED is
@@ -17,20 +17,22 @@
 
 #if WG_SIZE == 1
 
-// The address space of next_index. It is private if compilers optimise private memory best. On GPUs
-// it is local, because so much private memory would be reserved for every work-item that runs.
+// The address space of next_index, the array with the index at which the next record of each digit
+// is written. It is private if compilers optimise private memory best. On GPUs it is local, because
+// so much private memory would be reserved for every work-item that runs.
 #if STAGED
 #define SERIAL_MEMORY private
 #else
 #define SERIAL_MEMORY local
 #endif
 
-// Number of histograms that are used in turn, so that equal neighbours need not wait for each
-// other's counts.
+// Number of histograms that are used in turn, so that a record whose digit equals that of the
+// record before need not wait for that record's count.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
 
-// Count the digits of the records [begin, end), in COPIES parts per digit.
+// Count how many of the records [begin, end) have each digit, a few bits of the key. Each count is
+// divided into COPIES parts.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
   for (uint i = 0; i < PARTS; ++i) counts[i] = 0;
@@ -42,18 +44,21 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   for (; i < end; ++i) ++counts[record_digit_at(in, i, shift, mask) * COPIES];
 }
 
-// Return the number of records with a digit, which is the sum of its parts.
+// Return how many records have a given digit: the sum of the COPIES parts of its count.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + c];
   return sum;
 }
 
-// Whether elements of this number of words are staged. They are if they fill a line exactly.
+// Whether elements of n_words words are gathered in cache lines of private memory (the stage)
+// before they are stored. They are if they fill a line exactly.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 
-// Write an element at index `at`, or into its digit's line of the stage. `at` is at least `first`.
+// Write an element with a given digit at index `at` of the output. If elements are staged, write it
+// into the digit's line of the stage, private memory that collects a cache line. `first` is the
+// index of the digit's first element, so `at` is at least `first`.
 static inline void stage_write(uint *stage, uint digit, global uint *out, size_t at, size_t first,
                                uint n_words, const uint *words) {
   if (!IS_STAGED(n_words)) {
@@ -72,7 +77,8 @@ static inline void stage_write(uint *stage, uint digit, global uint *out, size_t
   }
 }
 
-// Write the elements before index `end` that are still in a digit's line of the stage.
+// Write those elements before index `end` that are still in a digit's line of the stage, the
+// private memory that collects a cache line, to the output.
 static inline void stage_flush(const uint *stage, uint digit, global uint *out, size_t end,
                                size_t first, uint n_words) {
   if (!IS_STAGED(n_words)) return;
@@ -82,8 +88,8 @@ static inline void stage_flush(const uint *stage, uint digit, global uint *out, 
     words_store(out, i, n_words, line + (i - begin) * n_words);
 }
 
-// Write the records [begin, end) at their indices. next_index[d] is the index of the first record
-// with digit d.
+// Write the records [begin, end), and their values, to their indices in the output. next_index[d]
+// is the index at which the next record with digit d is written.
 static inline void serial_scatter(const global uint *in, global uint *out,
                                   const global uint *values, global uint *values_out, size_t begin,
                                   size_t end, uint shift, uint mask,

@@ -9,10 +9,10 @@
 
 #define WIDE_WORDS ((RECORD_BYTES + 3) / 4)
 
-// Append zeros to every record, up to a whole word.
+// Append zero bytes to every record, up to a whole number of words.
 //
-// In       in[n * RECORD_BYTES].
-// Out      out[n * WIDE_WORDS].
+// In       in[n * RECORD_BYTES]: the records.
+// Out      out[n * WIDE_WORDS]: the lengthened records.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  record i of `out` = record i of `in`, with the first byte lowest, followed by zeros.
@@ -27,10 +27,11 @@ kernel void widen_records(const global uchar *in, global uint *out, uint n) {
   }
 }
 
-// Remove the zeros that widen_records has appended.
+// Shorten every record to RECORD_BYTES bytes, by removing the zeros that widen_records has
+// appended.
 //
-// In       in[n * WIDE_WORDS].
-// Out      out[n * RECORD_BYTES].
+// In       in[n * WIDE_WORDS]: the lengthened records.
+// Out      out[n * RECORD_BYTES]: the records.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  record i of `out` = the first RECORD_BYTES bytes of record i of `in`.

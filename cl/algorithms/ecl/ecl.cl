@@ -1,10 +1,11 @@
-// ECL-MST on worklists of edges.
+// ECL-MST: Borůvka's algorithm on worklists, the lists of edges that are still undecided.
 //
-// Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs",
-// SC '23, Algorithms 1 and 2. Three things differ from the paper. Populating a worklist also makes
-// the first reservations, so a filter pass starts with hooking. Two arrays of reservations
-// alternate, which saves the kernel that resets them (lines 34-37). Linking is randomised
-// (union_find.cl).
+// Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs", SC
+// '23, Algorithms 1 and 2. Three things differ from the paper. Copying edges to a worklist also
+// enters them in the reservations, which hold the lightest edge of each set of vertices so far. So
+// the solve of a range of weights (a filter pass) starts with joining sets. Two arrays of
+// reservations alternate, which saves the kernel that resets them (lines 34-37). Which of two sets
+// is linked to the other is random (union_find.cl).
 #include "algorithms/ecl/sets.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
@@ -12,8 +13,9 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Number of edges that a work-item takes from each tile of a worklist: 1 to 1024. On a GPU they are
-// kept in registers, so many edges would need too many registers.
+// A worklist holds the edges that are still undecided, and is divided into tiles. This is the
+// number of edges that a work-item takes from each tile: 1 to 1024. On a GPU they are kept in
+// registers, so many edges would need too many registers.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 4
 #endif
@@ -23,9 +25,10 @@
 // Begin a solve: make every vertex a set of its own, without edges in the forest or reservations.
 //
 // Source   Algorithm 1.
-// Out      parent[n]; winners[n * RESERVATION_WORDS], next[n * RESERVATION_WORDS]: reservations;
-//          counts[n_counts]: the number of edges in each round's worklist;
-//          in_forest[4 * n_flag_words]: a byte for each slot.
+// Out      parent[n]: the parents of disjoint sets; winners[n * RESERVATION_WORDS], next[n *
+//          RESERVATION_WORDS]: two arrays of reservations, which hold the lightest edge of each set
+//          so far; counts[n_counts]: the number of edges in each round's worklist; in_forest[4 *
+//          n_flag_words]: a byte for each slot (CSR entry).
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; reservations are all ones; all counts and flags are 0.
@@ -41,11 +44,12 @@ kernel void ecl_initialise(global uint *parent, global uint *winners, global uin
   GRID_FOR(i, n_flag_words) in_forest[i] = 0;
 }
 
-// Look up the leading key words of a sample of slots.
+// Look up the leading key words (the upper 32 bits of keys, which sort as the weights do) of a
+// sample of the graph's slots, its CSR entries. The host derives from them which edges are light.
 //
 // Source   section 3.2 (filtering).
-// In       weights[n_slots]; slots[n_samples].
-// Out      keys[n_samples].
+// In       weights[n_slots]: the weight of each slot; slots[n_samples]: the sampled slots.
+// Out      keys[n_samples]: their leading key words.
 // Launch   any.
 // Needs    slots are below n_slots.
 // Ensures  keys[i] = the leading key word of weights[slots[i]].
@@ -54,15 +58,19 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
   GRID_FOR(i, n_samples) keys[i] = weight_key_leading(weights[slots[i]]);
 }
 
-// Contract a worklist: drop the edges inside a set, and append the remaining edges to the next
-// worklist, with the representatives of their endpoints in place of the endpoints. Enter each of
-// them in the reservations in pass 0 (reservation.cl).
+// Contract a worklist, which holds the undecided edges: drop the edges inside a set of vertices,
+// and append the remaining edges to the next worklist, with the representatives of their endpoints
+// in place of the endpoints. For both sets of an edge, lower the reservation, which holds the
+// lightest edge of the set so far, to this edge. This is pass 0, which compares only the first word
+// of each edge (reservation.cl).
 //
 // Source   Algorithm 2, lines 13-23.
-// In       source: counts[round] edges; weights[n_slots]; capacity: that of each worklist.
-// In-out   parent[n]: changed only if paths are halved; reservations[n * RESERVATION_WORDS];
-//          counts[round + 1]: 0 before.
-// Out      target: counts[round + 1] edges.
+// In       source: the worklist of this round, counts[round] edges; weights[n_slots]; capacity: the
+//          maximum number of edges in each worklist.
+// In-out   parent[n]: the parents of disjoint sets, changed only if paths are halved;
+//          reservations[n * RESERVATION_WORDS]; counts[round + 1]: the number of edges in the next
+//          worklist, 0 before.
+// Out      target: the next worklist, counts[round + 1] edges.
 // Launch   any; one atomic on the counter for each tile.
 // Needs    no other kernel links sets at the same time.
 // Ensures  every edge between two sets is in `target` once. Tiles are appended in any order.
@@ -108,10 +116,13 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
 }
 
 #if RESERVATION_PASSES > 1
-// Make the reservations of a later pass (reservation.cl).
+// Lower the reservations of all sets, which hold the lightest edge of each set so far, by a further
+// word of the edges. If edges do not fit one word, each word takes a pass (reservation.cl).
 //
-// In       worklist: counts[round] edges; weights[n_slots]; parent[n]; counts[n_counts].
-// In-out   reservations[n * RESERVATION_WORDS].
+// In       worklist: the undecided edges, counts[round] in number; weights[n_slots]; parent[n]: the
+//          parents of disjoint sets; counts[n_counts]: the number of edges in each round's
+//          worklist.
+// In-out   reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far.
 // Launch   any.
 // Needs    1 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
 // Ensures  word `pass` of each reservation is the least among the edges that are equal to all
@@ -131,20 +142,23 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 }
 #endif
 
-// Join the sets of every winner's ends, and put the winners into the forest.
+// Put every winner, which is the lightest edge that leads out of some set of vertices, into the
+// forest, and join the sets of its two ends.
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
-// In       worklist: counts[round] edges; winners[n * RESERVATION_WORDS]: this round's
-//          reservations; counts[n_counts]; is_first: 1 in a filter pass's first round, in which
-//          `next` has no reservations.
-// In-out   parent[n]; in_forest[n_slots]: a byte for each slot.
-// Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist. These
-//          include all representatives of the next round.
+// In       worklist: the undecided edges, counts[round] in number; winners[n * RESERVATION_WORDS]:
+//          this round's reservations, which hold the winner of each set; counts[n_counts];
+//          is_first: 1 in the first round of a filter pass, which reads the graph for edges in a
+//          range of weights. Then `next` has no reservations.
+// In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each slot.
+// Out      next[n * RESERVATION_WORDS]: the reservations of the next round, reset for every
+//          representative in the worklist. These include all representatives of the next round.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
 // Ensures  every set with an edge in the worklist is joined to another one. If worklists hold
-//          vertices, a find may race with links and end at a set that has just taken over u's set.
-//          Then the edge stays for the next round. u's old set has been joined anyway.
+//          vertices, the search for u's set may race with links, and end at a set that has just
+//          taken over u's set. Then the edge stays for the next round. u's old set has been joined
+//          anyway.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
                                 global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,

@@ -1,9 +1,10 @@
 // ECL-MST: copy edges from the graph to a worklist.
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
-// Two things go beyond the paper. Populating also makes the first reservations, with a single one
-// for a whole row in the row's own set. And the rows of hubs, which would delay the launch, are cut
-// into pieces.
+// Two things go beyond the paper. Edges that are copied are also entered in the reservations, which
+// hold the lightest edge of each set of vertices so far. In the reservation of the row's own set, a
+// single edge is entered for the whole row. And the rows of hubs (vertices with very many edges),
+// which would delay the launch, are cut into pieces.
 #include "algorithms/ecl/sets.cl"
 #include "device/lanes.cl"
 #include "device/reservation.cl"
@@ -12,38 +13,41 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Number of rows that a work-item takes from each tile in work-groups of one work-item.
+// A tile is a run of rows that a work-group handles at a time. In work-groups of one work-item,
+// this is the number of its rows.
 #ifndef ROWS_PER_ITEM
 #define ROWS_PER_ITEM 256
 #endif
 
-// Rows with fewer slots than this go to one work-item, longer rows to a lane group. The paper has
-// 4.
+// Rows with fewer slots (CSR entries) than this go to one work-item, longer rows to a lane group,
+// which is a group of work-items that work together. The paper has 4.
 #ifndef SHORT_ROW
 #define SHORT_ROW 4
 #endif
 
-// Rows with at least this number of slots are hubs. They are cut into pieces of this length, and a
-// lane group takes each piece.
+// Rows with at least this number of slots (CSR entries) are hubs. They are cut into pieces of this
+// length, and a lane group takes each piece.
 #ifndef HUB_ROW
 #define HUB_ROW 128
 #endif
 
 // 1: short and long rows are divided as the two macros above say. 0: every row goes to one
-// work-item, which is possible only with LANES_LOCAL.
+// work-item, which is possible only with LANES_LOCAL, where lanes cannot exchange values directly.
 #ifndef HYBRID_ROWS
 #define HYBRID_ROWS 1
 #endif
 
-// 1: take each edge only from its slot in the row of its lesser end. 0: take it from both slots,
-// which needs a symmetric graph.
+// 1: take each edge only from its slot (CSR entry) in the row of its lesser end. 0: take it from
+// both slots, which needs a graph that stores both.
 #ifndef SINGLE_DIRECTION
 #define SINGLE_DIRECTION 1
 #endif
 
 #define TILE_ROWS (WG_SIZE == 1 ? ROWS_PER_ITEM : WG_SIZE)
 
-// The graph and the filter pass, as a work-item that populates a worklist needs them.
+// What a work-item needs to copy edges to a worklist: the graph, its disjoint sets, their
+// reservations, and the filter pass. A filter pass takes the edges in one range of weights. A
+// reservation holds the lightest edge of a set so far.
 typedef struct {
   const global uint *indices;
   const global weight_t *weights;
@@ -57,9 +61,11 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
   return filter->contracted ? wi_find_set(filter->parent, vertex) : vertex;
 }
 
-// Return whether the edge in `slot` of `row` belongs to the filter pass. If so, set *edge, and
-// lower both *least and the reservation of the column's set to this edge. After the row, the caller
-// lowers the reservation of the row's set to *least.
+// Return whether the edge in `slot` of `row` belongs to the filter pass, which takes the edges in
+// one range of weights that join two sets. If so, set *edge. Also lower to this edge *least, the
+// lightest edge of the row so far, and the reservation of the column's set, which holds the
+// lightest edge of the set so far. After the row, the caller lowers the reservation of the row's
+// set to *least.
 static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
                                  edge_t *edge, reservation_word_t *least) {
   const uint column = filter->indices[slot];
@@ -78,7 +84,8 @@ static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row
   return true;
 }
 
-// Lower the reservation of a row's set to the least edge of the row, if the row has one.
+// Lower the reservation of a row's set, which holds the lightest edge of the set so far, to
+// `least`, the lightest edge of the row, if the row has one.
 //
 // Scope    one work-item, which has the whole row.
 static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
@@ -86,8 +93,10 @@ static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
   if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
-// As filter_enter_row, for a row that a lane group has divided among its lanes. With LANES_LOCAL,
-// each work-item lowers the reservation to the least edge of its own slots.
+// Lower the reservation of a row's set, which holds the lightest edge of the set so far, to the
+// lightest edge of a row that a lane group has divided among its lanes. `least` is the lightest
+// edge that each lane has found. With LANES_LOCAL, where lanes cannot exchange values directly,
+// each work-item lowers the reservation to its own `least`.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,
@@ -99,7 +108,9 @@ static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row
   filter_enter_row(filter, row_root, least);
 }
 
-// Stage those of the slots [first, first + length) of a row that belong to the filter pass.
+// Copy, to the stage in local memory, the edges of those slots [first, first + length) of a row
+// that belong to the filter pass, which takes the edges in one range of weights. Staged edges are
+// later appended to the worklist together.
 //
 // Scope    a whole lane group.
 static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t *stage, uint row,
@@ -114,16 +125,19 @@ static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t
   filter_enter_shared_row(filter, row_root, least);
 }
 
-// Append the edges of a filter pass to a worklist, and enter them in the reservations in pass 0.
-// List the pieces of the rows of hubs, which ecl_populate_from_hubs then takes.
+// Append the edges of a filter pass, which takes the edges in one range of weights, to a worklist.
+// For both sets of an edge, lower the reservation, which holds the lightest edge of the set so far,
+// by the first word of the edge (pass 0 of reservation.cl). The rows of hubs are only cut into
+// pieces and listed, for ecl_populate_from_hubs.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]; lightest, heaviest: the range of
-//          leading key words, inclusive.
-// In-out   parent[n]: read if `contracted`, changed only if paths are halved; reservations[n *
-//          RESERVATION_WORDS]; counts[round]: the number of edges in the worklist;
-//          counts[hub_round]: the number of pieces of hubs; both 0 before.
-// Out      worklist: counts[round] edges; pieces: counts[hub_round] pairs (row, index of the
-//          piece).
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; lightest, heaviest: the
+//          least and the greatest leading key word of the filter pass. A leading key word has the
+//          upper 32 bits of a weight's key.
+// In-out   parent[n]: the parents of disjoint sets, read if `contracted`, changed only if paths are
+//          halved; reservations[n * RESERVATION_WORDS]; counts[round]: the number of edges in the
+//          worklist; counts[hub_round]: the number of pieces of hubs; both 0 before.
+// Out      worklist: counts[round] edges; pieces: counts[hub_round] pairs (row, index of the piece
+//          in its row).
 // Launch   any.
 // Needs    capacity for all edges of the filter pass, and for 2 * n_slots / HUB_ROW pieces.
 // Ensures  every edge of these rows that belongs to the filter pass and joins two sets is in the
@@ -203,14 +217,18 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 }
 
 #if WG_SIZE > 1 && HYBRID_ROWS
-// Do for the rows of hubs what ecl_populate_from_rows does for all other rows. A lane group takes a
-// piece of a row.
+// Append the edges in the rows of hubs (vertices with very many edges) to the worklist of a filter
+// pass, which takes the edges in one range of weights. For both sets of an edge, lower the
+// reservation, which holds the lightest edge of the set so far. A lane group takes a piece of a
+// row.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]; pieces: from ecl_populate_from_rows;
-//          lightest, heaviest: the range of leading key words, inclusive.
-// In-out   parent[n]: read if `contracted`, changed only if paths are halved; reservations[n *
-//          RESERVATION_WORDS]; counts[round]: the number of edges in the worklist.
-// Out      worklist: edges are appended.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; pieces: pairs (row, index
+//          of the piece in its row) from ecl_populate_from_rows; lightest, heaviest: the least and
+//          the greatest leading key word of the filter pass.
+// In-out   parent[n]: the parents of disjoint sets, read if `contracted`, changed only if paths are
+//          halved; reservations[n * RESERVATION_WORDS]; counts[round]: the number of edges in the
+//          worklist.
+// Out      worklist: the edges are appended.
 // Launch   any.
 // Needs    ecl_populate_from_rows of the same filter pass.
 // Ensures  every edge of the filter pass that joins two sets is now in the worklist once, in any

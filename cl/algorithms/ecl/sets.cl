@@ -3,8 +3,9 @@
 // Source: SC '23, section 5.3, item 4.
 #include "device/union_find.cl"
 
-// 1: worklists hold the representatives of endpoints, which are roots. This compresses paths
-// implicitly. 0: worklists hold vertices, and finds halve their paths.
+// 1: worklists, the lists of undecided edges, hold the representatives of endpoints, which are
+// roots of the sets. This compresses paths implicitly. 0: worklists hold the vertices themselves,
+// and the search for a root halves the paths that it follows.
 #ifndef IMPLICIT_COMPRESSION
 #define IMPLICIT_COMPRESSION 1
 #endif

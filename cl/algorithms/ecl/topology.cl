@@ -1,5 +1,5 @@
-// ECL-MST without worklists: every round reads the whole graph again. It serves only an ablation
-// study.
+// ECL-MST without lists of undecided edges (worklists): every round reads the whole graph again. It
+// serves only to measure what worklists gain.
 //
 // Source: SC '23, section 5.3, items 7 ("Topology-Driven") and 8 ("Vertex-Centric").
 #include "device/reservation.cl"
@@ -12,15 +12,17 @@
 #define EDGE_CENTRIC 1
 #endif
 
-// 1: take each edge only from its slot in the row of its lesser end. 0: take it from both slots.
+// 1: take each edge only from its slot (CSR entry) in the row of its lesser end. 0: take it from
+// both slots.
 #ifndef SINGLE_DIRECTION
 #define SINGLE_DIRECTION 1
 #endif
 
-// Store the source vertex of every slot. Kernels that take edge by edge need it.
+// Store the row, which is the source vertex, of every slot (CSR entry). Kernels in which each
+// work-item takes one edge need it.
 //
-// In       indptr[n + 1].
-// Out      rows[n_slots].
+// In       indptr[n + 1]: where each row begins.
+// Out      rows[n_slots]: the row of each slot.
 // Launch   any.
 // Needs    nothing.
 // Ensures  rows[slot] = the row of the slot.
@@ -29,8 +31,8 @@ kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *row
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) rows[slot] = (uint)row;
 }
 
-// Return whether the edge of `slot` belongs to the filter pass. If so, set *edge, with the roots of
-// its two ends.
+// Return whether the edge of `slot` has a weight in the range of the present filter pass, and joins
+// two sets of vertices. If so, set *edge, with the roots of the sets of its two ends.
 static inline bool topology_edge(const global uint *indices, const global weight_t *weights,
                                  volatile global uint *parent, uint row, uint slot, uint lightest,
                                  uint heaviest, edge_t *edge) {
@@ -54,11 +56,15 @@ static inline bool topology_edge(const global uint *indices, const global weight
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
 #endif
 
-// Make the reservations of one pass for every edge between two sets.
+// Lower the reservations of both sets of every edge between two sets, by one word of the edge. A
+// reservation holds the lightest edge of a set so far. If edges do not fit one word, each word
+// takes a pass (reservation.cl).
 //
-// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots].
-// In-out   parent[n]: paths are halved; reservations[n * RESERVATION_WORDS]; counts[round]: set to
-//          1 if an edge joins two sets. All writers store the same value, so their race is benign.
+// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]: the graph, with the
+//          row of each slot.
+// In-out   parent[n]: the parents of disjoint sets; paths are halved; reservations[n *
+//          RESERVATION_WORDS]; counts[round]: set to 1 if an edge joins two sets. All writers store
+//          the same value, so their race is benign.
 // Launch   any.
 // Needs    passes follow in ascending order, one launch each.
 // Ensures  word `pass` of each reservation is the least among the edges that are equal to all
@@ -84,15 +90,17 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
 }
 }
 
-// Join the sets of every winner's ends, and put the winners into the forest.
+// Put every winner, which is the lightest edge that leads out of some set of vertices, into the
+// forest, and join the sets of its two ends.
 //
-// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]; winners[n *
-//          RESERVATION_WORDS].
-// In-out   parent[n]; in_forest[n_slots].
+// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]: the graph, with the
+//          row of each slot; winners[n * RESERVATION_WORDS]: the winner of each set.
+// In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each slot.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  every set with an edge to another set is joined to another one, as after
-//          ecl_hook_components if worklists hold vertices.
+// Ensures  every set with an edge to another set is joined to another one. If the search for a set
+//          races with links, it may end at a set that has just taken over the first one. Then the
+//          edge stays for the next round.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
                               global uint *parent, const global uint *winners,

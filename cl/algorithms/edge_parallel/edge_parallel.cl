@@ -4,32 +4,33 @@
 // Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt.
 // Supervertices are the roots of disjoint sets. As in the paper, edges are neither compacted nor
 // filtered, and a last round finds no edge between two sets. In the paper, one word has 32 bits of
-// an edge's weight and 32 bits of its number. Here reservations take its place. They take weights
-// of any type, in as many passes as the type needs (reservation.cl).
+// an edge's weight and 32 bits of its number. Here reservations take its place: the words of a
+// supervertex that hold its lightest edge so far. They take weights of any type, in as many passes
+// as the type needs (reservation.cl).
 #include "device/lock.cl"
 #include "device/reservation.cl"
 #include "device/rows.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of state[]: the lock of SETS_LOCKED, then the number of merges in each
-// round.
+// Indices of the words of state[]: the lock of SETS_LOCKED, then, for each round, the number of
+// times that two sets of vertices were merged.
 #define STATE_LOCK 0
 #define STATE_MERGED 1
 
 // ------------------------------------------------------------------------------ disjoint sets
 //
-// Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". Linking is randomised in all
-// three kinds, as in all other algorithms here (union_find.cl). The paper does not say which of two
-// roots is linked to the other.
+// Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". In all three kinds of sets, which
+// of two roots is linked to the other is random, as in all other algorithms here (union_find.cl).
+// The paper does not say which one it links.
 
 #define SETS_HALVING 0
 #define SETS_COMPRESSING 1
 #define SETS_LOCKED 2
 
-// How sets are shared by work-items:
-//   SETS_HALVING (0)      finds halve paths by compare-and-swap;
-//   SETS_COMPRESSING (1)  finds let all vertices of a path point to the root, by compare-and-swap;
+// How work-items share the disjoint sets of vertices:
+//   SETS_HALVING (0)      the search for a root halves paths, by compare-and-swap;
+//   SETS_COMPRESSING (1)  the search lets all vertices of a path point to the root, likewise;
 //   SETS_LOCKED (2)       one lock for all sets is taken around every operation, which halves paths
 //                         and links roots by plain stores.
 #ifndef SETS
@@ -38,9 +39,9 @@
 
 #if SETS == SETS_LOCKED
 
-// Return the root of a vertex. Only the work-item that has the lock uses the sets. It reads and
-// writes them past the caches, between the lock's fences. If the lock is lost, return `vertex`
-// itself. The solve is then invalid.
+// Return the root of a vertex in the disjoint sets. Only the work-item that has the lock uses the
+// sets. It reads and writes them past the caches, between the lock's fences. If the work-item has
+// lost the lock, return `vertex` itself. The solve is then invalid.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
   lock_wait_t wait = {0, 0};
@@ -95,10 +96,11 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 // ------------------------------------------------------------------------------------ rounds
 
-// Store the row of every slot. Together with columns and weights, the rows are the array of edges.
+// Store the row, which is one end of the edge, of every slot (CSR entry). Together with columns and
+// weights, the rows are the array of edges.
 //
-// In       indptr[n + 1].
-// Out      rows[n_slots].
+// In       indptr[n + 1]: where each row begins.
+// Out      rows[n_slots]: the row of each slot.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 // Needs    nothing.
 // Ensures  rows[slot] = the row of the slot.
@@ -115,7 +117,8 @@ kernel void edge_parallel_list_edges(const global uint *indptr, global uint *row
 // Begin a solve: make every vertex a set of its own, without edges in the forest, with the lock
 // free.
 //
-// Out      parent[n]; state[n_state]; in_forest[4 * n_flag_words]: a byte for each slot.
+// Out      parent[n]: the parents of disjoint sets; state[n_state]: the lock, and the number of
+//          merges in each round; in_forest[4 * n_flag_words]: a byte for each slot.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; state and flags are 0.
@@ -126,7 +129,8 @@ kernel void edge_parallel_begin(global uint *parent, global uint *state, global 
   GRID_FOR(i, n_flag_words) in_forest[i] = 0;
 }
 
-// Reset the reservations of all supervertices.
+// Reset the reservations of all supervertices before a round. A reservation holds the lightest edge
+// of a supervertex so far.
 //
 // Source   section 3.1.1, "Reset".
 // Out      reservations[n * RESERVATION_WORDS].
@@ -137,13 +141,16 @@ kernel void edge_parallel_reset(global uint *reservations, uint n) {
   GRID_FOR(v, n) reservation_reset(reservations, n, (uint)v);
 }
 
-// Make the reservations of one pass for every edge between two sets.
+// Lower the reservations of both sets of every edge between two sets of vertices, by one word of
+// the edge. A reservation holds the lightest edge of a set so far. If edges do not fit one word,
+// each word takes a pass (reservation.cl).
 //
 // Source   section 3.1.1, "Min-edge selection". The read that may save the atomic operation
 //          (ATOMIC_GUARDS) is the first read of the paper's compare-and-swap loop.
-// In       rows[n_slots], indices[n_slots], weights[n_slots].
-// In-out   parent[n]: paths get shorter, roots stay; reservations[n * RESERVATION_WORDS]; state:
-//          the lock.
+// In       rows[n_slots], indices[n_slots], weights[n_slots]: the two ends and the weight of each
+//          edge.
+// In-out   parent[n]: the parents of disjoint sets; paths get shorter, roots stay; reservations[n *
+//          RESERVATION_WORDS]; state: the lock.
 // Launch   any.
 // Needs    0 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
 // Ensures  word `pass` of each reservation is the least among the edges that are equal to all
@@ -172,12 +179,14 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
   }
 }
 
-// Merge every supervertex with the supervertex at the other end of its winner.
+// Merge every supervertex with the supervertex at the other end of its winner, which is the
+// lightest edge that leads out of it.
 //
 // Source   section 3.1.1, "Contraction". Flags take the place of the paper's list per thread.
-// In       rows[n_slots], indices[n_slots]; reservations[n * RESERVATION_WORDS].
-// In-out   parent[n]; in_forest[n_slots]; state: the number of the round's merges, 0 before, and
-//          the lock.
+// In       rows[n_slots], indices[n_slots]: the two ends of each edge; reservations[n *
+//          RESERVATION_WORDS]: the winner of each supervertex.
+// In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each edge;
+//          state: the number of merges of the round, 0 before, and the lock.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
 // Ensures  an edge that wins for two supervertices joins the forest once. Winners do not form a

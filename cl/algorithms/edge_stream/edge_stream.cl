@@ -23,10 +23,10 @@ typedef uint limit_t;
 #define NO_FAULT 0xFFFFFFFFu
 #define NO_VERTEX 0xFFFFFFFFu
 
-// Convert ends of 64 bits to ends of 32 bits.
+// Convert the two ends of each edge from 64 bits to 32 bits.
 //
-// In       wide_u[m], wide_v[m]: integers with or without a sign.
-// Out      u[m], v[m].
+// In       wide_u[m], wide_v[m]: the ends, integers with or without a sign.
+// Out      u[m], v[m]: the ends in 32 bits.
 // Launch   any.
 // Needs    nothing.
 // Ensures  ends that are negative or need more than 32 bits become NO_VERTEX, which is not a vertex
@@ -39,12 +39,15 @@ kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *w
   }
 }
 
-// Store the limit of each vertex, and the tree that contains it. They come from the tree of
-// contractions of a forest.
+// Store for each vertex its limit, which is the greatest key on the path from the vertex to the top
+// of its tree in the forest so far, and which tree contains it. Edges that come later are compared
+// with the limits.
 //
-// In       reaches[n], tops[n]: as proof_tree_descend stores them for the vertices; keys[k]: for
-//          64-bit weights, the keys of the forest's edges by rank.
-// Out      limits[n]; trees[n]: written if has_trees.
+// In       reaches[n], tops[n]: for each vertex, the greatest edge on its path to the top, and the
+//          top, as proof_tree_descend stores them; keys[k]: for 64-bit weights, the keys of the
+//          forest's edges by rank, from which an edge's key is looked up.
+// Out      limits[n]: the limit of each vertex; trees[n]: the top of its tree, written if
+//          has_trees.
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
 // Ensures  limits[v] = the greatest key on the path from v to the top. It is 0 at the top of a tree
@@ -64,10 +67,13 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
   }
 }
 
-// Mark the edges of a chunk that may enter the forest.
+// Mark the edges of a chunk of the stream that may enter the forest. An edge is certainly not in
+// the forest if its key is above the limits of both of its ends, and both are in one tree. The
+// limit of a vertex is the greatest key on its path to the top of its tree in the forest so far.
 //
-// In       u[m], v[m], weights[m]; limits[n], trees[n]: read if has_limits and has_trees.
-// Out      stays[m]: 1 or 0.
+// In       u[m], v[m], weights[m]: the edges of the chunk; limits[n]: read if has_limits; trees[n]:
+//          the top of each vertex's tree, read if has_trees.
+// Out      stays[m]: 1 for edges that may enter the forest, else 0.
 // In-out   fault[1]: lowered to the index of the first edge that has an end which is not a vertex,
 //          or a NaN weight.
 // Launch   any.
@@ -95,9 +101,11 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
 
 // Append the marked edges of a chunk to the edges that wait for a reduction.
 //
-// In       positions[count]: the indices of the marked edges; u, v, weights: the chunk; ids: those
-//          of the chunk, or null. If it is null, the edge at position p has the id first_id + p.
-// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: `count` entries from `at` on.
+// In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
+//          and weights of the chunk's edges; ids: the ids of these edges, or null. If it is null,
+//          the edge at position p has the id first_id + p.
+// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: the ends, weights and ids of the
+//          edges that wait, of which `count` entries from `at` on are written.
 // Launch   any.
 // Needs    edge_stream_mark, and a compaction of its marks; space for at + count edges.
 // Ensures  the waiting edges are in the order of the chunk.
@@ -116,11 +124,13 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
   }
 }
 
-// Copy the edges of a forest from the edges that were sorted for the solve.
+// Copy the ends, weights and ids of a forest's edges from the arrays of all edges. For the solve,
+// the edges were sorted, so each has a slot in the sorted order and a number from before the sort.
 //
-// In       slots[k], edges[k]: the forest's edges; numbers[m]: for each slot, the number of its
-//          edge; weights[m], ids[m]: for each number, as before the sort.
-// Out      forest_u[k], forest_v[k], forest_weights[k], forest_ids[k].
+// In       slots[k], edges[k]: the slots and the ends of the forest's edges; numbers[m]: for each
+//          slot, the number of its edge; weights[m], ids[m]: the weight and the id of each edge, by
+//          its number.
+// Out      forest_u[k], forest_v[k], forest_weights[k], forest_ids[k]: the forest's edges.
 // Launch   any.
 // Needs    slots are below m.
 // Ensures  the forest's edges are in canonical order.

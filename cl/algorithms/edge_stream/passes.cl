@@ -32,7 +32,9 @@
 #define WORD_ID_LOWER 5
 #define WORD_NONE 6
 
-// The words of each root's best edge so far. `low` is NO_VERTEX if there is none.
+// The words of the best edge so far of each component, which is the first edge that leads out of
+// it. They are stored at the component's root. `low` is the edge's lesser end, or NO_VERTEX if
+// there is none yet.
 #define BEST_PARAMETERS                                                                     \
   volatile global uint *leading, volatile global uint *trailing, volatile global uint *low, \
       volatile global uint *high, volatile global uint *id_upper, volatile global uint *id_lower
@@ -57,8 +59,8 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
   return edge;
 }
 
-// Set the words after word number `word` to the greatest value. They belonged to an edge that is
-// worse than the edge of the new word.
+// Set the words of a root's best edge that come after word number `word` to the greatest value.
+// They belonged to an edge that comes after the edge to which the new word belongs.
 static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
@@ -69,7 +71,8 @@ static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
   if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
 }
 
-// Return whether an edge equals the root's best edge in all words before word number `word`.
+// Return whether an edge equals the best edge so far of a root's component in all words before word
+// number `word`.
 static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
@@ -97,8 +100,8 @@ static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PAR
   if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
-// Lower the leading word of a root's best edge to `word`, an edge's leading word, if that is less.
-// Return whether the edge may be the root's best edge.
+// Lower the leading word (the upper 32 bits of the key) of a root's best edge so far to `word`, an
+// edge's leading word, if that is less. Return whether the edge may be the root's best edge.
 static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
@@ -106,12 +109,16 @@ static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   return word <= before;
 }
 
-// Find the minimum leading word of a chunk's edges, and mark the edges that may be best.
+// Find, for each component, the least leading word (the upper 32 bits of a key) of the edges of a
+// chunk that lead out of the component. Mark the edges that may be the best, which is the first in
+// the order of edges.
 //
-// In       u[m], v[m], weights[m]; labels[n].
-// Out      stays[m]: 1 or 0.
-// In-out   the best edges; fault[1]: lowered to the index of the first edge that has an end which
-//          is not a vertex, or a NaN weight.
+// In       u[m], v[m], weights[m]: the chunk's edges; labels[n]: the root of each vertex's
+//          component.
+// Out      stays[m]: 1 for edges that may be the best edge of a component, else 0.
+// In-out   leading, trailing, low, high, id_upper, id_lower: the words of each root's best edge so
+//          far; fault[1]: lowered to the index of the first edge that has an end which is not a
+//          vertex, or a NaN weight.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT. Before a pass, all words of the best edges have the greatest value.
 //          Labels are roots.
@@ -141,12 +148,14 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Find the minimum of one further word among the marked edges.
+// Find, for each component, the minimum of one further word of the marked edges, which lead out of
+// the component. Only edges count that equal its best edge so far in all earlier words.
 //
-// In       positions[count]: the indices of the marked edges; u, v, weights: the chunk; ids: those
-//          of the chunk, or null. If it is null, the edge at position p has the id first_id + p.
-//          labels[n].
-// In-out   the best edges.
+// In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
+//          and weights of the chunk's edges; ids: the ids of these edges, or null. If it is null,
+//          the edge at position p has the id first_id + p. labels[n]: the root of each vertex's
+//          component.
+// In-out   leading, trailing, low, high, id_upper, id_lower: words of each root's best edge so far.
 // Launch   any.
 // Needs    edge_stream_passes_offer. The words before `word` are final for this chunk. `word` is
 //          from 1 to WORD_ID_LOWER.
@@ -164,9 +173,12 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
 }
 
 // Store the weights, bit for bit, of those edges of a chunk that are now the best edges of their
-// roots.
+// components, which are the first edges that lead out of these components.
 //
-// In       positions[count], u, v, weights, ids, labels[n]: as in edge_stream_passes_settle_word.
+// In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
+//          and weights of the chunk's edges; ids: the ids of these edges, or null if they follow
+//          from positions; labels[n]: the root of each vertex's component; the words of each root's
+//          best edge.
 // Out      best_weights[n]: written for roots whose best edge is in this chunk.
 // Launch   any.
 // Needs    all words are final for this chunk.
@@ -185,11 +197,13 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
   }
 }
 
-// Find the component to which each root's best edge leads.
+// Find the component to which the best edge of each component leads. The best edge is the first
+// edge that leads out of a component. It is stored at the component's root.
 //
-// In       labels[n], low[n], high[n].
-// Out      targets[n].
-// In-out   active[1]: 0 before.
+// In       labels[n]: the root of each vertex's component; low[n], high[n]: the lesser and the
+//          greater end of each root's best edge.
+// Out      targets[n]: the root at the other end of this edge.
+// In-out   active[1]: the number of roots with a best edge, 0 before.
 // Launch   any.
 // Needs    a complete pass over all edges.
 // Ensures  targets[v] = the root at the other end of v's best edge. It is v itself if v is not a
@@ -210,17 +224,18 @@ kernel void edge_stream_passes_choose(const global uint *labels, const global ui
   if (own) atomic_add(active, own);
 }
 
-// Return whether a vertex is the lesser of two roots that have chosen the same edge. The order of
-// edges is strict, so choices cannot form longer cycles.
+// Return whether a vertex is the lesser of two roots that have chosen the same edge, so that the
+// target of each is the other one. The order of edges is strict, so choices cannot form longer
+// cycles.
 static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
   const uint target = targets[v];
   return v < target && targets[target] == v;
 }
 
-// Flag the roots whose best edges are added to the forest. If two roots have the same best edge,
-// only the greater of them is flagged.
+// Flag the roots whose best edges, which are the first edges that lead out of their components, are
+// added to the forest. If two roots have the same best edge, only the greater of them is flagged.
 //
-// In       targets[n].
+// In       targets[n]: the root to which each root's best edge leads, or the vertex itself.
 // Out      flags[count]: a flag for each vertex from `begin` on.
 // Launch   any.
 // Needs    edge_stream_passes_choose; begin + count <= n.
@@ -234,11 +249,12 @@ kernel void edge_stream_passes_flag_joined(const global uint *targets, global uc
   }
 }
 
-// Copy the best edges of the flagged roots, which are new edges of the forest.
+// Copy the best edges of the flagged roots. They are new edges of the forest.
 //
 // In       positions[k]: the indices of the flags that are set. Flag 0 belongs to vertex `begin`;
-//          best_weights[n], low[n], high[n], id_upper[n], id_lower[n].
-// Out      forest_u[k], forest_v[k], forest_ids[k], forest_weights[k].
+//          best_weights[n], low[n], high[n], id_upper[n], id_lower[n]: the weight, the ends and the
+//          id of each root's best edge.
+// Out      forest_u[k], forest_v[k], forest_ids[k], forest_weights[k]: the new edges.
 // Launch   any.
 // Needs    edge_stream_passes_flag_joined, and a compaction of its flags to `positions`.
 // Ensures  the edges are in the order of their roots. u is the lesser end.
@@ -258,10 +274,13 @@ kernel void edge_stream_passes_take_joined(const global uint *positions,
   }
 }
 
-// Make the lesser root of each pair the top of its tree.
+// Break the cycles of targets. Each root points to the root to which its best edge leads, and two
+// roots with the same best edge point to each other. Make the lesser one the top of the tree, which
+// points to itself.
 //
-// In-out   targets[n]. Only the lesser root of a pair is changed. Other vertices may read it before
-//          or after: neither value makes them a lesser root. The race is benign.
+// In-out   targets[n]: the root to which each root points. Only the lesser root of a pair is
+//          changed. Other vertices may read it before or after: neither value makes them a lesser
+//          root. The race is benign.
 // Launch   any.
 // Needs    edge_stream_passes_choose; edge_stream_passes_take_joined has copied all new edges.
 // Ensures  the only cycles of targets are tops, which are their own targets.
@@ -271,14 +290,16 @@ kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
   }
 }
 
-// Number of steps that a vertex goes up its tree in one launch.
+// Number of steps from target to target by which a vertex goes up its tree in one launch.
 #define HOPS 32
 
-// Make each vertex point nearer to the top of its tree.
+// Make each vertex point nearer to the top of its tree. In these trees, the roots of components are
+// joined by their best edges.
 //
-// In-out   targets[n]: a work-item changes only the target of its own vertex, to a vertex nearer to
-//          the top. Other work-items may read the old or the new target, and both are above the
-//          vertex. So the race is benign. more[1]: 0 before; all writers store 1.
+// In-out   targets[n]: the vertex to which each vertex points. A work-item changes only the target
+//          of its own vertex, to a vertex nearer to the top. Other work-items may read the old or
+//          the new target, and both are above the vertex. So the race is benign. more[1]: 0 before;
+//          all writers store 1.
 // Launch   any, until more[0] stays 0.
 // Needs    edge_stream_passes_break_cycles.
 // Ensures  more[0] = 1 if some vertex may not point to the top of its tree yet.
@@ -299,8 +320,8 @@ kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, glob
 
 // Give every vertex the label of its new component.
 //
-// In       targets[n].
-// In-out   labels[n].
+// In       targets[n]: for each root, the top of its tree.
+// In-out   labels[n]: the root of each vertex's component, before and after trees are joined.
 // Launch   any.
 // Needs    edge_stream_passes_jump_pointers, until all vertices point to the tops of their trees.
 // Ensures  each label is the root of the new component.

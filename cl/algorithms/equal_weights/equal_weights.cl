@@ -25,7 +25,8 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// Number of words of scratch memory that a solve takes for each slot, and for each vertex.
+// Number of words of scratch memory that a solve takes for each slot (CSR entry), and for each
+// vertex.
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
@@ -42,7 +43,7 @@ typedef struct {
   uint n, m, is_wide;
 } matrix_t;
 
-// The forest so far.
+// The forest so far: `parents` of disjoint sets, and the slots and the pairs of ends of its edges.
 typedef struct {
   global uint *parents, *slots, *pairs;
   uint edges;
@@ -102,8 +103,8 @@ static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors)
   return true;
 }
 
-// Join the components with the roots `root` and `other` by an edge. Return the root of the joined
-// component.
+// Join the components with the roots `root` and `other` by the edge from u to v in `slot`, and add
+// the edge to the forest. Return the root of the joined component.
 static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint v, uint slot) {
   forest->slots[forest->edges] = slot;
   forest->pairs[2 * forest->edges] = min(u, v);
@@ -129,12 +130,12 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
   }
 }
 
-// List the entries by their lesser ends. Return whether all columns are valid.
+// List the entries of the matrix by their lesser ends. Return whether all columns are valid.
 //
 // No branch here depends on an entry, since the processor would predict half of them wrongly.
 //
-// Out      ends[n]: the end of each vertex's list; entries[m]: greater end << 32 | slot. The slots
-//          of a list ascend.
+// Out      ends[n]: the index in `entries` at which each vertex's list ends; entries[m]: greater
+//          end << 32 | slot. The slots of a list ascend.
 // Scope    one work-item. O(n + m).
 static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
                                    global ulong *entries) {
@@ -168,7 +169,8 @@ static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
   return !is_faulty;
 }
 
-// Sort at most FEW distinct entries. No branch depends on an entry.
+// Sort at most FEW entries, which are distinct words, by comparing each with each other. No branch
+// depends on an entry.
 //
 // Scope    one work-item. O(count^2).
 static inline void wi_sort_few(global ulong *entries, uint count) {
@@ -181,7 +183,8 @@ static inline void wi_sort_few(global ulong *entries, uint count) {
   for (uint i = 0; i < count; ++i) entries[i] = sorted[i];
 }
 
-// Sort entries by insertion, in at most `left` steps. Return how many of these steps remain.
+// Sort entries by insertion, unless that takes more than `left` steps. Return how many of these
+// steps remain.
 //
 // Scope    one work-item. O(count + the steps taken).
 static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) {
@@ -195,11 +198,11 @@ static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) 
   return left;
 }
 
-// Find the forest of the entries in the lists of the vertices (wi_list_entries). Return false if
-// the sorts would take more steps than MOST_STEPS allows.
+// Find the forest of a matrix from the entries in the lists of the vertices, which wi_list_entries
+// has made. Return false if the sorts would take more steps than MOST_STEPS allows.
 //
-// In-out   entries[m]: in the list of each vertex, the entries that lead to other components are
-//          moved to the front.
+// In-out   entries[m]: greater end << 32 | slot, list by list. In the list of each vertex, the
+//          entries that lead to other components are moved to the front.
 // Scope    one work-item. O((n + m) log n).
 static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *ends,
                                      global ulong *entries, forest_t *forest) {
@@ -228,8 +231,9 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
 //
 // In       indptr[n + 1], indices[m]: elements of 64 bits if is_wide, else of 32 bits. They may
 //          have any values, and are checked.
-// Out      result[RESULT_WORDS + 3 * (n - 1)].
-// Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n].
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the number of the forest's edges, their
+//          slots, and their ends.
+// Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n]: any memory.
 // Launch   one work-group. O((n + m) log n).
 // Needs    n > 0; m < 2**32.
 // Ensures  the status is STATUS_SOLVED or STATUS_UNSUITED. If it is STATUS_SOLVED, the result has

@@ -14,9 +14,9 @@
 #include "algorithms/filter_boruvka/cpu_list.cl"
 #include "device/rows.cl"
 
-// Reset the reservations of vertices.
+// Reset the reservations of vertices. The reservation of a vertex holds its lightest edge so far.
 //
-// Out      reserved[RESERVATION_WORDS n_vertices].
+// Out      reserved[RESERVATION_WORDS n_vertices]: the reservations.
 // Launch   any.
 // Needs    nothing.
 // Ensures  no vertex has reserved an edge.
@@ -25,9 +25,9 @@ kernel void filter_boruvka_cpu_begin(global uint *reserved, uint n_vertices) {
   GRID_FOR(i, n_words) reserved[i] = NO_POSITION;
 }
 
-// Clear the flags of the forest.
+// Clear the flags that say which edges are in the forest.
 //
-// Out      in_forest[n_slots], written as n_words whole words.
+// Out      in_forest[n_slots]: a byte for each slot, written as n_words whole words.
 // Launch   any.
 // Needs    nothing.
 // Ensures  all flags are 0.
@@ -35,20 +35,24 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
   GRID_FOR(i, n_words) in_forest[i] = 0;
 }
 
-// List the edges of a window that join two components, and enter each edge in the reservations of
-// both components. Edges of earlier windows lie within one component, so the lower end of the
-// window need not be checked.
+// List the edges of a window that join two components. A window is a range of the order of edges,
+// which one phase solves. Lower the reservations of both components of each edge, which hold the
+// lightest edge of each component so far. Edges of earlier windows lie within one component, so the
+// lower end of the window need not be checked.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]; links[n]: the components of vertices,
-//          read if `contracted`; in_largest: the bits of filter_boruvka_cpu_mark_largest, read if
-//          `marked`; (high_key, high_slot): the window's upper end, read if `limited`.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; links[n]: the component of
+//          each vertex, read if `contracted`; in_largest: a bit for each vertex in the largest
+//          component, read if `marked`; (high_key, high_slot): the window's upper end, read if
+//          `limited`.
 // In-out   reserved: the reservations of the vertices or components, empty before; state: the
 //          number of edges, 0 before.
-// Out      edges[segments * stride], listed: the list; lengths[segments]; state: whether a segment
-//          overflowed.
+// Out      edges[segments * stride]: the listed edges, in segments of `stride` each; listed: their
+//          weights, written for 64-bit weights; lengths[segments]: the number of edges in each
+//          segment; state: whether a segment overflowed.
 // Launch   one work-group for each segment.
 // Needs    every edge is stored with column > row; slots with column <= row are skipped.
-// Ensures  the reservations of pass 0 are made; edges are in the order of their slots.
+// Ensures  the first words of the reservations (pass 0) are made; edges are in the order of their
+//          slots.
 kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const global uint *indices,
                                           const global weight_t *weights, const global uint *links,
                                           const global uint *in_largest,
@@ -90,10 +94,12 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
 }
 
 #if RESERVATION_PASSES > 1
-// Make the reservations of a later pass (reservation.cl).
+// Lower the reservations of all supervertices, which hold the lightest edge of each so far, by a
+// further word of the edges. If edges do not fit one word, each word takes a pass (reservation.cl).
 //
-// In       lengths[segments].
-// In-out   reserved; edges, listed: the list, which is only read.
+// In       lengths[segments]: the number of edges in each segment of the list.
+// In-out   reserved: the reservations; edges, listed: the edges of the list and their weights,
+//          which are only read.
 // Launch   one work-group for each segment.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
 // Ensures  after the last pass every supervertex has reserved its lightest edge.
@@ -110,14 +116,17 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 }
 #endif
 
-// Put the edge that each supervertex has reserved into the forest. If two supervertices have
-// reserved the same edge, the lesser of them is a root, and gets a number at the next depth. A
-// supervertex that has not reserved an edge is finished, and gets the number of its component.
+// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest. If
+// two supervertices have reserved the same edge, the lesser of them is a root, and gets a number at
+// the next depth, after this contraction. A supervertex that has not reserved an edge is finished,
+// and gets the number of its component.
 //
-// In       reserved, edges.
-// In-out   state: the number of vertices of the next depth, and the number of components;
-//          in_forest[n_slots].
-// Out      links[n_vertices] of this depth; next: the reservations of the roots, which are empty.
+// In       reserved: the position in the list of the edge that each supervertex has reserved;
+//          edges: the list.
+// In-out   state: the number of supervertices of the next depth, and the number of components;
+//          in_forest[n_slots]: a byte for each slot.
+// Out      links[n_vertices] of this depth: the word of each supervertex that leads to another one,
+//          or has a number; next: the reservations of the roots at the next depth, which are empty.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
 // Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished
@@ -152,14 +161,16 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
   }
 }
 
-// Find the supervertex of every vertex of a depth by its links, with path compression.
+// Find, for every vertex of a depth, the supervertex of the next depth that contains it. Links lead
+// there, each from a vertex to another vertex or to the number of the supervertex.
 //
 // Work-items read and store links at the same time. A link that is read is either the old link,
 // which leads to the root, or already the number of the supervertex. All vertices on the path get
 // the number, too, so no work-item follows a path twice, however long it is.
 //
-// In-out   links[n_vertices] of this depth; state: STUCK in place of the overflow, if a path has as
-//          many links as there are vertices. Then it is a cycle, and the choices were wrong.
+// In-out   links[n_vertices] of this depth: the link of each vertex; state: STUCK in place of the
+//          overflow, if a path has as many links as there are vertices. Then it is a cycle, and the
+//          choices of edges were wrong.
 // Launch   any. O(n_vertices) for each work-item; usually that much for all together.
 // Needs    filter_boruvka_cpu_hook of this depth.
 // Ensures  all links are numbers of supervertices. A vertex on a cycle gets number 0, which does no
@@ -186,15 +197,17 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
   }
 }
 
-// Replace the ends of the listed edges by their supervertices, and remove the edges within one
-// supervertex.
+// Replace the ends of the listed edges by the supervertices that contain them, and remove the edges
+// within one supervertex. Lower the reservations, which hold the lightest edge of each supervertex
+// so far, to the remaining edges.
 //
-// In       links of this depth.
-// In-out   edges, listed, lengths[segments]: the list; next: the reservations of the next depth,
-//          empty before; state: the number of edges of the next depth, 0 before.
+// In       links of this depth: the number of the supervertex that contains each vertex.
+// In-out   edges, listed, lengths[segments]: the list's edges, their weights, and the number of
+//          edges in each segment; next: the reservations of the next depth, empty before; state:
+//          the number of edges of the next depth, 0 before.
 // Launch   one work-group for each segment.
 // Needs    filter_boruvka_cpu_follow of this depth.
-// Ensures  the reservations of pass 0 are made; edges keep their order.
+// Ensures  the first words of the reservations (pass 0) are made; edges keep their order.
 kernel void filter_boruvka_cpu_contract(const global uint *links, volatile global uint *next,
                                         global uint4 *edges, global weight_t *listed,
                                         global uint *lengths, volatile global uint *state,
@@ -222,12 +235,12 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
   if (at > first) atomic_add(state + counts + COUNT_EDGES, at - first);
 }
 
-// Find the component of every vertex of a depth at the end of the phase. The components of the next
-// depth must have been found before.
+// Find the component of every vertex of a depth at the end of a phase, which has solved one range
+// of the order of edges. The components of the next depth must have been found before.
 //
-// In-out   links: at `there`, those of the next depth, which are final; at `here`, those of this
-//          depth, which are written. anew: whether this depth has the graph's vertices, whose links
-//          are already final for the phase before.
+// In-out   links: at `there`, those of the next depth, which have numbers of components already; at
+//          `here`, those of this depth, which get them. anew: whether this depth has the graph's
+//          vertices, whose links still have the components of the phase before.
 // Launch   any.
 // Needs    filter_boruvka_cpu_settle of the next depth.
 // Ensures  the links of this depth are final.
@@ -240,10 +253,10 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
   }
 }
 
-// Mark the vertices of one component. If more than half of the vertices are in the largest
+// Set a bit for each vertex of one component. If more than half of the vertices are in the largest
 // component, it is the largest one. Otherwise it may be any component.
 //
-// In       links[n] of the graph's vertices, all final.
+// In       links[n] of the graph's vertices: the component of each vertex.
 // Out      in_largest[n / 32 words, rounded up]: a bit for each vertex, from the least bit on.
 // Launch   any. O(n).
 // Needs    filter_boruvka_cpu_settle of depth 0.

@@ -1,4 +1,5 @@
-// filter-boruvka for CPUs: how a block of slots is searched for the edges that a window lists.
+// filter-boruvka for CPUs: how a block of consecutive slots (CSR entries) is searched for the edges
+// of a window, the range of the order of edges that the present phase solves.
 //
 // Each step keeps only some of the slots that the step before has kept, and moves them to the front
 // of local arrays. No step has a branch that depends on a single slot. So many loads are under way
@@ -20,9 +21,10 @@
 #define BLOCK 1024
 
 // Find the slots of a block whose edges are at most (high_key, high_slot) in the order of (key,
-// slot).
+// slot). This pair is the upper end of the window, the range of edges that the present phase
+// solves.
 //
-// Out      picked: the positions of these slots in the block, ascending.
+// Out      picked: the positions of these slots in the block, from 0 on, ascending.
 // Scope    one work-item.
 // Ensures  returns the number of these slots.
 static inline uint wi_pick_light(local uint *picked, const global weight_t *weights, uint begin,
@@ -50,12 +52,14 @@ static inline uint wi_pick_light(local uint *picked, const global weight_t *weig
   return n_picked;
 }
 
-// Keep only the slots above the diagonal.
+// Of the slots picked from a block, keep only those above the diagonal, whose columns are greater
+// than their rows.
 //
-// In       indices; rows[length]: the rows of the block's slots.
-// In-out   picked[n_picked]: the positions of slots. If n_picked equals `length`, every slot is
-//          meant, and the contents of picked are ignored.
-// Out      rows, columns: those of the slots that are kept.
+// In       indices: the column of each slot of the graph; rows[length]: the rows of the block's
+//          slots.
+// In-out   picked[n_picked]: the positions of slots in the block. If n_picked equals `length`,
+//          every slot is meant, and the contents of picked are ignored.
+// Out      rows, columns: the rows and columns of the slots that are kept.
 // Scope    one work-item.
 // Ensures  returns the number of slots that are kept.
 static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uint *columns,
@@ -86,8 +90,8 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
 // One bit for each vertex says whether it is in the largest component. The bits of all vertices fit
 // a near cache, while their links would not fit.
 //
-// In       in_largest: the bits of the vertices.
-// In-out   picked, rows, columns [n_picked].
+// In       in_largest: a bit for each vertex, 1 if it is in the largest component.
+// In-out   picked, rows, columns [n_picked]: the positions of slots in the block, and their ends.
 // Scope    one work-item.
 // Ensures  returns the number of edges that are kept.
 static inline uint wi_leave_largest(local uint *picked, local uint *rows, local uint *columns,
@@ -105,10 +109,11 @@ static inline uint wi_leave_largest(local uint *picked, local uint *rows, local 
   return n_kept;
 }
 
-// Replace rows and columns by their components, and keep the edges that join two components.
+// Replace the ends of a block's edges by the components that contain them, and keep the edges that
+// join two components.
 //
-// In       links: those of the vertices, all final.
-// In-out   picked, rows, columns [n_picked].
+// In       links: the component of each vertex.
+// In-out   picked, rows, columns [n_picked]: the positions of slots in the block, and their ends.
 // Scope    one work-item.
 // Ensures  returns the number of edges that are kept.
 static inline uint wi_keep_joining(local uint *picked, local uint *rows, local uint *columns,

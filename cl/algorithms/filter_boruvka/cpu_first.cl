@@ -3,9 +3,9 @@
 // listed before the first contraction, and the choice needs no atomic operations.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
-// Return the lightest of some slots, or NO_POSITION if there are none. Slots ascend, so of equal
-// weights the first one is returned. If a key and a slot fit one word, they are compared as one
-// word. A branch would be predicted wrongly half of the time.
+// Return the lightest of the slots at slots[begin] to slots[end - 1], or NO_POSITION if there are
+// none. Slots ascend, so of equal weights the first one is returned. If a key and a slot fit one
+// word, they are compared as one word. A branch would be predicted wrongly half of the time.
 static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,
                                uint end) {
 #if WEIGHT_BITS == 64
@@ -29,8 +29,8 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 // Find the lightest edge of every vertex.
 //
 // In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
-//          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, ascending;
-//          starts[n + 1]: where the slots of each vertex begin.
+//          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, vertex by
+//          vertex, ascending; starts[n + 1]: where the slots of each vertex begin in `incident`.
 // Out      chosen[n]: (slot, other end). The slot is NO_POSITION if the vertex does not have edges.
 // Launch   any. O(n + n_slots).
 // Needs    nothing.
@@ -46,13 +46,15 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
   }
 }
 
-// Put the chosen edges into the forest, and do everything else that filter_boruvka_cpu_hook does at
-// depth 0.
+// Put the edge that each vertex has chosen, its lightest one, into the forest. If two vertices have
+// chosen the same edge, the lesser of them is a root, and becomes a supervertex of depth 1, after
+// this contraction. A vertex without edges is finished, and gets the number of its component.
 //
-// In       chosen[n].
+// In       chosen[n]: (slot, other end) of each vertex's lightest edge.
 // In-out   state: the number of vertices of depth 1, and the number of components;
-//          in_forest[n_slots].
-// Out      links[n]; next: the reservations of the roots, which are empty.
+//          in_forest[n_slots]: a byte for each slot.
+// Out      links[n]: the word of each vertex that leads to another one, or has a number; next: the
+//          reservations of the roots, which will hold the lightest edge of each; they are empty.
 // Launch   any.
 // Needs    filter_boruvka_cpu_first_choose.
 // Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished

@@ -1,4 +1,5 @@
-// filter-boruvka for CPUs: segments of the edge list, and reservations.
+// filter-boruvka for CPUs: the list of undecided edges, which is divided into segments, and the
+// reservations, which hold the lightest edge of each supervertex so far.
 //
 // Every work-item has its own segment of the list. A segment has a capacity of `stride` edges, of
 // which the first lengths[segment] are in use. Edges are listed in the order of their slots and
@@ -10,52 +11,58 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The link of a root that does not have a number yet, while the supervertices of a tile are
-// counted.
+// The link of a vertex leads to another vertex of its component, or has the number of its
+// supervertex. This is the link of a root that does not have a number yet, while the supervertices
+// of a tile, which are handled together, are counted.
 #define LINK_ROOT 0xfffffffeu
 
-// Number of vertices that vote on which component is the largest.
+// Number of vertices of a sample that is used to find the largest component. Each votes for the
+// component that contains it.
 #define VOTERS 256
 
-// Means "no position". It is the reservation_id of a supervertex that has not reserved an edge.
+// Means "no position". A supervertex that has not reserved an edge has it in place of the position
+// of its edge in the list.
 #define NO_POSITION 0xffffffffu
 
-// Indices of the words of state[]. The first word says whether a segment has overflowed, or whether
-// links form a cycle. Then comes the number of components at the end of each phase. Then come, for
-// each depth of each phase, its number of vertices and its number of edges.
+// Indices of the words of state[]. The first word says whether a segment of the edge list has
+// overflowed, or whether links form a cycle. Then comes the number of components at the end of each
+// phase. Then come, for each depth (number of contractions) of each phase, its number of vertices
+// and its number of edges.
 #define STATE_OVERFLOW 0
 #define STATE_STUCK 2
 #define COUNT_VERTICES 0
 #define COUNT_EDGES 1
 
 // The edge list. Each edge is (end, end, leading key word, slot). If weights have 64 bits,
-// `weights` has the weight of each position, which reservations look up. Otherwise it is not used.
+// `weights` has the weight of the edge at each position of the list, which is looked up when edges
+// are compared. Otherwise it is not used.
 typedef struct {
   global uint4 *edges;
   global weight_t *weights;
 } list_t;
 
-// Return the first item of this work-item's range. The items 0 to n - 1 are divided into contiguous
-// ranges.
+// Return the first of the items 0 to n - 1 that this work-item handles. The items are divided into
+// contiguous ranges of nearly equal length, one for each work-item.
 static inline uint range_begin(uint n) {
   return (uint)((ulong)n * get_group_id(0) / get_num_groups(0));
 }
 
-// Return the index after the last item of this work-item's range.
+// Return the end of the range of items that this work-item handles, which is one more than its last
+// item.
 static inline uint range_end(uint n) {
   return (uint)((ulong)n * (get_group_id(0) + 1) / get_num_groups(0));
 }
 
-// Return the edge at a position, which is its id.
+// Return the edge at a position of the edge list. The position serves as the id of the edge.
 static inline edge_t list_edge(const list_t *list, uint position) {
   const uint4 words = list->edges[position];
   const edge_t edge = {words.x, words.y, words.z, position};
   return edge;
 }
 
-// Return whether an edge lowers the reservation of a supervertex, by its first word. The read races
-// with atomics of other work-items. Words only fall, so an edge that does not lower the word now
-// will never lower it.
+// Return whether `word`, the first word of an edge, is less than the one in the reservation of a
+// supervertex, which holds the lightest edge so far. The read races with atomics of other
+// work-items. Words only fall, so an edge that does not lower the word now will never lower it.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
@@ -67,8 +74,9 @@ static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
 
-// Number the roots and the finished vertices in a tile of links. The roots become supervertices of
-// the next depth, and their reservations in `next` are reset.
+// Number the roots, each of which becomes a supervertex of the next depth, and the finished
+// supervertices, which no edge leaves, among the links of a tile. Reset the roots' reservations in
+// `next`, which hold the lightest edge of each supervertex so far.
 static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
                                uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
                                uint components, uint next_stride) {
@@ -86,8 +94,8 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
   }
 }
 
-// Enter the edges at the positions [from, to), at most BLOCK, in the reservations of both of their
-// ends.
+// For each edge at the positions [from, to) of the list, at most BLOCK, lower the reservations of
+// both ends. They hold the lightest edge of each supervertex so far.
 //
 // First, find the ends whose reservation an edge lowers, which are few. This needs only loads and
 // no branches, so many loads are under way at the same time. If an atomic operation came in

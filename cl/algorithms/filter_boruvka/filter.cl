@@ -1,11 +1,14 @@
-// filter-boruvka: filtering. Between two phases, the component of every vertex is found. Then the
-// edges of the next window are read from the graph. Hardly any of them joins two components.
+// filter-boruvka: what happens between two phases, each of which solves a window, a range of the
+// order of edges. First the component of every vertex is found. Then the edges of the next window
+// are read from the graph, and only those that join two components are listed. Hardly any of them
+// does.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Load the number of supervertices of each depth of a phase, for all work-items of the work-group.
+// Load how many supervertices a phase has at each depth, which is a number of contractions, for all
+// work-items of the work-group. A phase solves one range of the order of edges.
 //
-// Out      counts[MAX_DEPTHS]; entries before the phase's first depth are undefined.
+// Out      counts[MAX_DEPTHS]: these numbers; entries before the phase's first depth are undefined.
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_load_counts(const solve_t *solve, uint phase, local uint *counts) {
   for (uint d = get_local_id(0); d < MAX_DEPTHS; d += WG_SIZE)
@@ -13,8 +16,10 @@ static inline void filter_load_counts(const solve_t *solve, uint phase, local ui
   wg_barrier_local();
 }
 
-// Return the address of the link of the i-th supervertex. The supervertices of `depth` are counted
-// first, then those of the next depth, and so on.
+// Return the address of the link of the i-th supervertex, if the supervertices of `depth` are
+// counted first, then those of the next depth, and so on. A link leads to another vertex of the
+// component, or has the number of the supervertex of the next depth. `counts` has the number of
+// supervertices of each depth.
 static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
                                                 uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
@@ -25,9 +30,10 @@ static inline volatile global uint *filter_link(const solve_t *solve, const loca
   return links + i;
 }
 
-// Number the components that exist at the end of a phase. They are those supervertices of `depth`
-// and of all later depths that are not left by any edge of the phase's window. They become the
-// supervertices of depth 1 in the next phase.
+// Number the components that exist at the end of a phase, which has solved a window, one range of
+// the order of edges. The components are those supervertices of `depth` and of all later depths
+// that are not left by any edge of the window. They become the supervertices of depth 1 in the next
+// phase.
 static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
                                             local uint *counts, local uint *scratch,
                                             local uint *base) {
@@ -48,9 +54,10 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
   }
 }
 
-// Find the component of every vertex of a depth at the end of a phase. Depths are processed from
-// the greatest to the least, so each vertex finds its component in one step. A final link that is
-// read on the way may just have been stored by another work-item. It is right as well.
+// Find, for every vertex of a depth, its component at the end of a phase, and store it in the
+// vertex's link. Depths are processed from the greatest to the least, so each vertex finds its
+// component in one step. A link that is read on the way may just have been replaced by the
+// component, by another work-item. It is right as well.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
@@ -58,8 +65,8 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
     const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
-    // In later phases, the link of a graph's vertex is its component after the phase before. This
-    // is not its final component of this phase.
+    // In later phases, the link of a graph's vertex has its component at the end of the phase
+    // before, which may not be its component at the end of this phase.
     if (depth == 0 && phase > 0) link &= ~LINK_FINAL;
     for (uint below = depth; !(link & LINK_FINAL); ++below) {
       links += solve_capacity(solve, below);
@@ -70,22 +77,24 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
 }
 
 // Reset the reservations of the supervertices of depth 1, which are the components at the end of
-// the phase before. No code uses these reservations between two phases.
+// the phase before. A reservation holds the lightest edge of a supervertex so far. No code uses
+// these reservations between two phases.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
 }
 
-// Reset the links of the supervertices of depth 1. Until the component of every vertex has been
-// found, these words are still links of the phase before.
+// Reset the links of the supervertices of depth 1, by which they will lead to their supervertices
+// of depth 2. Until the component of every vertex has been found, these words are still links of
+// the phase before.
 static inline void filter_begin_links(const solve_t *solve, uint phase) {
   volatile global uint *links = solve_links(solve, 1);
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
 }
 
-// Replace the vertices in own[] and other[], which are the ends of a block's edges, by their
-// components, unless both ends are equal. The loads of all slots of the block are under way at
-// once.
+// Replace the ends own[] and other[] of a block's edges by the components that contain them, unless
+// both ends are equal. A block is a work-item's share of a tile of slots. The loads of all slots of
+// the block are under way at once.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
   global uint *links = (global uint *)solve->links;
@@ -103,8 +112,9 @@ static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own,
   }
 }
 
-// Find the edges of a phase's window in a block. own[] and other[] become the components of their
-// ends at `depth`. For slots without such an edge, own[] and other[] become equal. Return the
+// Find the edges of a phase's window, the range of the order of edges that the phase solves, in a
+// block of slots. own[] and other[] become the two ends of the edge in each slot, as components if
+// `depth` is not 0. For slots without such an edge, own[] and other[] become equal. Return the
 // number of edges that join two components.
 //
 // An edge of an earlier window lies within a component. So only the upper end of the window must be
@@ -135,10 +145,11 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
   return n_kept;
 }
 
-// Put the edges of a tile on the worklist of `depth`, at `n_all` positions from *base on. `before`
-// of these positions come before this work-item's own. Most of the time is spent in the
-// reservations of the edges. So the work-items exchange edges through local memory, until all have
-// equally many, however many each of them has found.
+// Put the edges of a tile of slots on the worklist of `depth`, at `n_all` positions from *base on.
+// `before` of these positions come before those of this work-item. Most of the time is spent in
+// lowering the reservations, which hold the lightest edge of each component so far. So the
+// work-items exchange edges through local memory, until all have equally many, however many each of
+// them has found.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
@@ -161,8 +172,9 @@ static inline void filter_put_edges(const solve_t *solve, uint depth, const tile
   wg_barrier_local();
 }
 
-// Put the edges of a phase's window on the worklist of `depth`, and enter them in the reservations
-// in pass 0 (reservation.cl).
+// Put the edges of a phase's window, the range of the order of edges that the phase solves, on the
+// worklist of `depth`. For each edge, lower the reservations of both ends, which hold the lightest
+// edge of each so far, by the first word of the edge (pass 0 of reservation.cl).
 static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
                                       tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);

@@ -24,10 +24,11 @@
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Find the row of each tile's first slot. This is done once for each graph.
+// Find the row of the first slot of each tile. A tile is a run of consecutive slots (CSR entries)
+// that a work-group handles at a time. This is done once for each graph.
 //
-// In       indptr[n + 1]; tile_slots: the length of a tile, which is TILE_SLOTS of the later
-//          launches.
+// In       indptr[n + 1]: where each row begins; tile_slots: the length of a tile, which is
+//          TILE_SLOTS of the later launches.
 // Out      tiles[n_tiles + 1]: the row of each tile's first slot, and n - 1 after the last tile.
 // Launch   any.
 // Needs    n > 0.
@@ -37,11 +38,14 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Clear the counts of a solve. If each edge is stored once, also clear the marks and the links.
+// Begin a solve: clear its counts. If each edge is stored once, also clear the marks, one bit for
+// each slot of the forest, and the words of the graph's vertices.
 //
-// Out      state: the counts and the overflow become 0, the windows and the barrier keep their
-//          values. If each edge is stored once, also the marks, which become 0, and the links and
-//          reservations of depth 0, which become empty.
+// Out      state: the counts and the overflow become 0; the windows (ranges of edges that are
+//          solved one after the other) and the barrier keep their values. If each edge is stored
+//          once, also the marks, which become 0, the vertices' links, which later lead to their
+//          supervertices, and the vertices' reservations, which later hold their lightest edges.
+//          Both become empty.
 // Launch   any.
 // Needs    nothing.
 // Ensures  if each edge is stored once, no slot is marked.
@@ -50,14 +54,18 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Clear what filter_boruvka_prepare clears, and set the upper ends of all windows except the last
-// one, from a sample of the weights.
+// Begin a solve as filter_boruvka_prepare does, by clearing the counts, the marks and the words of
+// the vertices. Also divide the edges into windows, ranges of the order of edges that are solved
+// one after the other: set the upper ends of all windows except the last one, from a sample of the
+// weights.
 //
 // In       weights[n_slots]; seed: for the random slots; draw_bits: each key of the sample is the
 //          least of 1 << draw_bits random slots, 0 to 16; rank_a, rank_b, rank_c: the ranks in the
 //          sample at which windows end, ascending. The rank SAMPLES means that there is no such
 //          window.
-// Out      what filter_boruvka_prepare writes; state: the ends of windows, as (key words, slot).
+// Out      state: the counts and the overflow become 0, and the ends of windows are set, each as
+//          (key words, slot). If each edge is stored once, also the marks, the links and the
+//          reservations, which become empty.
 // Launch   any.
 // Needs    n_slots > 0.
 // Ensures  the ends ascend in the order of (key, slot). Launches with equal arguments set equal
@@ -75,11 +83,12 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 
 // Find every vertex's lightest edge in its row.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; tiles: the row of the
+//          first slot of each tile, a run of slots that a work-group handles at a time.
 // Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
-//          an edge; marks: the lightest edges that lead to a vertex of greater number. A row that
-//          is divided between several tiles gets no marks, but tiles gets the lightest slot of each
-//          part of the row.
+//          an edge; marks: a bit for each slot of the forest, set for the lightest edges that lead
+//          to a vertex of greater number. A row that is divided between several tiles gets no
+//          marks, but tiles gets the lightest slot of each part of the row.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_prepare. Both directions of all edges are
 //          stored.
@@ -93,14 +102,19 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
 }
 
 // Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
+// A window is a range of the order of edges. Windows are solved one after the other.
 //
-// In       what filter_boruvka_take_minima reads; state: windows.
-// In-out   state: the number of edges at depth 0, 0 before; overflow.
-// Out      what filter_boruvka_take_minima writes; list_even: the edges of the first window.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; tiles: the row of the
+//          first slot of each tile; state: the ends of the windows.
+// In-out   state: the number of edges at depth 0, whose vertices are those of the graph, 0 before;
+//          whether the worklist overflowed.
+// Out      target[n]: the other end of the lightest edge, or the vertex itself; marks: a bit for
+//          each slot of the forest; tiles: the lightest slot of each part of a divided row;
+//          list_even: the edges of the first window.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_set_windows. Both directions of all edges are
 //          stored.
-// Ensures  what filter_boruvka_take_minima ensures.
+// Ensures  every vertex whose row lies within one tile has its lightest edge.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
   TILE_MEMORY;
@@ -109,10 +123,12 @@ kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
   minima_take(&solve, true, &tile, &base);
 }
 
-// Find the lightest edges of the rows that are divided between several tiles.
+// Find the lightest edges of the rows that are divided between several tiles, which are runs of
+// slots that work-groups handle at a time.
 //
-// In       indptr, indices, weights; tiles: the lightest slot of each part of a row.
-// In-out   target[n]; marks.
+// In       indptr, indices, weights: the graph; tiles: the lightest slot of each part of a row.
+// In-out   target[n]: the other end of each vertex's lightest edge; marks: a bit for each slot of
+//          the forest.
 // Launch   any.
 // Needs    filter_boruvka_take_minima.
 // Ensures  every vertex has the other end of its lightest edge in `target`.
@@ -123,11 +139,14 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 
 // Put into the forest those lightest edges that lead from a vertex to a vertex of lesser number.
 // filter_boruvka_take_minima and filter_boruvka_join_rows have already marked the edges that lead
-// to a greater number. Make the roots supervertices of depth 1.
+// to a greater number. Make the roots supervertices of depth 1, after the first contraction.
 //
-// In       indptr, indices, weights, target[n].
-// In-out   marks; state: the number of vertices at depth 1, 0 before.
-// Out      the links of roots; the links and reservations of depth 1, empty.
+// In       indptr, indices, weights: the graph; target[n]: the other end of each vertex's lightest
+//          edge.
+// In-out   marks: a bit for each slot of the forest; state: the number of supervertices of depth 1,
+//          0 before.
+// Out      the links of roots, which get the numbers of their supervertices; the links and
+//          reservations (the lightest edge so far) of the supervertices of depth 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_join_rows.
 // Ensures  if two vertices chose the same edge, the lesser of them is a root.
@@ -138,11 +157,14 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   first_choose_edges(&solve, VERTICES_PER_ITEM, scratch, &base);
 }
 
-// Follow the lightest edges from every vertex to its supervertex, at most POINTER_STEPS steps.
+// Follow the lightest edges from every vertex to its supervertex, at most POINTER_STEPS steps, and
+// store where they lead in the vertex's link.
 //
-// In       target[n]; the links of roots.
-// In-out   state: the number of pending vertices at depth 0, 0 before.
-// Out      the links of all other vertices of depth 0.
+// In       target[n]: the other end of each vertex's lightest edge; the links of roots, which have
+//          the numbers of their supervertices.
+// In-out   state: the number of pending vertices at depth 0, whose supervertex is still unknown, 0
+//          before.
+// Out      the links of all other vertices of the graph (depth 0).
 // Launch   any.
 // Needs    filter_boruvka_choose_edges.
 // Ensures  a link has the number of the supervertex. If the steps do not suffice, the link leads to
@@ -154,14 +176,19 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 
 #endif
 
-// Make the worklist of `depth` from the edges of a phase's window that join two components.
+// Make the worklist of `depth` from the edges of a phase's window that join two components. A
+// window is the range of the order of edges that one phase solves.
 //
-// In       indptr, indices, weights, tiles; state: windows; links of depth 0, if depth is 1.
-// In-out   reservations of `depth`, empty before; state: the number of edges of `depth`, 0 before.
-// Out      the worklist of `depth`; state: whether it overflowed.
+// In       indptr, indices, weights, tiles: the graph, and the row of the first slot of each tile;
+//          state: the ends of the windows; links of depth 0: the component of each vertex, read if
+//          depth is 1.
+// In-out   the reservations of `depth`, which hold the lightest edge of each supervertex so far,
+//          empty before; state: the number of edges of `depth`, 0 before.
+// Out      the worklist of `depth`: the listed edges; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows. At depth 1, every vertex of the graph knows its component.
-// Ensures  all edges of the worklist have entered the reservations in pass 0 (reservation.cl).
+// Ensures  all edges of the worklist have lowered the reservations of both ends in pass 0, which
+//          compares their first words (reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   TILE_MEMORY;
@@ -172,9 +199,12 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
 }
 
 #if RESERVATION_PASSES > 1
-// Make the reservations of a later pass (reservation.cl).
+// Lower the reservations of a depth's supervertices, which hold the lightest edge of each so far,
+// by a further word of the edges. If edges do not fit one word, each word takes a pass
+// (reservation.cl).
 //
-// In       the worklist of `depth`, weights.
+// In       the worklist of `depth`: the edges between its supervertices; weights: the weight of
+//          each slot.
 // In-out   reservations of `depth`.
 // Launch   any.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
@@ -186,11 +216,14 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 #endif
 
 // Put the edge that each supervertex has reserved, which is its lightest edge, into the forest.
-// Make the roots supervertices of depth + 1.
+// Make the roots supervertices of depth + 1, after this contraction.
 //
-// In       the worklist and the reservations of `depth`.
-// In-out   marks; state: the number of vertices of depth + 1, 0 before.
-// Out      the links of `depth`; the links and reservations of depth + 1, empty.
+// In       the worklist of `depth`, which has its edges; the reservations, which hold the lightest
+//          edge of each supervertex.
+// In-out   marks: a bit for each slot of the forest; state: the number of vertices of depth + 1, 0
+//          before.
+// Out      the links of `depth`, which lead to another supervertex, or have the number of a root;
+//          the links and reservations of depth + 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all passes of the reservations of `depth` are complete (reservation.cl).
 // Ensures  if two supervertices have reserved the same edge, the lesser of them is a root.
@@ -201,9 +234,11 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Follow the links of every vertex of a depth to its supervertex, at most POINTER_STEPS steps.
+// Follow the links of every vertex of a depth, which lead to other vertices and finally to a root
+// with the number of the supervertex, at most POINTER_STEPS steps.
 //
-// In       again: whether this is a repetition. A repetition does nothing if no vertex is pending.
+// In       again: whether this is a repetition. A repetition does nothing if no vertex is pending,
+//          which means that its supervertex is still unknown.
 // In-out   the links of `depth`; state: the number of pending vertices, 0 before the first launch.
 // Launch   any.
 // Needs    filter_boruvka_hook of `depth`.
@@ -215,16 +250,17 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Make the worklist of depth + 1 from the worklist of `depth`.
+// Contract the worklist of `depth`, which has its edges, to that of depth + 1: replace the ends of
+// edges by the supervertices that contain them, and drop the edges within one supervertex.
 //
-// In       the worklist of `depth`; links of `depth`.
-// In-out   reservations of depth + 1, empty before; state: the number of edges of depth + 1, 0
-//          before.
-// Out      the worklist of depth + 1; state: whether it overflowed.
+// In       the worklist of `depth`; the links of `depth`, which lead to the supervertices.
+// In-out   the reservations of depth + 1, which hold the lightest edge of each supervertex so far,
+//          empty before; state: the number of edges of depth + 1, 0 before.
+// Out      the worklist of depth + 1: the remaining edges; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_follow of `depth`.
-// Ensures  edges within one supervertex are gone. All other edges have entered the reservations of
-//          depth + 1 in pass 0 (reservation.cl).
+// Ensures  edges within one supervertex are gone. All other edges have lowered the reservations of
+//          depth + 1 in pass 0, which compares their first words (reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -233,13 +269,14 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
 }
 
 // Number the components that exist at the end of a phase. They are the supervertices that are not
-// left by any edge of the phase's window.
+// left by any edge of the phase's window, the range of the order of edges that the phase solves.
 //
-// In-out   the links of all depths from `depth` on; state: the number of vertices at depth 1 of the
-//          next phase, 0 before.
+// In-out   the links of all depths from `depth` on, which lead from vertices to supervertices;
+//          state: the number of vertices at depth 1 of the next phase, which are these components,
+//          0 before.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all rounds of the phase are done.
-// Ensures  every finished supervertex has a final link.
+// Ensures  every finished supervertex has the number of its component in its link.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint counts[MAX_DEPTHS], scratch[WG_SIZE], base;
@@ -247,21 +284,25 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
   filter_number_components(&solve, phase, depth, counts, scratch, &base);
 }
 
-// Find the component of every vertex of the graph at the end of a phase.
+// Find the component of every vertex of the graph at the end of a phase, which has solved one range
+// of the order of edges.
 //
-// In-out   links of depth 0.
+// In-out   links of depth 0: the link of each vertex of the graph, which leads towards its
+//          component.
 // Launch   any.
 // Needs    filter_boruvka_number_components.
-// Ensures  all links of depth 0 are final.
+// Ensures  every link of depth 0 has the number of the vertex's component.
 kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
   filter_find_components(&solve, phase, 0);
 }
 
-// Begin the next phase: make the components the supervertices of depth 1.
+// Begin the next phase, which solves the next range of the order of edges: make the components the
+// supervertices of depth 1.
 //
 // In       state: the number of components, at depth 1 of the phase.
-// Out      links and reservations of depth 1, empty.
+// Out      the links, which will lead to supervertices of depth 2, and the reservations, which will
+//          hold the lightest edges, of depth 1; both are empty.
 // Launch   any.
 // Needs    filter_boruvka_find_components of the phase before.
 // Ensures  filter_boruvka_admit_edges may put edges on the worklist of depth 1.
@@ -271,9 +312,10 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   filter_begin_links(&solve, phase);
 }
 
-// Expand the marks of the forest from one bit to one byte for each slot.
+// Expand the marks, which say which edges are in the forest, from one bit to one byte for each
+// slot.
 //
-// In       marks.
+// In       marks: a bit for each slot.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.
 // Launch   any.
 // Needs    all phases are done.

@@ -1,15 +1,20 @@
-// filter-boruvka: the end of a phase in one launch of work-groups that wait for one another.
+// filter-boruvka: the last rounds of a phase, which solves one range of the order of edges, in one
+// launch of work-groups that wait for one another.
 #include "algorithms/filter_boruvka/waiting.cl"
 
-// Do the remaining rounds of a phase in one launch. If another phase follows, find the components
-// of all vertices for it.
+// Do the remaining rounds of a phase, which solves one range of the order of edges, in one launch.
+// If another phase follows, find the components of all vertices for it.
 //
-// In       first_depth: the first depth of the phase; settles: whether another phase follows.
-// In-out   the worklist, the links and the reservations of `depth`; marks; state: counts, arrivals.
-// Out      if `settles`: the links of depth 0, final; the supervertices of depth 1 for the next
-//          phase.
+// In       first_depth: the first depth (number of contractions) of the phase; settles: whether
+//          another phase follows.
+// In-out   of `depth`: the worklist, which has its edges, the links, which lead to supervertices,
+//          and the reservations, which hold the lightest edge of each supervertex; marks: a bit for
+//          each slot of the forest; state: counts, arrivals at the barrier.
+// Out      if `settles`: the links of depth 0, which get the component of each vertex; the
+//          supervertices of depth 1 for the next phase.
 // Launch   WG_SIZE; at most as many work-groups as can be resident at once.
-// Needs    the reservations of pass 0 at `depth` are complete; arrivals are 0.
+// Needs    the reservations of `depth` are complete in pass 0, which compares the first word of
+//          edges; arrivals are 0.
 // Ensures  arrivals are 0 again. If work-groups waited too long and gave up, arrivals are not 0,
 //          and no result is valid.
 LANES_ATTRIBUTE

@@ -5,12 +5,14 @@
 #include "algorithms/filter_boruvka/minima.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 
-// Maximum number of vertices that a work-item takes at once when roots are numbered.
+// Maximum number of vertices that a work-item takes at once when the roots, which become
+// supervertices, are numbered.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
-// Return the slot of an edge in the row [begin, end) of its lesser end. The edge is the lightest
-// edge of `vertex`, which is its greater end. Among parallel edges this is the slot with the least
-// (weight, slot), since the slot in the row of `vertex` was the least there.
+// Find the mirror slot of a vertex's lightest edge that leads to a lesser vertex: return the slot
+// of the edge in the row [begin, end) of the lesser vertex. `vertex` is the greater one. Among
+// parallel edges this is the slot with the least (weight, slot), since the slot in the row of
+// `vertex` was the least there.
 static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, uint vertex) {
   const uint low = wi_find_column(solve->indices, begin, end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
@@ -29,10 +31,10 @@ static inline uint first_spread(const solve_t *solve) {
 }
 
 // Choose the edges of the first round. Every vertex's lightest edge belongs to the forest. The
-// edges that lead to a greater vertex are marked already. Mark the edges that lead to a lesser
-// vertex, unless the vertex at the other end chose the same edge. If two vertices chose the same
-// edge, the lesser is the root of their tree. The roots become supervertices. A work-item takes
-// `per_item` vertices at a time, at most VERTICES_PER_ITEM.
+// edges that lead to a greater vertex are marked as edges of the forest already. Mark the edges
+// that lead to a lesser vertex, unless the vertex at the other end chose the same edge. If two
+// vertices chose the same edge, the lesser is the root of their tree. The roots become
+// supervertices. A work-item takes `per_item` vertices at a time, at most VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
@@ -77,10 +79,10 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
   }
 }
 
-// Follow the lightest edges from every vertex to the root of its tree, whose link has the number of
-// its supervertex. Edges get lighter along the path. So it ends at two vertices that chose the same
-// edge, which are the only possible cycle, or at a vertex without an edge. Paths longer than
-// POINTER_STEPS are left to round_follow.
+// Follow the lightest edges from every vertex to the root of its tree. The link of the root, the
+// word that leads from a vertex to its supervertex, has the supervertex's number. Edges get lighter
+// along the path. So it ends at two vertices that chose the same edge, which are the only possible
+// cycle, or at a vertex without an edge. Paths longer than POINTER_STEPS are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
   TILES_FOR(tile, solve->n, TILE_VERTICES) {
@@ -105,8 +107,8 @@ static inline void first_follow_choices(const solve_t *solve) {
         goes_on = true;
       }
     }
-    // The link at the end of a path is either that of a root, which an earlier launch stored, or it
-    // is not known yet.
+    // The link of the vertex at the end of a path either has the number of a supervertex, because
+    // the vertex is a root whose link an earlier launch stored, or is not known yet.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = here[k] == next[k]   ? LINK_FINISHED

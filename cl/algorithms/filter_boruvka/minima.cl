@@ -1,15 +1,15 @@
-// filter-boruvka: find every vertex's lightest slot, on graphs that store both directions of every
-// edge.
+// filter-boruvka: find every vertex's lightest slot (CSR entry), on graphs that store both
+// directions of every edge.
 //
 // The edges of one vertex have the same order by (weight, slot) as by (weight, edge id). So the
-// lightest edge of a vertex is found in its own row. If there are several windows, the edges of the
-// first window are listed in the same pass. They are few, so few columns have to be read. If all
-// edges are in one window, reading the graph again (filter_admit_edges) takes less time than
-// listing all edges here.
+// lightest edge of a vertex is found in its own row. If edges are solved in several windows (ranges
+// of their order), the edges of the first window are listed in the same pass. They are few, so few
+// columns have to be read. If all edges are in one window, reading the graph again
+// (filter_admit_edges) takes less time than listing all edges here.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// The lightest slot of a vertex so far.
+// The lightest slot (CSR entry) of a vertex so far, with its key and its column.
 typedef struct {
   full_key_t key;
   uint slot, column;
@@ -22,17 +22,18 @@ static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, ui
   best->column = column;
 }
 
-// The lightest slot of a part of a row, which is a run of consecutive slots of it. The slot is
-// stored as its position in the tile.
+// The lightest slot of a part of a row, which is a run of consecutive slots of the row. The slot is
+// stored as its position in the tile, the run of slots that the work-group handles.
 typedef struct {
   full_key_t key;
   uint position;
 } part_t;
 
 #if WG_SIZE > 1
-// Lower the lightest slot of a row to the lightest slot of a part of the row. The first slot of the
-// row is at `row_position`. The words of (key, position) are lowered one after the other. This call
-// lowers word `word`. All words before it are final.
+// Combine the lightest slot of a part of a row with the lightest slot of the whole row so far, in
+// local memory. The first slot of the row is at `row_position` of the tile. The words of (key,
+// position) are lowered one after the other. This call lowers word number `word`. All words before
+// it are final.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
@@ -51,12 +52,13 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 #define PART_WORDS (WEIGHT_BITS == 64 ? 3 : 2)
 #endif
 
-// Find the lightest slot of every row in a tile, and store its position in tile_least_positions.
-// The slots that a row has in one block are compared in registers. Only if a row has slots in
-// several blocks are their results compared in local memory. light[] gets a bit for each slot of
-// the block. The bit says whether the slot is to be listed, because it belongs to the first of
-// several windows. The whole work-group must call the function. It ends with a barrier, which all
-// stores of the work-group precede.
+// Find the lightest slot of every row in a tile, the run of slots that the work-group handles, and
+// store its position in tile_least_positions. The slots that a row has in one block, a work-item's
+// share of the tile, are compared in registers. Only if a row has slots in several blocks are their
+// results compared in local memory. light[] gets a bit for each slot of the block. The bit says
+// whether the slot is to be listed, because it belongs to the first of several windows (ranges of
+// edges). The whole work-group must call the function. It ends with a barrier, which all stores of
+// the work-group precede.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, uint *light) {
@@ -94,8 +96,8 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
 #endif
 }
 
-// Find the lightest slot in the part [begin, end) of a row, and store it in *best. Self-loops are
-// left out.
+// Find the lightest slot in the part of a row that has the slots [begin, end), and store it in
+// *best. Self-loops are left out.
 static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, uint end,
                                     lightest_t *best) {
   for (uint slot = begin; slot < end; ++slot) {
@@ -104,14 +106,15 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
-// Store that a row does not have slots.
+// Store that a row does not have slots: the vertex itself becomes the other end of its lightest
+// edge.
 static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// If a tile has many rows, store for each of them that it does not have slots. Rows that have slots
-// are set after another barrier. This needs only stores, for which a work-item does not wait as it
-// would for loads.
+// If a tile, a run of slots that the work-group handles, has many rows, store for each of them that
+// it does not have slots. Rows that have slots are set after another barrier. This needs only
+// stores, for which a work-item does not wait as it would for loads.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
   // The first row may begin in the tile before, and the last row may go on in the next tile.
@@ -121,8 +124,8 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
 }
 
 // Store the other ends of the lightest edges of a tile's rows, and mark the edges that lead to a
-// greater vertex. For rows that are divided between tiles, store the lightest slots of the parts.
-// tile_note_empty and a barrier must come before.
+// greater vertex, which belong to the forest. For rows that are divided between tiles, store the
+// lightest slots of the parts. tile_note_empty and a barrier must come before.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
@@ -152,8 +155,9 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
   }
 }
 
-// Put those slots of a block on the worklist whose bits in light[] are set and which are above the
-// diagonal. The whole work-group must call the function.
+// Put those slots of a block, a work-item's share of a tile, on the worklist whose bits in light[]
+// are set, so that they belong to the first window of edges, and which are above the diagonal. The
+// whole work-group must call the function.
 static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
                                    const weight_t *weights, uint *light, local uint *base) {
   const uint first = tile->first + block->first, row_before = block_row_before(tile, block);
@@ -181,9 +185,9 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 }
 
 // Find the other end of every vertex's lightest edge, except for rows that are divided between
-// tiles. `lists` says whether there are several windows, so that the edges of the first window are
-// listed. Some devices miscompile barriers under a condition. In the kernels for these devices, the
-// compiler knows the value of `lists`.
+// tiles. `lists` says whether edges are solved in several windows, ranges of their order, so that
+// the edges of the first window are listed. Some devices miscompile barriers under a condition. In
+// the kernels for these devices, the compiler knows the value of `lists`.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
@@ -209,8 +213,8 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
 // Number of parts of rows that a work-item loads at once.
 #define PARTS_AT_ONCE 4
 
-// Find the lightest slots of rows that are divided between tiles, from the lightest slots of their
-// parts.
+// Find the lightest slots of rows that are divided between tiles (runs of slots that work-groups
+// handle), from the lightest slot of each part of a row.
 static inline void minima_join_rows(const solve_t *solve) {
   const uint n_tiles = tile_count(solve);
   const global uint *parts = tile_later_parts(solve);

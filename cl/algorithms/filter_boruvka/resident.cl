@@ -8,14 +8,16 @@
 #include "algorithms/filter_boruvka/waiting.cl"
 #include "device/verdict.cl"
 
-// 1: the solve has one window of edges. Compilers then leave out the steps between windows, and
-// take less time. 0: the arguments of the launch say how many windows there are.
+// 1: the solve has one window of edges, so all edges are solved at once. Compilers then leave out
+// the steps between windows, and take less time. 0: the arguments of the launch say how many
+// windows, or ranges of edges, are solved one after the other.
 #ifndef ONE_WINDOW
 #define ONE_WINDOW 0
 #endif
 
-// The first round: choose the lightest edge of every vertex from its row, and follow the choices.
-// Return whether all work-groups have arrived at the barriers.
+// The first round: choose the lightest edge of every vertex from its row, and follow these edges
+// from every vertex to its supervertex. Return whether all work-groups have arrived at the
+// barriers.
 static inline bool resident_choose(const solve_t *solve, uint n_phases, workspace_t *workspace) {
 #if SYMMETRIC
   minima_take(solve, n_phases > 1, &workspace->tile, workspace->base);
@@ -31,8 +33,9 @@ static inline bool resident_choose(const solve_t *solve, uint n_phases, workspac
 #endif
 }
 
-// Begin a phase: make its first worklist from the graph. Return whether all work-groups have
-// arrived at the barriers.
+// Begin a phase, which solves one range of the order of edges: make its first worklist, which has
+// the edges of this range that join two components, from the graph. Return whether all work-groups
+// have arrived at the barriers.
 static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n_phases,
                                         workspace_t *workspace) {
   if (phase == 0) {
@@ -51,14 +54,15 @@ static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n
   return solve_wait(solve, workspace);
 }
 
-// Solve a graph in one launch.
+// Find the minimum spanning forest of a graph in one launch, whose work-groups wait for one
+// another.
 //
-// In       the graph (solve.cl); finds_rows: whether the rows of tiles are found first; seed,
-//          draw_bits, rank_a, rank_b, rank_c: see filter_boruvka_set_windows;
-//          verdict[VERDICT_WORDS]: the result of the check of the graph, or null if the graph is
-//          known to be valid.
-// In-out   tiles: the result of filter_boruvka_find_rows, or undefined if finds_rows; state:
-//          arrivals at the barrier.
+// In       the graph (solve.cl); finds_rows: whether the row of each tile's first slot is found
+//          first; seed, draw_bits, rank_a, rank_b, rank_c: how the ends of windows are drawn, as
+//          arguments of filter_boruvka_set_windows; verdict[VERDICT_WORDS]: the result of the check
+//          of the graph, or null if the graph is known to be valid.
+// In-out   tiles: the row of the first slot of each tile, a run of slots that a work-group handles
+//          at a time, or undefined if finds_rows; state: arrivals at the barrier.
 // Out      in_forest[n_slots], in whole words; state: counts, overflow, whether the launch gave up,
 //          and whether it refused the graph. All other arrays of a solve are temporary.
 // Launch   WG_SIZE; at most as many work-groups as can be resident at once.
@@ -85,8 +89,8 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   if (finds_rows) tile_find_rows(&solve, TILE_SLOTS);
   if (n_phases > 1)
     filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &base);
-  // With one window and known rows, the first pass over the graph does not need any of the results
-  // above, so it need not wait for them.
+  // If all edges are solved at once (one window) and the rows of tiles are known, the first pass
+  // over the graph does not need any of the results above, so it need not wait for them.
   const bool needs_none = SYMMETRIC && n_phases == 1 && !finds_rows;
   bool goes_on = needs_none || solve_wait(&solve, &workspace);
   for (uint phase = 0; goes_on && phase < n_phases; ++phase)

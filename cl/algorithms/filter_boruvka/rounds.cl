@@ -1,32 +1,37 @@
-// filter-boruvka: the steps of a round, which works on a worklist of edges between supervertices.
+// filter-boruvka: the steps of a round, which works on a worklist, the list of undecided edges
+// between supervertices.
 //
 // When a round begins, every supervertex has reserved its lightest edge (reservation.cl). Hooking
 // needs neither a compare-and-swap nor a search for roots: each supervertex has reserved exactly
 // one edge, so exactly one work-item links it.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// Number of edges that a work-item takes from each tile of a worklist: 1 to 1024. On a GPU they are
-// kept in registers, so many edges would need too many registers.
+// A worklist holds the undecided edges, and is divided into tiles. This is the number of edges that
+// a work-item takes from each tile: 1 to 1024. On a GPU they are kept in registers, so many edges
+// would need too many registers.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 1
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Number of steps along a path of links after which the path is compressed: its first vertex is
-// linked to the vertex that was reached.
+// Links lead from vertex to vertex, to the supervertex. This is the number of steps along a path of
+// links after which the path is compressed: its first vertex is linked to the vertex that was
+// reached.
 #define LINK_STEPS 8
 
-// Number of vertices whose paths of links a work-item follows at the same time.
+// Links lead from vertex to vertex, to the supervertex. This is the number of vertices whose paths
+// of links a work-item follows at the same time.
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
-// Return the number of edges in the worklist of a depth. If the worklist has overflowed, this is
-// less than the number that was counted, and the host solves again.
+// Return the number of edges in the worklist of a depth, a number of contractions. If the worklist
+// has overflowed, this is less than the number that was counted, and the host solves again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
   return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
 
-// Return the number of supervertices of a depth.
+// Return the number of supervertices that a phase has at a depth, which is a number of
+// contractions. At depth 0 they are the graph's vertices.
 static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) {
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
@@ -34,14 +39,15 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
 // The steps of a round take the numbers of edges and vertices as arguments. Loading such a count
 // takes an access to memory, for which a step of a small solve would have to wait.
 
-// Return the edge at a position of the worklist of a depth.
+// Load the edge at position `at` of the worklist of a depth, which has the edges between its
+// supervertices.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
   edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], edge);
 }
 
-// Load as many edges of a worklist as a work-item takes at a time: those at the positions `first`,
-// `first` + WG_SIZE, and so on. All loads are under way at the same time. For positions after the
-// end of the list, the loaded edge has both ends 0.
+// Load as many edges of a worklist, which has the undecided edges of a depth, as a work-item takes
+// at a time. They are at the positions `first`, `first` + WG_SIZE, and so on. All loads are under
+// way at the same time. For positions after the end of the list, the loaded edge has both ends 0.
 static inline void round_load_edges(const solve_t *solve, uint depth, size_t first, uint n_edges,
                                     uint n, edge_t *edges) {
   SOLVE_UNROLL
@@ -52,9 +58,9 @@ static inline void round_load_edges(const solve_t *solve, uint depth, size_t fir
   }
 }
 
-// Put an edge at a position of the worklist of `depth`. Return whether the position is within the
-// capacity. An edge that is not on the worklist must not be reserved, because its supervertex would
-// never be linked.
+// Put an edge at position `at` of the worklist of `depth`. Return whether the position is within
+// the capacity. An edge that is not on the worklist must not be reserved as the lightest edge of a
+// supervertex, because this supervertex would never be linked.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
   const bool fits = at < solve_list_capacity(solve, depth);
   if (fits) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
@@ -62,15 +68,17 @@ static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t 
   return fits;
 }
 
-// Put an edge on the worklist as round_list does, and enter it in the reservations of both of its
-// supervertices.
+// Put an edge at position `at` of the worklist of `depth`, if the position is within the capacity.
+// Then lower the reservations of both of its supervertices, which hold the lightest edge of each so
+// far.
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
   if (round_list(solve, depth, at, edge))
     reservation_enter_first(solve_reserved(solve, depth), edge, solve->weights);
 }
 
 #if RESERVATION_PASSES > 1
-// Make the reservations of a later pass (reservation.cl). The words of earlier passes are final.
+// Lower the reservations of a depth's supervertices, which hold the lightest edge of each so far,
+// by word number `pass` of the edges (reservation.cl). The words of earlier passes are final.
 static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, uint pass) {
   const uint stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
@@ -85,7 +93,8 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Return which supervertices of an edge have reserved it: bit 0 is set for u, and bit 1 for v.
+// Return which of its two supervertices have reserved an edge, so that it is their lightest: bit 0
+// is set for u, and bit 1 for v.
 static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
@@ -93,8 +102,9 @@ static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) 
          (uint)reservation_holds(reserved, stride, edge.v, edge) << 1;
 }
 
-// Link the supervertices that have reserved an edge, which then belongs to the forest. If both have
-// reserved it, the lesser of them is a root. Return this root, or LINK_FINISHED if there is none.
+// Link the supervertices that have reserved an edge as their lightest, which then belongs to the
+// forest, to the other end of the edge. If both have reserved it, the lesser of them is a root.
+// Return this root, or LINK_FINISHED if there is none.
 static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holders,
                                    volatile global uint *links) {
   if (holders == 0) return LINK_FINISHED;
@@ -105,7 +115,8 @@ static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holde
   return root;
 }
 
-// Hook all supervertices of a depth. The roots become the supervertices of the next depth.
+// Link all supervertices of a depth by the lightest edge that each of them has reserved, and put
+// these edges into the forest. The roots become the supervertices of the next depth.
 static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint n_edges,
                               local uint *scratch, local uint *base) {
   volatile global uint *links = solve_links(solve, depth);
@@ -133,11 +144,12 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
   }
 }
 
-// Store in the link of each vertex of a depth its supervertex, if POINTER_STEPS steps along the
-// links lead there. Otherwise store the vertex that these steps reach, so that each step of the
-// next call is POINTER_STEPS times as long. COUNT_PENDING counts the vertices whose supervertex is
-// still unknown. Other work-items read and store links at the same time. A link that is read is the
-// old one or the new one, and both lead to the same root.
+// A vertex's link leads to another vertex, and finally to a supervertex. Store in the link of each
+// vertex of a depth its supervertex, if POINTER_STEPS steps along the links lead there. Otherwise
+// store the vertex that these steps reach, so that each step of the next call is POINTER_STEPS
+// times as long. COUNT_PENDING counts the vertices whose supervertex is still unknown. Other
+// work-items read and store links at the same time. A link that is read is the old one or the new
+// one, and both lead to the same root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
@@ -149,7 +161,8 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
       next[k] = v < n_vertices ? links[v] : LINK_FINISHED;
     }
-    // The links of finished vertices are not followed, since LINK_FINISHED has the bit LINK_KNOWN.
+    // The links of finished vertices, which no edge leaves, are not followed, since LINK_FINISHED
+    // has the bit LINK_KNOWN.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];
@@ -174,9 +187,9 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
   if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
 }
 
-// Return the link at the end of a vertex's path. The path is compressed from time to time, so paths
-// get shorter for all work-items that follow them. A link that is read is an old one or a new one,
-// and both lead to the same root.
+// Return the link at the end of a vertex's path of links, which has the number of its supervertex.
+// The path is compressed from time to time, so paths get shorter for all work-items that follow
+// them. A link that is read is an old one or a new one, and both lead to the same root.
 static inline uint link_of(global uint *links, uint vertex) {
   uint link = links[vertex];
   for (uint steps = 1; !(link & LINK_KNOWN); ++steps) {
@@ -186,15 +199,15 @@ static inline uint link_of(global uint *links, uint vertex) {
   return link;
 }
 
-// Return the supervertex to which a link leads.
+// Return the supervertex to which a link leads, directly or by the links of further vertices.
 static inline uint link_supervertex(global uint *links, uint link) {
   if (!(link & LINK_KNOWN)) link = link_of(links, link);
   return link & LINK_NUMBER;
 }
 
-// Load `n` edges of the worklist of a depth as round_load_edges does, and replace their ends by the
-// supervertices that contain them. Return how many edges join two supervertices. All other edges
-// get equal ends.
+// Load the edges at `n` positions of the worklist of a depth, `first`, `first` + WG_SIZE and so on,
+// and replace their ends by the supervertices that contain them. Return how many edges join two
+// supervertices. All other edges get equal ends.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
   global uint *links = (global uint *)solve_links(solve, depth);
@@ -216,7 +229,8 @@ static inline uint round_load_contracted(const solve_t *solve, uint depth, size_
   return n_kept;
 }
 
-// Contract the worklist of a depth to the worklist of the next depth.
+// Make the worklist of the next depth from that of a depth: replace the ends of the edges by the
+// supervertices that contain them, and drop the edges within one supervertex.
 static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                   local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);

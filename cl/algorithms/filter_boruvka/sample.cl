@@ -1,13 +1,15 @@
-// filter-boruvka: set the ends of windows, from a sample of the weights.
+// filter-boruvka: divide the order of edges into windows, ranges that are solved one after the
+// other. Their ends are chosen from a sample of the weights.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// Number of keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
+// Edges are solved in windows, ranges of their order. This is the number of keys in the sample that
+// sets the ends of windows: a multiple of WG_SIZE up to 2048.
 #ifndef SAMPLES
 #define SAMPLES 1024
 #endif
 
-// Divide all slots into SAMPLES << draw_bits equal parts, and return a random slot of the i-th
-// part.
+// Return a random slot for a sample of slots. All slots are divided into SAMPLES << draw_bits equal
+// parts, and the slot is in the i-th part.
 static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
   uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
@@ -16,9 +18,9 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) 
   return (uint)(position / SAMPLES >> draw_bits);
 }
 
-// Draw a sample. All slots are divided into SAMPLES equal parts, and each key of the sample is the
-// least key of 1 << draw_bits random slots of one part. The loops are nested so that the reads of a
-// work-item do not wait for one another.
+// Draw a sample of the keys of edges. All slots are divided into SAMPLES equal parts, and each key
+// of the sample is the least key of 1 << draw_bits random slots of one part. The loops are nested
+// so that the reads of a work-item do not wait for one another.
 static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
                                local full_key_t *keys) {
   for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
@@ -30,7 +32,8 @@ static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
   }
 }
 
-// Return the slot of the i-th key of a sample. It is the first slot drawn for this key that has it.
+// Return the slot of `key`, the i-th key of a sample. It is the first of the slots drawn for this
+// key that has it.
 static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
                                full_key_t key) {
   uint k = i << draw_bits;
@@ -47,9 +50,10 @@ static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
 
-// Set the upper ends of all windows except the last one to the edges that have given ranks in a
-// sample. A rank of SAMPLES or more means that there is no such window. Each of n work-groups finds
-// the rank of every n-th key: its work-items compare this key with all other keys at the same time.
+// Divide the order of edges into windows, ranges that are solved one after the other: set the upper
+// ends of all windows except the last one to the edges that have given ranks in a sample. A rank of
+// SAMPLES or more means that there is no such window. Each of n work-groups finds the rank of every
+// n-th key: its work-items compare this key with all other keys at the same time.
 //
 // Temp     keys[SAMPLES], rank: local memory, which may be reused on return.
 // Scope    the whole launch.

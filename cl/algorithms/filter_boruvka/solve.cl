@@ -21,29 +21,32 @@
 #define SYMMETRIC 1
 #endif
 
-// Maximum number of depths of a phase. It is more than 32, since each depth has at most half as
-// many supervertices as the depth before it.
+// A depth is a number of contractions. This is the maximum number of depths of a phase. It is more
+// than 32, since each depth has at most half as many supervertices as the depth before it.
 #ifndef MAX_DEPTHS
 #define MAX_DEPTHS 40
 #endif
 
-// Maximum number of phases of a solve: 1 to 4.
+// Maximum number of phases of a solve, each of which solves one range of the order of edges: 1 to
+// 4.
 #ifndef MAX_PHASES
 #define MAX_PHASES 4
 #endif
 
-// Maximum number of links that are followed from a vertex towards its supervertex in one launch: 2
-// to 1024.
+// A link leads from a vertex to another vertex of its component, or to its supervertex. This is the
+// maximum number of links that are followed from a vertex in one launch: 2 to 1024.
 #ifndef POINTER_STEPS
 #define POINTER_STEPS 32
 #endif
 
-// Means "no slot", for a vertex without an edge.
+// Means "no slot". It takes the place of the slot of a vertex's lightest edge, if the vertex does
+// not have an edge.
 #define NO_SLOT 0xffffffffu
 
-// Indices of the words of state[]: three words of the grid barrier, the upper ends of the windows
-// (three words each), whether a worklist overflowed, whether the graph was refused, and then the
-// counts of each phase and depth.
+// Indices of the words of state[]: three words of the grid barrier; the upper ends of the windows,
+// which are the ranges of edges that phases solve (three words each); whether a worklist
+// overflowed; whether the graph was refused; and then the counts of each phase and depth (number of
+// contractions).
 #define STATE_ARRIVALS 0
 #define STATE_GAVE_UP 1
 #define STATE_WINDOWS 3
@@ -91,10 +94,11 @@ typedef struct {
   {indptr,    indices,  weights, tiles, target, links,   reserved_even, reserved_odd, \
    list_even, list_odd, marks,   state, n,      n_slots, capacity_even, capacity_odd}
 
-// solve_reserved, solve_list and solve_list_capacity return the reservations, the worklist, and the
-// worklist's capacity at a depth. There are two of each, for even and for odd depths. They are
-// chosen by a condition, because compilers put a struct in memory if it contains an array that is
-// indexed at run time.
+// solve_reserved, solve_list and solve_list_capacity return, for a depth (number of contractions),
+// the reservations, which hold the lightest edge of each supervertex so far, the worklist, which
+// has the undecided edges, and the worklist's capacity. There are two of each, for even and for odd
+// depths. They are chosen by a condition, because compilers put a struct in memory if it contains
+// an array that is indexed at run time.
 static inline volatile global uint *solve_reserved(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->reserved_odd : solve->reserved_even;
 }
@@ -107,24 +111,25 @@ static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->capacity_odd : solve->capacity_even;
 }
 
-// Put the edge in a slot into the forest. Marks are bits, because the cache holds the bits of a
-// graph for which bytes would be too large.
+// Put the edge in a slot into the forest, by setting the slot's mark. Marks are bits, because the
+// cache holds the bits of a graph for which bytes would be too large.
 static inline void solve_mark(const solve_t *solve, uint slot) {
   atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
 }
 
-// Return the address of a count of a phase and depth. `which` is COUNT_EDGES, COUNT_VERTICES or
-// COUNT_PENDING.
+// Return the address of a count of a phase, which solves one range of edges, and a depth, which is
+// a number of contractions. `which` is COUNT_EDGES, COUNT_VERTICES or COUNT_PENDING.
 static inline volatile global uint *solve_count(const solve_t *solve, uint phase, uint depth,
                                                 uint which) {
   return &solve->state[STATE_COUNTS + 3 * (phase * MAX_DEPTHS + depth) + which];
 }
 
-// Return the maximum number of supervertices of a depth. Every phase after the first begins at
-// depth 1, with the components that exist at the end of the phase before it. If both directions of
-// edges are stored, the first round joins every vertex that has an edge to another vertex, so depth
-// 1 has at most n / 2 supervertices. If each edge is stored once, a vertex may find no edge in the
-// first window and stay alone until a later window, so depth 1 may have n supervertices.
+// Return the maximum number of supervertices of a depth, which is a number of contractions in a
+// phase. Every phase after the first begins at depth 1, with the components that exist at the end
+// of the phase before it. If both directions of edges are stored, the first round joins every
+// vertex that has an edge to another vertex, so depth 1 has at most n / 2 supervertices. If each
+// edge is stored once, a vertex may find no edge in the range of edges of the first phase (its
+// window) and stay alone until a later one, so depth 1 may have n supervertices.
 static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #if SYMMETRIC
   return solve->n >> depth;
@@ -133,30 +138,33 @@ static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #endif
 }
 
-// Return the links of a depth. In memory, they are stored after the links of all lesser depths.
+// Return the links of the supervertices of a depth, which lead to other supervertices and then to
+// the next depth. In memory, they are stored after the links of all lesser depths.
 static inline volatile global uint *solve_links(const solve_t *solve, uint depth) {
   size_t offset = 0;
   for (uint d = 0; d < depth; ++d) offset += solve_capacity(solve, d);
   return solve->links + offset;
 }
 
-// Return the number of supervertices for which the reservations of a depth have capacity. All even
-// depths share one array of reservations, and all odd depths share another.
+// Return the capacity, in supervertices, of the array of a depth's reservations. A reservation
+// holds the lightest edge of a supervertex so far. All even depths share one array, and all odd
+// depths share another.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }
 
-// Initialise supervertex `number` of a depth: it has neither reserved an edge nor a link.
+// Initialise supervertex `number` of a depth: its reservation (its lightest edge so far) and its
+// link (the way to its supervertex of the next depth) become empty.
 static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
   reservation_reset((global uint *)solve_reserved(solve, depth), solve_stride(solve, depth),
                     number);
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Reserve `wanted` consecutive positions for each work-item, by one atomic addition to *count for
-// the whole work-group. Return how many of the work-group's positions come before those of this
-// work-item. *total is the number of positions of the whole work-group. *base is the work-group's
-// first position. `scratch` has WG_SIZE words.
+// Reserve `wanted` consecutive positions of a list for each work-item, by one atomic addition to
+// *count, the length of the list, for the whole work-group. Return how many of the work-group's
+// positions come before those of this work-item. *total is the number of positions of the whole
+// work-group. *base is the work-group's first position. `scratch` has WG_SIZE words.
 //
 // Scope    the whole work-group; *base is valid for a work-item after the next barrier.
 static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
@@ -166,7 +174,9 @@ static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint
   return before;
 }
 
-// Reserve positions as wg_claim_ahead does. *first is the work-item's own first position.
+// Reserve `wanted` consecutive positions of a list for each work-item, by one atomic addition to
+// *count, the length of the list, for the whole work-group. *first is the work-item's own first
+// position.
 //
 // Scope    the whole work-group; begins and ends with a barrier, so *base may be used again.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
@@ -178,14 +188,15 @@ static inline void wg_claim(volatile global uint *count, uint wanted, uint *firs
   wg_barrier_local();
 }
 
-// Return the number of words of the marks.
+// Return the number of words of the marks, which have one bit for each slot, set for edges of the
+// forest.
 static inline uint solve_mark_words(const solve_t *solve) {
   return solve->n_slots / 32 + (solve->n_slots % 32 != 0);
 }
 
-// Clear the counts. If each edge is stored once, also clear the marks, and begin depth 0, the
-// graph's vertices. If both directions are stored, the first pass over the graph stores all marks
-// (minima.cl).
+// Begin a solve: clear the counts. If each edge is stored once, also clear the marks, one bit for
+// each slot of the forest, and the words of the graph's vertices (depth 0). If both directions are
+// stored, the first pass over the graph stores all marks (minima.cl).
 static inline void solve_prepare(const solve_t *solve) {
   GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
 #if !SYMMETRIC
@@ -199,8 +210,8 @@ static inline uint bits_expanded(uint bits) {
   return (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
 }
 
-// Expand the marks from bits to bytes, one for each slot. A work-item writes 16 bytes at once, from
-// half a word of marks.
+// Expand the marks, which say which slots are in the forest, from bits to bytes. A work-item writes
+// 16 bytes at once, from half a word of marks.
 static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
   const uint n_words = solve->n_slots / 4 + (solve->n_slots % 4 != 0);
   GRID_FOR(i, n_words / 4) {
@@ -216,7 +227,8 @@ static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
 
 // ---------------------------------------------------------------------------------- windows
 
-// Return the key at the upper end of window number `end`, which state[] holds.
+// Return the key at the upper end of window number `end`, which state[] holds. A window is the
+// range of edges that one phase solves.
 static inline full_key_t window_end_key(const solve_t *solve, uint end) {
   volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
 #if WEIGHT_BITS == 64
@@ -226,7 +238,8 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 #endif
 }
 
-// Set *window to the window of a phase. It begins after the end of the window of the phase before.
+// Set *window to the range of the order of edges that a phase solves. It begins after the end of
+// the window of the phase before.
 static inline void window_open(const solve_t *solve, uint phase, uint n_phases, window_t *window) {
   window->has_low = phase > 0;
   window->has_high = phase + 1 < n_phases;

@@ -10,28 +10,30 @@
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
-// Number of consecutive slots of a tile that one work-item takes: 1 to 16, or 256 to 65536 in
-// work-groups of one work-item. The number of slots of a tile is a multiple of 32.
+// The graph's slots are divided into tiles. This is the number of consecutive slots of a tile that
+// one work-item takes: 1 to 16, or 256 to 65536 in work-groups of one work-item. The number of
+// slots of a tile is a multiple of 32.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
-// Number of words that say, with one bit for each slot of a tile, whether a row begins there. Each
-// work-item has a word of its own. A work-item that is alone in its work-group does not use the
-// word, because it has more slots than a word has bits.
+// Number of words that say, with one bit for each slot of a tile (a run of slots that a work-group
+// handles), whether a row begins there. Each work-item has a word of its own. A work-item that is
+// alone in its work-group does not use the word, because it has more slots than a word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
 // Means "no row", at a slot where no row begins.
 #define NO_ROW 0xffffffffu
 
-// Number of words for the keys of the lightest slots of a tile's rows.
+// Number of words in local memory for the keys of the lightest slots of a tile's rows.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
 // Size in pairs of words of the local memory that the steps of a tile use one after the other.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
-// A tile and its local memory. A position is a slot's distance from the tile's first slot.
+// A tile, which is a run of consecutive slots that a work-group handles, and its local memory. A
+// position is a slot's distance from the tile's first slot.
 typedef struct {
   local uint *rows;     // [TILE_SLOTS]: the row that begins at each position, or NO_ROW
   local uint *heads;    // [TILE_WORDS]: bits that say where rows begin
@@ -41,20 +43,20 @@ typedef struct {
   uint first_row, last_row;
 } tile_t;
 
-// Declarations of a kernel that processes tiles: their local memory, and `tile`, which points to
-// it.
+// Declarations that a kernel needs to handle tiles, which are runs of slots: the local memory of a
+// tile, and the variable `tile`, which points to it.
 #define TILE_MEMORY                                                 \
   local uint2 pairs[TILE_PAIRS];                                    \
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE]; \
   tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}
 
-// A block: a work-item's own slots of a tile.
+// A block: the slots of a tile that one work-item handles.
 typedef struct {
   uint first;   // the position of the first slot
   uint length;  // the number of slots, which is smaller at the end of the last tile
   uint heads;   // bit k: whether a row begins at slot k of the block
-  // The position where the row of the slot before the block begins, or TILE_SLOTS if that row
-  // begins before the tile.
+  // The position, in the tile, where the row of the slot before the block begins, or TILE_SLOTS if
+  // that row begins before the tile.
   uint row_position;
 } block_t;
 
@@ -62,7 +64,8 @@ static inline uint tile_count(const solve_t *solve) {
   return solve->n_slots / TILE_SLOTS + (solve->n_slots % TILE_SLOTS != 0);
 }
 
-// Find the row of the first slot of each tile of `tile_slots` slots.
+// Find the row of the first slot of each tile, which is a run of `tile_slots` slots, and store it
+// in tiles[].
 static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
   const uint n_tiles = (solve->n_slots - 1) / tile_slots + 1;
   GRID_FOR(t, n_tiles + 1)
@@ -70,14 +73,14 @@ static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
         t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
 }
 
-// Return an array with one word for each tile: the lightest slot of the part of a row that began in
-// an earlier tile.
+// Return an array with one word for each tile of slots: the lightest slot of a part of a row, if
+// the row began in an earlier tile and has slots in this one.
 static inline global uint *tile_later_parts(const solve_t *solve) {
   return solve->tiles + tile_count(solve) + 1;
 }
 
-// Return an array with one word for each tile: the lightest slot of the part of a row that begins
-// in the tile and goes on in the next one.
+// Return an array with one word for each tile of slots: the lightest slot of a part of a row, if
+// the row begins in this tile and goes on in the next one.
 static inline global uint *tile_first_parts(const solve_t *solve) {
   return tile_later_parts(solve) + tile_count(solve);
 }
@@ -90,8 +93,9 @@ static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
   tile->last_row = solve->tiles[number + 1];
 }
 
-// Return whether a row has slots in a tile. The positions of these slots are [*begin, *end).
-// *parted says whether the row begins in an earlier tile.
+// Return whether a row has slots in a tile, a run of slots that a work-group handles. The positions
+// of these slots in the tile are [*begin, *end). *parted says whether the row begins in an earlier
+// tile.
 static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint row, uint *begin,
                                 uint *end, bool *parted) {
   const uint from = solve->indptr[row], to = solve->indptr[row + 1];
@@ -101,16 +105,17 @@ static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint r
   return from < to && *begin < *end;
 }
 
-// Set the first slot and the length of a work-item's block. Where rows begin is not known yet.
+// Set the first slot and the length of a work-item's block, its share of the slots of a tile. Where
+// rows begin is not known yet.
 static inline void block_begin(const tile_t *tile, block_t *block) {
   block->first = get_local_id(0) * TILE_ITEMS;
   block->length = min((uint)TILE_ITEMS, max(tile->length, block->first) - block->first);
 }
 
-// The lightest slots of a tile's rows: tile_least_keys returns their keys, and tile_least_positions
-// their positions in the tile. Each array has one entry for each position at which a row may begin.
-// The last entry, at TILE_SLOTS, belongs to a row that begins before the tile. The words of 64-bit
-// keys are stored in two planes.
+// tile_least_keys and tile_least_positions return two arrays of local memory, with the key of the
+// lightest slot of each of a tile's rows, and the position of this slot in the tile. Each array has
+// one entry for each position at which a row may begin. The last entry, at TILE_SLOTS, belongs to a
+// row that begins before the tile. The upper words of 64-bit keys come first, then all lower words.
 static inline local uint *tile_least_keys(const tile_t *tile) {
   return (local uint *)tile->pairs;
 }
@@ -119,7 +124,8 @@ static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;
 }
 
-// Clear the lightest slot of the row that begins at a position.
+// Clear the key and the position of the lightest slot of the row that begins at a position of the
+// tile.
 static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_keys(tile)[position] = UINT_MAX;
 #if WEIGHT_BITS == 64
@@ -147,8 +153,9 @@ static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
 }
 
-// Store where rows begin. With `clears_least`, also clear their lightest slots. The whole
-// work-group must call the function. O(TILE_SLOTS log n), however many empty rows there are.
+// Store in the tile's local memory at which of its slots rows begin. With `clears_least`, also
+// clear the lightest slots of these rows. The whole work-group must call the function. O(TILE_SLOTS
+// log n), however many empty rows there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
   const uint me = get_local_id(0), n_rows = tile_row_count(tile);
@@ -184,7 +191,7 @@ static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool
 #endif
 }
 
-// Return whether a row begins at the k-th slot of a block.
+// Return whether a row begins at the k-th slot of a block, a work-item's share of a tile.
 static inline bool block_begins_row(const tile_t *tile, const block_t *block, uint k) {
 #if WG_SIZE > 1
   return block->heads >> k & 1;
@@ -193,14 +200,14 @@ static inline bool block_begins_row(const tile_t *tile, const block_t *block, ui
 #endif
 }
 
-// Return the row of the slot before the first slot of a block.
+// Return the row of the slot before the first slot of a block, a work-item's share of a tile.
 static inline uint block_row_before(const tile_t *tile, const block_t *block) {
   return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }
 
-// Whether a block's words of an array are loaded into a work-item's registers, as vectors if
-// possible. This is done on GPUs. A work-item that is alone in its work-group, or that has 64-bit
-// weights, reads each word where it needs it.
+// Whether a work-item loads its block, which is its share of a tile's slots, from an array into
+// registers, as vectors if possible. This is done on GPUs. A work-item that is alone in its
+// work-group, or that has 64-bit weights, reads each word where it needs it.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS
@@ -239,17 +246,19 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 
 // ------------------------------------------------------------------ marks of a tile's own slots
 //
-// Every vertex's lightest edge is in the forest. If it leads to a greater vertex, its slot in the
-// row of the lesser one gives the edge's id, and the tile with this slot marks it at once. The
-// marks of a tile are whole words. On GPUs these words are put together in local memory, and then
-// each work-item stores one of them. So marks need neither atomics nor clearing.
+// A mark is a bit that says whether the edge of a slot is in the forest. Every vertex's lightest
+// edge is in the forest. If it leads to a greater vertex, its slot in the row of the lesser one
+// gives the edge's id, and the tile with this slot marks it at once. The marks of a tile are whole
+// words. On GPUs these words are put together in local memory, and then each work-item stores one
+// of them. So marks need neither atomics nor clearing.
 
 #if TILE_SLOTS % 32 != 0
 #error "a tile must have whole words of marks"
 #endif
 
-// Clear the marks of a tile. They are stored in the words that have said where rows begin. Each
-// work-item already has in registers what it needs of these words.
+// Clear the marks of a tile's slots, which say whether their edges are in the forest. They are
+// stored in the words that have said where rows begin. Each work-item already has in registers what
+// it needs of these words.
 //
 // Scope    the whole work-group.
 // Needs    tile_mark_rows.
@@ -262,7 +271,7 @@ static inline void tile_begin_marks(const solve_t *solve, const tile_t *tile) {
 #endif
 }
 
-// Mark a slot of a tile.
+// Mark a slot of a tile: its edge is in the forest.
 //
 // Scope    one work-item.
 static inline void tile_mark(const solve_t *solve, const tile_t *tile, uint slot) {
@@ -274,7 +283,8 @@ static inline void tile_mark(const solve_t *solve, const tile_t *tile, uint slot
 #endif
 }
 
-// Store the marks of a tile.
+// Store the marks of a tile, which say whether the edges of its slots are in the forest, in global
+// memory.
 //
 // Scope    the whole work-group.
 // Needs    a barrier after the last tile_mark. A work-item reads only the word with its own number,

@@ -1,11 +1,12 @@
-// filter-boruvka: the rounds of resident work-groups, which wait for one another
-// (device/resident.cl), and their step to the next phase.
+// filter-boruvka: the rounds of resident work-groups, which all run at the same time and wait for
+// one another (device/resident.cl), and their step to the next phase, which solves the next range
+// of the order of edges.
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// Maximum number of vertices of a depth at which no path to a supervertex is long. Then paths are
-// not compressed before edges follow them, which saves a step.
+// If a depth has at most this number of vertices, no path of links from a vertex to its supervertex
+// is long. Then paths are not compressed before the ends of edges follow them, which saves a step.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
 #endif
@@ -14,8 +15,9 @@
 // step by step.
 #define FEW_PENDING 64
 
-// Maximum number of vertices of a graph in which, after a window, each vertex follows its whole
-// path to its component.
+// After a phase, which solves one range of the order of edges (a window), each vertex finds its
+// component. This is the maximum number of vertices of a graph in which each of them follows its
+// whole path to the component.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
 #endif
@@ -54,9 +56,10 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }
 
-// Contract the worklist of a depth to the worklist of the next depth as round_contract does, if the
-// next depth has few supervertices. least[FEW_SUPERVERTICES] is temporary memory. The whole
-// work-group must call the function.
+// Contract the worklist of a depth, which has its edges, to the worklist of the next depth, if that
+// has few supervertices: replace the ends of edges by supervertices, and drop the edges within one
+// of them. least[FEW_SUPERVERTICES] is temporary memory for the lightest edge of each supervertex.
+// The whole work-group must call the function.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
@@ -110,7 +113,8 @@ static inline bool solve_wait(const solve_t *solve, workspace_t *workspace) {
   return grid_barrier(solve->state + STATE_ARRIVALS, &workspace->passed, workspace->base);
 }
 
-// Contract a worklist to the worklist of the next depth, which has `n_next` supervertices.
+// Contract the worklist of a depth, which has its edges, to the worklist of the next depth, which
+// has `n_next` supervertices: replace the ends of the edges by supervertices.
 static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                      uint n_next, workspace_t *workspace) {
 #if HAS_FEW
@@ -123,9 +127,10 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
-// Compress long paths to supervertices, until only few paths are long. Return whether all
-// work-groups have arrived at the barriers. A long path comes from a path of the graph along which
-// the weights fall. Without compression, edges would follow it step by step.
+// Compress long paths of links, which lead from vertices to supervertices, until only few paths are
+// long. Return whether all work-groups have arrived at the barriers. A long path comes from a path
+// of the graph along which the weights fall. Without compression, the search for the ends of edges
+// would follow it step by step.
 //
 // Needs    a barrier before the call. The number of pending paths is what the last call has
 //          counted.
@@ -143,9 +148,9 @@ static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth
   return true;
 }
 
-// Do the rounds of a phase from `depth` on, until no edge remains. If a round joins all
-// supervertices that have edges to a single one, no further round is done. Return whether all
-// work-groups have arrived at the barriers.
+// Do the rounds of a phase, which solves one range of edges, from `depth` on, until no edge
+// remains. If a round joins all supervertices that have edges to a single one, no further round is
+// done. Return whether all work-groups have arrived at the barriers.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
@@ -174,8 +179,9 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
   return true;
 }
 
-// Find the component of every vertex at the end of a phase, and reset the reservations of the
-// components. Return whether all work-groups have arrived at the barriers.
+// Find the component of every vertex at the end of a phase, which has solved one range of edges,
+// and reset the reservations of the components, which hold the lightest edge of each. Return
+// whether all work-groups have arrived at the barriers.
 //
 // Needs    a barrier before the call. filter_begin_links must follow it.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
@@ -183,8 +189,8 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
   local uint *counts = workspace->counts;
   filter_number_components(solve, phase, depth, counts, workspace->scratch, workspace->base);
   if (!solve_wait(solve, workspace)) return false;
-  // In a small graph each vertex follows its whole path, one step per depth. In a large graph the
-  // depths are processed one by one.
+  // In a small graph each vertex follows its whole path to its component, one step for each depth
+  // (contraction). In a large graph the depths are processed one by one.
   uint deepest = 0;
   if (solve->n > DIRECT_VERTICES)
     for (deepest = depth; deepest + 1 < MAX_DEPTHS && counts[deepest + 1] > 0;) deepest += 1;

@@ -1,4 +1,5 @@
-// filter-boruvka: windows and links, which are stored in the same way for CPUs and for GPUs.
+// filter-boruvka: windows and links, which are stored in the same way for CPUs and for GPUs. A link
+// leads from a vertex towards its supervertex.
 //
 // A window is the range of the total order of edges that one phase solves.
 //
@@ -6,12 +7,12 @@
 // For keys of 32 bits a pair is one number, key << 32 | slot. Suppose that there are 9 slots and
 // two windows, which are divided after (key 5, slot 3). Then the first window goes from (0, 0) to
 // (5, 3), and the second one begins at (5, 4). Of the edges with key 5, those in slots 0 to 3 are
-// in the first window. Windows divide a total order. So the graph's forest consists of the forest of
-// the first window's edges, the edges that the second window adds to this forest, and so on.
+// in the first window. Windows divide a total order. So the graph's forest consists of the forest
+// of the first window's edges, the edges that the second window adds to this forest, and so on.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The complete key of a weight.
+// The complete key of a weight, an unsigned integer that sorts as the weight does.
 #if WEIGHT_BITS == 64
 typedef ulong full_key_t;
 #define FULL_KEY_MAX ULONG_MAX
@@ -20,15 +21,17 @@ typedef uint full_key_t;
 #define FULL_KEY_MAX UINT_MAX
 #endif
 
-// A window. has_low and has_high say whether it has a lower and an upper bound. Without a lower
-// bound it begins with the least pair. Without an upper bound it ends with the greatest pair.
+// A window, which is a range of edges in the order (key, slot). has_low and has_high say whether it
+// has a lower and an upper bound. Without a lower bound it begins with the least pair. Without an
+// upper bound it ends with the greatest pair.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
   bool has_low, has_high;
 } window_t;
 
-// Return whether an edge belongs to a window.
+// Return whether an edge with a given key and slot belongs to a window, a range of edges in the
+// order (key, slot).
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
   // All work-items agree on which bounds there are. Without bounds, the key need not even be

@@ -18,14 +18,17 @@
 #include "algorithms/k_core/state.cl"
 #include "device/rows.cl"
 
-// Number of consecutive slots that a work-item takes at a time to count columns.
+// Number of consecutive slots (CSR entries) that a work-item takes at a time when it counts how
+// often each vertex is a column.
 #define COLUMN_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// If a range has more consecutive columns than this, only its two ends are counted, by two atomics.
+// A row may have a range of consecutive columns. If the range has more columns than this, only its
+// two ends are counted, by two atomics.
 #define MANY_COLUMNS 4
-// Number of vertices of the list that a work-item takes from each tile.
+// Number of vertices of the list of remaining vertices that a work-item takes from each tile.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
-// Count each of the columns [begin, end) once.
+// Count each of the columns [begin, end) once: in `single` one by one, or, if there are many, in
+// `ends` at the two ends of the range.
 static inline void count_consecutive(volatile global uint *single, volatile global uint *ends,
                                      uint begin, uint end, uint n) {
   if (end - begin < MANY_COLUMNS) {
@@ -38,8 +41,8 @@ static inline void count_consecutive(volatile global uint *single, volatile glob
 
 // Count how often each vertex occurs as a column, in a graph that stores every edge once.
 //
-// In       indices[n_slots].
-// In-out   single[n]: the columns that are counted one by one; ends[n]: for each long range of
+// In       indices[n_slots]: the column of each slot (CSR entry).
+// In-out   single[n]: how often each vertex is counted by itself; ends[n]: for each long range of
 //          consecutive columns, +1 where it begins and -1 after its end; 0 before.
 // Launch   any. Rows of a dense graph are long ranges, which take two atomics whatever their
 //          length.
@@ -63,12 +66,15 @@ kernel void k_core_count_columns(const global uint *indices, volatile global uin
   }
 }
 
-// Count the edges of every vertex without self-loops, and find the least count.
+// Count the edges of every vertex without self-loops, which is its degree, and find the least
+// degree.
 //
-// In       indptr[n + 1], indices[n_slots]: rows with ascending columns; runs[n]: if one_sided, the
-//          number of long ranges of columns that contain each vertex.
+// In       indptr[n + 1], indices[n_slots]: rows with ascending columns; runs[n]: if one_sided
+//          (each edge is stored once), the number of long ranges of columns that contain each
+//          vertex.
 // In-out   degree[n]: before, if one_sided, how often a vertex is a column outside these ranges;
-//          the degree on return. state: BOUND of the round before the first.
+//          the degree on return. state: BOUND, a lower bound of the degrees, of the round before
+//          the first.
 // Launch   any. O(n log n_slots).
 // Needs    state as the host initialises it.
 // Ensures  degree[v] = the number of edges at v, with all parallel edges and without self-loops.
@@ -92,15 +98,17 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
   wg_lower(round_words(state, ROUNDS_KEPT - 1) + ROUND_BOUND, bound, &least);
 }
 
-// Begin a round: move the vertices at the next level from the lists of remaining vertices to the
-// frontier. If the round before left over some vertices of its level, this round takes only these,
-// and the lists are unchanged.
+// Begin a round: find the vertices of the next level, which is the least remaining degree, and move
+// them from the lists of remaining vertices to the frontier, the vertices to be removed. If the
+// round before left over some vertices of its level, this round takes only these, and the lists are
+// unchanged.
 //
-// In       degree[n].
-// In-out   list[n], lengths[work-groups]: a segment of the list for each work-group, of which the
-//          first lengths[group] entries are in use. Ignored in round 0, when all vertices remain.
-//          state: the words of this round and the next.
-// Out      frontier[2 n]: this round's half gets the vertices at the level.
+// In       degree[n]: the remaining degree of each vertex.
+// In-out   list[n], lengths[work-groups]: a segment of the list of remaining vertices for each
+//          work-group, of which the first lengths[group] entries are in use. Ignored in round 0,
+//          when all vertices remain. state: the words of this round and the next (state.cl).
+// Out      frontier[2 n]: a half for even and one for odd rounds. This round's half gets the
+//          vertices of the level.
 // Launch   the same number of work-groups in every round.
 // Needs    the round before is complete.
 // Ensures  TAKEN = the number of vertices moved to the frontier; LEFT = the number of vertices

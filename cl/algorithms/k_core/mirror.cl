@@ -9,16 +9,18 @@
 // Number of consecutive slots that a work-item takes at a time. It searches only for the row of the
 // first slot.
 #define MIRROR_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Number of slots in a block. The indices of a block's slots are all claimed before any slot is
-// stored, because on CPUs an atomic waits for all earlier stores, each to another cache line.
+// Number of slots in a block, which a work-item handles together. For all slots of a block, the
+// places in the result are claimed by atomics before any slot is stored, because on CPUs an atomic
+// waits for all earlier stores, each to another cache line.
 #define MIRROR_BLOCK (WG_SIZE == 1 ? 256u : 1u)
 
 // Store both directions of every edge into the rows of the result.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with ascending columns, column >= row; rows[n +
-//          1]: row offsets of the result.
-// In-out   cursor[n]: rows[0 .. n) before; after, the end of each row's lesser neighbours.
-// Out      both[rows[n]].
+//          1]: where each row of the result begins.
+// In-out   cursor[n]: where the next entry of each row goes: its beginning, rows[0 .. n), before;
+//          the end of its lesser neighbours after.
+// Out      both[rows[n]]: the columns of the result's rows.
 // Launch   any. O(n_slots + n_slots log n / MIRROR_SEGMENT).
 // Needs    rows[v + 1] - rows[v] = the number of edges at v without self-loops.
 // Ensures  both[rows[v] .. rows[v + 1]) = the neighbours of v.

@@ -1,9 +1,11 @@
-// k-core: peel the vertices of a level, and the vertices that fall to the level meanwhile. This
-// file is for work-groups of many work-items, and serial.cl for work-groups of one.
+// k-core: peel, which means remove, the vertices of a level (the least remaining degree), and the
+// vertices that fall to the level meanwhile. This file is for work-groups of many work-items, and
+// serial.cl for work-groups of one.
 #include "algorithms/k_core/state.cl"
 
-// Return the item to which a slot of a tile belongs. It is the last item whose slots begin at or
-// before the slot. An item without slots begins at the same slot as the next item.
+// Return the vertex of a tile to which a slot (CSR entry) belongs, as its number in the tile.
+// `offsets` has where the slots of each of these vertices begin. It is the last one whose slots
+// begin at or before the slot. A vertex without slots begins at the same slot as the next vertex.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {
@@ -14,19 +16,21 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
   return low;
 }
 
-// Peel the vertices of a round: every neighbour above the level loses an edge. A work-group also
-// peels the neighbours that it lowers to the level itself, so that a path does not take one round
-// per vertex. It leaves some of these to the next round, so that other work-groups do not idle:
-// those that exceed the queue's capacity, and all that come after the budget is spent.
+// Peel, which means remove, the vertices of a round, all of which are at the level: every neighbour
+// of a greater degree loses an edge. A work-group also peels the neighbours that it lowers to the
+// level itself, so that a path does not take one round per vertex. It leaves some of these to the
+// next round, so that other work-groups do not idle: those that exceed the queue's capacity, and
+// all that come after the budget of slots is spent.
 //
-// A work-group takes as many vertices at a time as it has work-items, the vertices of its queue
+// A work-group takes one vertex for each of its work-items at a time, the vertices of its queue
 // first. It divides all their slots evenly among its work-items. So hubs keep every work-item busy,
 // and so do vertices with two edges.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
-// In-out   frontier[2 n]: from this round's half, SPILLED + TAKEN vertices are read. The other half
-//          gets the vertices for the next round. degree[n]; state: BOUND of this round, SPILLED of
-//          the next.
+// In-out   frontier[2 n]: the vertices to peel in even and in odd rounds. From this round's half,
+//          SPILLED + TAKEN vertices are read. The other half gets the vertices that are left to the
+//          next round. degree[n]: the remaining degree of each vertex; state: BOUND of this round
+//          (a lower bound of the degrees), SPILLED of the next (how many are left to it).
 // Launch   any.
 // Needs    k_core_take_level; capacity <= WG_SIZE; budget: how many slots of the queue's vertices a
 //          work-group takes. Each turn counts as at least WG_SIZE slots.
@@ -40,7 +44,8 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   local uint n_queued, least;
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL], me = get_local_id(0);
-  // If all remaining vertices are at the level, no degree has to be lowered.
+  // If all remaining vertices are at the level, the degree that this round removes, no degree has
+  // to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;

@@ -1,21 +1,25 @@
-// k-core: peel the vertices of a level, and the vertices that fall to the level meanwhile. This
-// file is for work-groups of one work-item, and peel.cl for work-groups of many.
+// k-core: peel, which means remove, the vertices of a level (the least remaining degree), and the
+// vertices that fall to the level meanwhile. This file is for work-groups of one work-item, and
+// peel.cl for work-groups of many.
 #include "algorithms/k_core/state.cl"
 
-// Capacity of the queue; maximum number of vertices that are taken at once.
+// Capacity of the queue of vertices to be removed, and maximum number of vertices that a work-item
+// takes from it at once.
 #define SERIAL_QUEUE 4096
 #define SERIAL_BATCH 64
 #define SERIAL_COLUMNS 1024
 
-// Peel the vertices of a round: every neighbour above the level loses an edge. A work-item also
-// peels the neighbours that it lowers to the level itself, so that a path does not take one round
-// per vertex. It leaves some of these to the next round, so that other work-items do not idle:
-// those that exceed the queue's capacity, and all that come after the budget is spent.
+// Peel, which means remove, the vertices of a round, all of which are at the level: every neighbour
+// of a greater degree loses an edge. A work-item also peels the neighbours that it lowers to the
+// level itself, so that a path does not take one round per vertex. It leaves some of these to the
+// next round, so that other work-items do not idle: those that exceed the queue's capacity, and all
+// that come after the budget of slots is spent.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
-// In-out   frontier[2 n]: from this round's half, SPILLED + TAKEN vertices are read. The other half
-//          gets the vertices for the next round. degree[n]; state: BOUND of this round, SPILLED of
-//          the next.
+// In-out   frontier[2 n]: the vertices to peel in even and in odd rounds. From this round's half,
+//          SPILLED + TAKEN vertices are read. The other half gets the vertices that are left to the
+//          next round. degree[n]: the remaining degree of each vertex; state: BOUND of this round
+//          (a lower bound of the degrees), SPILLED of the next (how many are left to it).
 // Launch   any number of work-groups of one work-item.
 // Needs    k_core_take_level; capacity <= SERIAL_QUEUE; budget: how many slots of the queue's
 //          vertices a work-item takes.
@@ -27,15 +31,16 @@ kernel void k_core_serial_peel_neighbours(const global uint *indptr, const globa
   local uint queue[SERIAL_QUEUE], begins[SERIAL_BATCH], ends[SERIAL_BATCH], columns[SERIAL_COLUMNS];
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL];
-  // If all remaining vertices are at the level, no degree has to be lowered.
+  // If all remaining vertices are at the level, the degree that this round removes, no degree has
+  // to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
   const uint end = range_begin(n_peeled, 1);
   uint at = range_begin(n_peeled, 0), n_queued = 0, spent = 0, bound = UINT_MAX;
   while (at < end || n_queued > 0) {
-    // Each step is done for the whole batch, without branches, so that many loads are under way at
-    // the same time.
+    // Each step is done for all vertices of the batch, without branches, so that many loads are
+    // under way at the same time.
     const uint n_own = min(n_queued, (uint)SERIAL_BATCH);
     const uint n_batch = n_own + min(SERIAL_BATCH - n_own, end - at);
     n_queued -= n_own;

@@ -1,8 +1,9 @@
-// k-core: the words by which a round passes its state to the next one, and how a degree is lowered.
+// k-core: vertices of the least remaining degree are removed in rounds. This file has the words by
+// which a round passes its state to the next one, and says how a degree is lowered.
 #include "device/work_group.cl"
 
-// Indices of the words of state[]. A ring holds the words of ROUNDS_KEPT rounds. Then comes the
-// number of rounds that had work.
+// Indices of the words of a round in state[]. A level is a degree whose vertices are removed. A
+// ring holds the words of ROUNDS_KEPT rounds. Then comes the number of rounds that had work.
 //
 // LEVEL    the level that the round peels.
 // SPILLED  the number of vertices that the round before lowered to its level and left to this
@@ -24,13 +25,14 @@ static inline volatile global uint *round_words(volatile global uint *state, uin
   return state + ROUND_WORDS * (round % ROUNDS_KEPT);
 }
 
-// Return the first of this work-group's n / W items, where W is the number of work-groups. With
-// `next` = 1, return the first item of the next work-group.
+// Return the first of the items 0 to n - 1 that belong to this work-group, which has an n / W-th
+// part of them, where W is the number of work-groups. With `next` = 1, return the first item of the
+// next work-group.
 static inline uint range_begin(uint n, uint next) {
   return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
 }
 
-// Lower *word to the least `value` in the work-group.
+// Lower *word, a global word, to the least `value` that any work-item of the work-group passes.
 //
 // Temp     *least: one word of local memory.
 // Scope    the whole work-group.
@@ -42,17 +44,18 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
   if (get_local_id(0) == 0 && *least < UINT_MAX) atomic_min(word, *least);
 }
 
-// Return whether a vertex is above the level. The read races with work-items that lower the degree.
-// That is benign: the degree only falls while it is above the level. So a vertex that is not above
-// the level will never be above it, and degree_lower detects a stale value.
+// Return whether a vertex's remaining degree is above the level, the degree whose vertices are
+// being removed. The read races with work-items that lower the degree. That is benign: the degree
+// only falls while it is above the level. So a vertex that is not above the level will never be
+// above it, and degree_lower detects a stale value.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }
 
-// Remove an edge from a vertex above the level. Return whether that lowered the vertex to the
-// level, which is true in one work-item only. Work-items that come too late undo their decrement,
-// so the degree ends as the level. In between it may be less, even negative, so it is a signed
-// integer. Degrees fit 31 bits, because both directions of the edges are slots.
+// Remove an edge from a vertex whose degree is above the level. Return whether that lowered the
+// degree to the level, which is true in one work-item only. Work-items that come too late undo
+// their decrement, so the degree ends as the level. In between it may be less, even negative, so it
+// is a signed integer. Degrees fit 31 bits, because both directions of the edges are slots.
 static inline bool degree_lower(volatile global int *degree, uint vertex, uint level, uint *bound) {
   const int before = atomic_dec(&degree[vertex]);
   if (before <= (int)level) atomic_inc(&degree[vertex]);

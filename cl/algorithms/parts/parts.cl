@@ -14,7 +14,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Compute the row offsets of a part from the row offsets of the graph.
+// Compute where the rows of a part begin among its slots, from the row offsets of the graph. A part
+// is the share of the edges that one device solves, here the rows from `first_row` to the row
+// before `end_row`.
 //
 // In-out   indptr[n + 1]: before, the offsets of the graph for the rows from `first_row` to
 //          `end_row`, both included, and undefined entries for all other rows; the offsets of the
@@ -31,12 +33,13 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
   }
 }
 
-// For each edge of a part's forest, list a number: its column, or its slot in the graph.
+// List a number and the weight for each edge of a part's forest. A part is the share of the graph's
+// edges that one device solves. The number is the edge's column, or its slot in the graph.
 //
-// In       chosen[k]: slots of the part, ascending; weights: by slot of the part; numbers: if
-//          `numbered`, the number of each slot of the part. Otherwise the numbers are consecutive,
-//          from `first` on.
-// Out      listed, words: k entries of each, from `begin` on.
+// In       chosen[k]: the slots of the forest's edges in the part, ascending; weights: the weight
+//          of each slot of the part; numbers: if `numbered`, the number of each slot of the part.
+//          Otherwise the numbers are consecutive, from `first` on.
+// Out      listed, words: the numbers and the weights, k entries of each, from `begin` on.
 // Launch   any. O(k).
 // Needs    chosen slots are in the part.
 // Ensures  listed[begin + i], words[begin + i] = the number and the weight of chosen[i].
@@ -51,10 +54,12 @@ kernel void parts_list_forest(const global uint *chosen, const global weight_t *
   }
 }
 
-// Find where some rows begin in a list of edges. `before` further edges come before the list.
+// Find where `count` rows, from `first_row` on, begin in a list of edges, which is sorted by slot.
+// `before` further edges come before the list.
 //
-// In       indptr[n + 1]: that of a part or of the graph; chosen[k]: slots of it, ascending.
-// Out      starts: `count` entries, from `at` on.
+// In       indptr[n + 1]: the row offsets of a part or of the graph; chosen[k]: the slots in it of
+//          the list's edges, ascending.
+// Out      starts: where the rows begin, `count` entries, from `at` on.
 // Launch   any. O(count log k) at most; O(count + k) on CPUs.
 // Needs    first_row + count <= n + 1.
 // Ensures  starts[at + i] = before + the number of edges in rows before first_row + i.
@@ -68,9 +73,10 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
   }
 }
 
-// Make `count` rows from `first_row` on empty: they begin after the last of k edges.
+// Make `count` rows from `first_row` on empty, in an array that says where rows begin: they begin
+// after the last of k edges.
 //
-// Out      starts[first_row], ..., starts[first_row + count - 1].
+// Out      starts[first_row], ..., starts[first_row + count - 1]: where the rows begin.
 // Launch   any.
 // Needs    nothing.
 // Ensures  these entries are all k.
@@ -78,15 +84,18 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
   GRID_FOR(i, count) starts[first_row + i] = k;
 }
 
-// Write the edges of one list at their indices among the edges of all lists.
+// Write the edges of one list to their places in the union of all lists. Each list has the forest
+// of one part of the graph, which one device has solved.
 //
-// An edge's index is the number of lesser slots in all lists. No slot is in two lists, so indices
-// are distinct. The work-item that stores an edge adds up the numbers from all lists.
+// An edge's index in the union is the number of lesser slots in all lists. No slot is in two lists,
+// so indices are distinct. The work-item that stores an edge adds up the numbers from all lists.
 //
-// In       given_slots, given_words; lists[2 n_lists]: the begin and the length of each list;
-//          indices: those of the graph.
-// Out      slots, words, columns: those of the union, in canonical order.
-// Temp     targets[length of the list].
+// In       given_slots, given_words: the slots and the weights of the edges of all lists; lists[2
+//          n_lists]: the begin and the length of each list; indices: the column of each slot of the
+//          graph.
+// Out      slots, words, columns: the slots, weights and columns of the union's edges, in canonical
+//          order.
+// Temp     targets[length of the list]: the index of each edge of the list in the union.
 // Launch   any, once for each list. O(k log k) at most; O(k) on CPUs.
 // Needs    slots ascend within a list.
 // Ensures  every edge of the list is at its index in the canonical order.

@@ -31,7 +31,8 @@
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
-// Number of work-items in a worker: 1, or LANES if lanes can combine (LANES_KHR, LANES_PTX).
+// A worker grows one tree. This is its number of work-items: 1, or LANES, the number of work-items
+// in lockstep, if these can exchange values directly (LANES_KHR, LANES_PTX).
 #ifndef WORKER_LANES
 #define WORKER_LANES 1
 #endif
@@ -42,19 +43,22 @@
 #endif
 
 #define NO_OWNER UINT_MAX
-// Replaces a member all of whose edges lie within the tree, where they will stay.
+// Stands in the list of a tree's vertices in place of a vertex all of whose edges lie within the
+// tree, where they will stay.
 #define NO_MEMBER UINT_MAX
 
-// List the rows of a level: the begin and the end of each row, and its edges as choices
-// (edge_list.cl).
+// List the rows of a level, one of several contractions of the graph: where the row of each vertex
+// begins and ends, and its edges. An edge is stored in the form of a choice, the word rank << 32 |
+// target, where the rank is the edge's position in the order of all edges.
 //
-// In       pairs[n_entries], ranks[n_entries]: sorted by source.
+// In       pairs[n_entries], ranks[n_entries]: the two ends and the rank of each directed edge,
+//          sorted by source.
 // In-out   rows[2 n]: begin and end of each row. All are 0 before the launch, and vertices without
 //          edges keep 0.
-// Out      edges[n_entries].
+// Out      edges[n_entries]: the edges, row by row.
 // Launch   any.
 // Needs    pairs[i] = source << bits | target.
-// Ensures  edges[i] = the choice of entry i.
+// Ensures  edges[i] = the choice word of entry i.
 kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
                           global ulong *edges, uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) {
@@ -115,7 +119,7 @@ static inline uint lowest_lane(uint ballot) {
   return 31 - clz(ballot & (~ballot + 1));
 }
 
-// A tree: its arrays, its root, and its number of vertices.
+// A tree that a worker grows: its arrays, its root, and its number of vertices.
 typedef struct {
   const global uint2 *rows;      // [n]: begin and end of every row
   global ulong *edges;           // choices, row by row
@@ -124,7 +128,9 @@ typedef struct {
   uint root, size;
 } tree_t;
 
-// Claim a vertex outside the tree for the root. Return the owner that the vertex has afterwards.
+// Try to claim a vertex for the tree that grows from `root`. owners[] has the root of each vertex's
+// tree. Return the owner that the vertex has afterwards, which may be the root of another worker's
+// tree.
 //
 // All lanes try. At most one lane finds that the vertex has no owner, and all other lanes then find
 // the root that this lane stored. Otherwise all lanes find the same other root, because an owner
@@ -136,7 +142,7 @@ static inline uint worker_claim(volatile global uint *owners, uint vertex, uint 
   return worker_broadcast_u32(before == NO_OWNER ? root : before, 0);
 }
 
-// Return whether a vertex does not have an owner yet.
+// Return whether a vertex does not have an owner yet, which means that it is in no worker's tree.
 //
 // The read races with claims. That is benign: a worker that finds the vertex free still has to
 // claim it, and a vertex with an owner keeps its owner.
@@ -144,7 +150,8 @@ static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
   return owners[vertex] == NO_OWNER;
 }
 
-// Return whether an edge of a member's row leads out of the tree.
+// Return whether an edge of a vertex in the tree leads out of the tree, to a vertex with another
+// owner.
 //
 // The read races with claims of other workers. That is benign: no other worker stores this root,
 // and the worker's own claims are complete.
@@ -152,8 +159,8 @@ static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
   return tree->owners[choice_vertex(edge)] != tree->root;
 }
 
-// Return the lightest edge of a row that leads out of the tree, or NO_CHOICE if there is none.
-// Store the position of this edge in *at.
+// Return the lightest edge in the row of vertex u that leads out of the tree, or NO_CHOICE if there
+// is none. Store the position of this edge in *at.
 //
 // The row has at least one edge. Only the worker whose tree contains the row's vertex reads or
 // writes the row.
@@ -210,9 +217,10 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 
 // Return the lightest edge that leads out of the tree, or NO_CHOICE if there is none.
 //
-// For each member, the tree remembers the position of its lightest edge. That edge led out before
-// the `newest` member joined. So only two kinds of rows are searched: those whose remembered edge
-// leads to the newest member, and the row of the newest member.
+// For each of its vertices (members), the tree remembers the position of the vertex's lightest edge
+// out of the tree. That edge led out before the `newest` member joined. So only two kinds of rows
+// are searched: those whose remembered edge leads to the newest member, and the row of the newest
+// member.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
@@ -236,7 +244,9 @@ static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
   return worker_min_u64(lightest);
 }
 
-// Algorithm 2: grow a tree from its root, which the worker has claimed. Return the root's choice.
+// Algorithm 2: grow a tree from its root, which the worker has claimed, until the tree has gamma
+// vertices, no edge leads out of it, or it touches another worker's tree. Return the root's choice,
+// which is the edge by which the tree touched another one, if it did.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
@@ -255,17 +265,20 @@ static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) 
   }
 }
 
-// Grow trees until every vertex is in one. Worker w starts from the w-th of n_workers equal ranges
-// of vertices.
+// Grow trees by Prim's algorithm until every vertex is in one. Worker w, which is a work-item or a
+// lane group, starts from the w-th of n_workers equal ranges of vertices, and grows one tree after
+// the other. A tree has at most gamma vertices.
 //
 // In       rows[n]: (begin, end) of each row.
-// In-out   edges: the edges of a row may be reordered; owners[n]: NO_OWNER before.
-// Out      chosen[n].
-// Temp     members[n_workers * gamma]: gamma entries per worker.
+// In-out   edges: the edges of all rows, of which those of a row may be reordered; owners[n]: the
+//          root of each vertex's tree, NO_OWNER before.
+// Out      chosen[n]: for each vertex the word rank << 32 | vertex, which has the rank of its
+//          chosen edge and the vertex to which it joins this vertex, or that it chose none
+//          (edge_list.cl).
+// Temp     members[n_workers * gamma]: the vertices of each worker's tree.
 // Launch   any; n_workers >= 1.
-// Needs    with WORKER_LANES > 1, lanes that combine; gamma >= 2.
-// Ensures  every vertex has an owner; chosen[v] has the form of edge_list.cl, and each chosen edge
-//          is in the forest.
+// Needs    if WORKER_LANES > 1, lanes that exchange values directly; gamma >= 2.
+// Ensures  every vertex has an owner; each chosen edge is in the forest.
 LANES_ATTRIBUTE
 kernel void pma_grow_trees(const global uint2 *rows, global ulong *edges,
                            volatile global uint *owners, global uint2 *members,

@@ -1,5 +1,6 @@
-// Prim's algorithm with an array. A work-group takes a patch, and reads every vertex outside the
-// trees to find the next one. The work is quadratic, but all work-items divide each pass.
+// Prim's algorithm with an array. A work-group takes a patch, which is a set of vertices that no
+// edge leaves, and reads every vertex outside the trees to find the next one. The work is
+// quadratic, but all work-items divide each pass.
 //
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.
@@ -14,11 +15,12 @@
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
 #include "algorithms/prim/tree.cl"
 
-// Number of steps for which the choice of a vertex counts, in addition to one step for each
-// position and slot that a work-item reads.
+// A launch ends after a number of steps, each for one vertex or slot that a work-item reads. This
+// is the number of steps for which the choice of a vertex counts in addition.
 #define ARRAY_CHOOSE_STEPS 8
 
-// Begin a patch of n vertices, none of which is taken.
+// Begin a patch, which is a set of n vertices that no edge leaves: put each of its vertices at a
+// position. No vertex is in a tree yet.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_begin(const prim_t *prim, const global uint *vertices, uint n) {
@@ -27,7 +29,8 @@ static inline void array_begin(const prim_t *prim, const global uint *vertices, 
   wg_barrier();
 }
 
-// Return the position in [begin, n) of the vertex with the lightest edge.
+// Return at which of the positions [begin, n) the vertex is that has the lightest edge to a tree.
+// Each position from `begin` on holds a vertex outside the trees.
 //
 // Temp     best_keys, best_positions: WG_SIZE entries each, in local memory, which may be reused
 //          after another barrier.
@@ -70,7 +73,8 @@ static inline uint array_find_least(const prim_t *prim, uint begin, uint n,
 #endif
 }
 
-// Take the vertex at a position into the tree. The vertex at the first position moves to its place.
+// Take the vertex at a position into the tree. The vertex at the first position that is not free
+// moves to its place, so that the vertices outside the trees stay together.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_take(const prim_t *prim, uint first, uint position, uint vertex) {
@@ -81,9 +85,10 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
   wg_barrier();
 }
 
-// Return whether the edge in a slot of a row that ends at `end` is to be offered, and set *key to
-// the key to offer. If several work-items read a row, only the work-item at the first of parallel
-// edges offers an edge, which is the lightest of them. So each vertex has one writer.
+// Return whether the edge in a slot of a row, which ends at slot `end`, is to be offered to the
+// vertex at its other end, and set *key to the key to offer. If several work-items read a row, only
+// the work-item at the first of parallel edges offers an edge, which is the lightest of them. So
+// each vertex has one writer.
 static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uint end,
                                   prim_key_t *key) {
 #if WG_SIZE > 1
@@ -95,7 +100,8 @@ static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uin
   return true;
 }
 
-// Offer the edges of a row, whose vertex is in the tree, to the vertices at their other ends.
+// Offer the edges of a row, whose vertex has joined the tree, to the vertices at their other ends.
+// Each of these vertices stores its lightest edge to a tree.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_offer(const prim_t *prim, uint from, uint begin, uint end) {
@@ -108,13 +114,16 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
   wg_barrier();
 }
 
-// Grow the trees of all patches. Every work-group takes at most `steps` steps.
+// Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-group
+// has a patch at a time. It takes at most `steps` steps, and continues in the next launch.
 //
-// In       indptr, indices, weights: rows, sorted; vertices[n], offsets[n_patches]: the vertices of
-//          the patches.
-// In-out   parents[n], positions[n], lightest[n], occupants[n], keys[n]; cursors[2 * work-groups]:
-//          not read in launch 0; unfinished[1]: 1 + the number of the last launch that did not
-//          finish.
+// In       indptr, indices, weights: rows with ascending columns; vertices[n], offsets[n_patches]:
+//          the vertices of all patches, and where each patch begins among them.
+// In-out   parents[n]: the other end of each vertex's edge; positions[n]: the position of each
+//          vertex in its patch; lightest[n]: the key of its edge; occupants[n], keys[n]: the vertex
+//          at each position, and the key of its edge; cursors[2 * work-groups]: how far each
+//          work-group has come, not read in launch 0; unfinished[1]: 1 + the number of the last
+//          launch that did not finish.
 // Launch   the same number of work-groups each time. Launches are numbered 0, 1, ... and repeated
 //          until unfinished[0] is the number of the last one. O(n^2 + m) reads in all, divided
 //          among the work-items.

@@ -4,10 +4,11 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Join the sets of the ends of every edge.
+// Join the two ends of every edge in disjoint sets of vertices, so that each component becomes one
+// set.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
-// In-out   sets[n]: parents of disjoint sets (device/union_find.cl).
+// In-out   sets[n]: the parent of each vertex in the disjoint sets (device/union_find.cl).
 // Launch   any. O(n_slots log n).
 // Needs    sets[v] = v before.
 // Ensures  two vertices are in one set if they are in one component.
@@ -25,10 +26,10 @@ kernel void prim_components_unite(const global uint *indptr, const global uint *
   }
 }
 
-// Find the root of every vertex.
+// Find the root of every vertex, which stands for its component.
 //
-// In       sets[n].
-// Out      roots[n].
+// In       sets[n]: the parent of each vertex in the disjoint sets.
+// Out      roots[n]: the root of each vertex.
 // Launch   any.
 // Needs    prim_components_unite.
 // Ensures  roots[v] = the root of v's component.
@@ -39,7 +40,7 @@ kernel void prim_components_find_roots(const global uint *sets, global uint *roo
 // Flag the first vertex of every component in the list of vertices, which is sorted by root.
 //
 // In       roots[n]: the root of each vertex in the list.
-// Out      heads[n].
+// Out      heads[n]: a flag for each position of the list.
 // Launch   any.
 // Needs    roots ascend.
 // Ensures  heads[i] = 1 if a component begins at position i, else 0.

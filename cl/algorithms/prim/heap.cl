@@ -1,4 +1,5 @@
-// Prim's algorithm with a heap. A work-item takes a patch.
+// Prim's algorithm with a heap. A work-item takes a patch, which is a set of vertices that no edge
+// leaves.
 //
 // Source: Prim 1957 (prim.cl); the heap of D. B. Johnson, "Priority queues with update and finding
 // minimum spanning trees", Information Processing Letters 4 (1975). A node has four children, whose
@@ -11,8 +12,8 @@
 
 #define HEAP_ARITY 4
 
-// The progress of a work-item. A launch ends after a number of steps, at any point of the
-// algorithm.
+// How far a work-item has come in growing trees. A launch ends after a number of steps, at any
+// point of the algorithm, and the next launch continues there.
 typedef struct {
   uint patch;   // the patch that is being solved; n_patches or more if all are done
   uint seeded;  // number of vertices of the patch that were tried as roots
@@ -23,11 +24,12 @@ typedef struct {
 
 #define HEAP_CURSOR_WORDS 6
 
-// Number of steps for which the removal of a vertex from the heap counts. Reading a slot counts as
-// one step.
+// A launch ends after a number of steps, of which reading a slot is one. This is the number of
+// steps for which the removal of a vertex from the heap counts.
 #define HEAP_TAKE_STEPS 16
 
-// Insert (key, vertex) at a free position, and move it up until the heap is in order.
+// Insert a vertex and the key of its lightest edge at a free position of the heap, and move it up
+// until the heap is in order.
 static inline void heap_raise(const prim_t *prim, uint position, prim_key_t key, uint vertex) {
   while (position > 0) {
     const uint above = (position - 1) / HEAP_ARITY, occupant = prim->occupants[above];
@@ -39,8 +41,8 @@ static inline void heap_raise(const prim_t *prim, uint position, prim_key_t key,
   prim_put(prim, position, key, vertex);
 }
 
-// Insert (key, vertex) at the free top of a heap of `size`, and move it down until the heap is in
-// order.
+// Insert a vertex and the key of its lightest edge at the free top of a heap that has `size`
+// entries, and move it down until the heap is in order.
 static inline void heap_sink(const prim_t *prim, uint size, prim_key_t key, uint vertex) {
   uint position = 0;
   while (size > 1 && position <= (size - 2) / HEAP_ARITY) {
@@ -64,7 +66,8 @@ static inline void heap_sink(const prim_t *prim, uint size, prim_key_t key, uint
 }
 
 // Offer the edge in a slot of the row of `from`, which is in the tree, to the vertex at its other
-// end.
+// end, which stores its lightest edge to the tree. If the edge is lighter than the stored one, the
+// vertex rises in the heap.
 static inline void heap_offer(const prim_t *prim, uint from, uint slot, uint *size) {
   const uint vertex = prim->indices[slot];
   const prim_key_t key = weight_key(prim->weights[slot]);
@@ -81,8 +84,9 @@ static inline uint heap_take(const prim_t *prim, uint *size) {
   return vertex;
 }
 
-// Grow the trees of the cursor's patch, which has n vertices, in at most *steps steps. Each step
-// lowers *steps by 1. Return whether the trees are complete.
+// Grow the trees of a patch, which is a set of n vertices that no edge leaves, in at most *steps
+// steps. `cursor` has how far they have grown. Each step lowers *steps by 1. Return whether the
+// trees are complete.
 static inline bool heap_grow(const prim_t *prim, const global uint *vertices, uint n,
                              heap_cursor_t *cursor, uint *steps) {
   while (*steps > 0) {
@@ -111,13 +115,16 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
   return false;
 }
 
-// Grow the trees of all patches. Every work-item takes at most `steps` steps.
+// Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-item has
+// a patch at a time. It takes at most `steps` steps, and continues in the next launch.
 //
-// In       indptr, indices, weights: rows; vertices[n], offsets[n_patches]: the vertices of the
-//          patches.
-// In-out   parents[n], positions[n], lightest[n], occupants[n], keys[n]; cursors[HEAP_CURSOR_WORDS
-//          * work-items]: not read in launch 0; unfinished[1]: 1 + the number of the last launch
-//          that did not finish.
+// In       indptr, indices, weights: rows; vertices[n], offsets[n_patches]: the vertices of all
+//          patches, and where each patch begins among them.
+// In-out   parents[n]: the other end of each vertex's edge; positions[n]: the index of each vertex
+//          in its heap; lightest[n]: the key of its edge; occupants[n], keys[n]: the heaps, with
+//          the vertex and the key of each entry; cursors[HEAP_CURSOR_WORDS * work-items]: how far
+//          each work-item has come, not read in launch 0; unfinished[1]: 1 + the number of the last
+//          launch that did not finish.
 // Launch   the same number of work-items each time. Launches are numbered 0, 1, ... and repeated
 //          until unfinished[0] is the number of the last one. O(m + n log n) steps in all.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.

@@ -11,8 +11,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// A mirror slot, also called image: the vertex to which it leads, and its weight, which then need
-// not be looked up.
+// A mirror slot, also called image, is the other direction of an edge that is stored once: the
+// vertex to which it leads, and its weight, which then need not be looked up.
 #if WEIGHT_BITS == 64
 typedef ulong2 image_t;
 #define IMAGE(target, weight) ((image_t)(target, weight))
@@ -25,10 +25,12 @@ typedef ulong image_t;
 #define IMAGE_WEIGHT(image) ((weight_t)(image))
 #endif
 
-// List the mirror slots, and the vertex from which each leads.
+// List the mirror slots, which are the other directions of the graph's slots, and the vertex from
+// which each leads.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots].
-// Out      sources[n_slots], images[n_slots].
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph.
+// Out      sources[n_slots], images[n_slots]: the vertex from which each mirror slot leads, and the
+//          vertex to which it leads with its weight.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 // Needs    each edge is stored once.
 // Ensures  sources[slot] = the slot's column; images[slot] = its row and its weight.
@@ -46,10 +48,11 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
   }
 }
 
-// Find where the rows of the result begin.
+// Find where the rows of the result begin, which have both directions of every edge.
 //
-// In       indptr[n + 1]; sources[n_slots]: sorted.
-// Out      rows[n + 1].
+// In       indptr[n + 1]: where the graph's rows begin; sources[n_slots]: the vertex from which
+//          each mirror slot (other direction of a slot) leads, sorted.
+// Out      rows[n + 1]: where the rows of the result begin.
 // Launch   any. O(n log n_slots).
 // Needs    sources ascend.
 // Ensures  rows[v] = the number of slots and mirror slots in rows before v.
@@ -58,10 +61,13 @@ kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *
   GRID_FOR(v, (ulong)n + 1) rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
 }
 
-// Store the mirror slots into the rows of the result.
+// Store the mirror slots, which are the other directions of the graph's slots, into the rows of the
+// result.
 //
-// In       indptr[n + 1]; sources[n_slots], images[n_slots]: sorted by source.
-// Out      both[2 n_slots], both_weights[2 n_slots]: written at the positions of mirror slots.
+// In       indptr[n + 1]: where the graph's rows begin; sources[n_slots], images[n_slots]: the
+//          vertex from which each mirror slot leads, and its target and weight, sorted by source.
+// Out      both[2 n_slots], both_weights[2 n_slots]: the columns and weights of the result, written
+//          at the positions of mirror slots.
 // Launch   any.
 // Needs    prim_mirror_list and a stable sort by source.
 // Ensures  a mirror slot comes after all earlier mirror slots and all slots of earlier rows.
@@ -77,8 +83,10 @@ kernel void prim_mirror_put_images(const global uint *indptr, const global uint 
 
 // Store the slots of the graph into the rows of the result.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; rows[n + 1].
-// Out      both[2 n_slots], both_weights[2 n_slots]: written at the positions of the graph's slots.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; rows[n + 1]: where the
+//          rows of the result begin.
+// Out      both[2 n_slots], both_weights[2 n_slots]: the columns and weights of the result, written
+//          at the positions of the graph's slots.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 // Needs    prim_mirror_find_rows.
 // Ensures  a slot comes after all earlier slots, and after the mirror slots of its row and of

@@ -8,10 +8,13 @@
 #include "algorithms/prim/tree.cl"
 #include "device/rows.cl"
 
-// Begin a solve: put all vertices into one patch. No vertex is in a tree.
+// Begin a solve: no vertex is in a tree, and all vertices are in one patch, which is a set of
+// vertices that no edge leaves.
 //
 // Out      vertices[n]: the vertices of the patches; offsets[1]: where each patch begins in
-//          `vertices`; parents[n], positions[n], lightest[n]; unfinished[1].
+//          `vertices`; parents[n], positions[n], lightest[n]: for each vertex the other end of its
+//          lightest edge to a tree, its position in its patch, and the key of this edge;
+//          unfinished[1]: 1 + the number of the last launch that did not finish.
 // Launch   any. O(n).
 // Needs    nothing.
 // Ensures  vertices[v] = v; parents[v] = PRIM_NONE; positions[v] = PRIM_UNMET; lightest[v] =
@@ -30,8 +33,10 @@ kernel void prim_initialise(global uint *vertices, global uint *offsets, global 
 
 // Put the edges of all trees into the forest. Among parallel edges, choose the least (key, slot).
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: rows, sorted; parents[n].
-// In-out   in_forest[n_slots]: 0 before; one writer for each edge.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph, with ascending columns in
+//          each row; parents[n]: the vertex to which each vertex is joined in its tree, or
+//          PRIM_NONE.
+// In-out   in_forest[n_slots]: a byte for each slot, 0 before; one writer for each edge.
 // Launch   any. O(n log n), and O(1) for every edge that is parallel to an edge of the forest.
 // Needs    all trees are complete.
 // Ensures  in_forest[slot] = 1 at the upper slot of each forest edge.

@@ -23,8 +23,9 @@ typedef uint prim_key_t;
 
 // The parent of a vertex without an edge to a tree. All numbers of vertices are less.
 #define PRIM_NONE UINT_MAX
-// Values of positions[] for a vertex that is in a tree (TAKEN), and for a vertex to which no tree
-// has an edge yet (UNMET). All positions are less, since a graph has at most 2^32 - 2 vertices.
+// Values of positions[], which has the position of each vertex in its patch, for a vertex that is
+// in a tree (TAKEN), and for a vertex to which no tree has an edge yet (UNMET). All positions are
+// less, since a graph has at most 2^32 - 2 vertices.
 #define PRIM_TAKEN UINT_MAX
 #define PRIM_UNMET (UINT_MAX - 1)
 
@@ -37,8 +38,8 @@ typedef struct {
   // one read nearly always rejects a useless edge.
   global uint *parents, *positions;
   global prim_key_t *lightest;
-  // These arrays have one element for each position of the present patch: the vertex there, and the
-  // key of its edge.
+  // These arrays have one element for each position of the present patch, which is a set of
+  // vertices that no edge leaves: the vertex there, and the key of its edge.
   global uint *occupants;
   global prim_key_t *keys;
 } prim_t;
@@ -50,7 +51,7 @@ typedef struct {
 
 #define PRIM_ARGUMENTS {indptr, indices, weights, parents, positions, lightest, occupants, keys}
 
-// Store a vertex and the key of its edge at a position.
+// Put a vertex, and the key of its lightest edge to a tree, at a position of the patch.
 static inline void prim_put(const prim_t *prim, uint position, prim_key_t key, uint vertex) {
   prim->keys[position] = key;
   prim->occupants[position] = vertex;
@@ -64,8 +65,8 @@ static inline void prim_take(const prim_t *prim, uint vertex) {
 }
 
 // Offer a vertex an edge from `from`, a vertex in a tree. If the vertex is in no tree and the edge
-// comes before its stored edge in the total order, store the edge and return true. keys[] at its
-// position is not changed.
+// comes before its stored edge in the total order, store the edge and return true. keys[], which
+// also has the key at the vertex's position, is not changed here.
 static inline bool prim_offer(const prim_t *prim, uint vertex, prim_key_t key, uint from) {
   const prim_key_t known = prim->lightest[vertex];
   if (key > known) return false;
@@ -76,8 +77,8 @@ static inline bool prim_offer(const prim_t *prim, uint vertex, prim_key_t key, u
   return true;
 }
 
-// Return whether the stored edge of vertex a comes before the stored edge of vertex b. A vertex
-// without an edge comes last.
+// Return whether the stored edge of vertex a, which is its lightest edge to a tree, comes before
+// the stored edge of vertex b in the total order. A vertex without an edge comes last.
 static inline bool prim_precedes(const prim_t *prim, prim_key_t key_a, uint a, prim_key_t key_b,
                                  uint b) {
   if (key_a != key_b) return key_a < key_b;

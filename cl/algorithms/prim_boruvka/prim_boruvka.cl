@@ -1,5 +1,6 @@
-// The steps between Borůvka's last level and Prim's algorithm: make rows of an edge list for Prim's
-// algorithm, and turn the edges of its trees back into slots of the graph.
+// The steps between the last contraction (level) of Borůvka's algorithm and Prim's algorithm: make
+// rows of an edge list for Prim's algorithm, and turn the edges of its trees back into slots of the
+// graph.
 //
 // Source: Sun and Skadron 2013, section 6.
 //
@@ -9,10 +10,10 @@
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
-// Find where every vertex's entries begin.
+// Find where every vertex's entries begin in an edge list, which has every edge in both directions.
 //
-// In       pairs[n_entries]: the edge list.
-// Out      indptr[n + 1].
+// In       pairs[n_entries]: the edge list, source << bits | target for each entry.
+// Out      indptr[n + 1]: the first entry of each vertex, and n_entries.
 // Launch   any. O(n log n_entries).
 // Needs    pairs ascend.
 // Ensures  indptr[u] = the first entry whose source is not less than u.
@@ -29,10 +30,10 @@ kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indpt
   }
 }
 
-// List the targets of the entries.
+// List the target of every entry of an edge list, which is the vertex at the other end.
 //
-// In       pairs[n_entries]: the edge list.
-// Out      indices[n_entries].
+// In       pairs[n_entries]: the edge list, source << bits | target for each entry.
+// Out      indices[n_entries]: the targets.
 // Launch   any.
 // Needs    each end of a pair has `bits` bits.
 // Ensures  indices[i] = the vertex at the other end of entry i.
@@ -43,8 +44,10 @@ kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *in
 
 // Put the edges of all trees into the forest.
 //
-// In       indptr[n + 1], indices[n_entries], ranks[n_entries]: rows, sorted; parents[n]: all ones
-//          for roots; slots[m]: the slot of the edge of each rank.
+// In       indptr[n + 1], indices[n_entries], ranks[n_entries]: the sorted rows of the edge list,
+//          with the rank of each entry's edge in the order of all edges; parents[n]: the vertex to
+//          which each vertex is joined in its tree, all ones for roots; slots[m]: the slot in the
+//          graph of the edge of each rank.
 // In-out   in_forest[n_slots]: 0 before; one writer for each edge.
 // Launch   any. O(n log n).
 // Needs    all trees are complete.

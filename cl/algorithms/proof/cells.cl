@@ -1,8 +1,9 @@
 // proof: the weights of pairs of vertices of a complete graph, stored or computed from points.
 //
-// Measures have the order of keys, except that different measures may have the same key. The
-// measure of a pair of points is that of cl/device/distance.cl, or its negative if the order is
-// reversed.
+// The measure of a pair is a number from which the key of its weight follows. Measures have the
+// order of keys, except that different measures may have the same key. The measure of a pair of
+// points is that of cl/device/distance.cl, such as the squared distance, or its negative if the
+// order is reversed.
 #include "device/distance.cl"
 
 #if METRIC
@@ -15,13 +16,14 @@ typedef weight_t measure_t;
 
 typedef distance_key_t cell_key_t;
 
-// Bounds of the rounding errors of squares: a relative one, and an absolute one near zero.
+// Bounds of the rounding errors when a distance is squared: a relative one, and an absolute one
+// near zero.
 #define SQUARE_SLACK 1e-14
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
-// Return the measure of the pair (u, v). `cells` has the rows of the matrix from `first_row` on.
-// For points, it has all first coordinates, then all second ones, and so on, and then the steps of
-// great-circle distances.
+// Return the measure of the pair (u, v), a number from which the key of its weight follows. `cells`
+// has the rows of the matrix from `first_row` on. For points, it has all first coordinates, then
+// all second ones, and so on, and then the steps of great-circle distances.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint dimensions,
                                      uint first_row, uint u, uint v) {
 #if METRIC
@@ -34,7 +36,8 @@ static inline measure_t cell_measure(const global cell_t *cells, uint n, uint di
 #endif
 }
 
-// Return the key of a measure.
+// Return the key of the weight that belongs to a measure. The key is an unsigned integer that sorts
+// as the weight does.
 static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t measure) {
 #if METRIC
   return distance_key(WEIGHT_DESCENDING ? -measure : measure, cells, n);
@@ -43,7 +46,8 @@ static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t 
 #endif
 }
 
-// Return a measure that is not less than any measure whose key is `key` or less.
+// Return a limit for measures, from which keys of weights follow: the limit is not less than any
+// measure whose key is `key` or less.
 static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_t key) {
 #if METRIC == 0
   return (measure_t)key;

@@ -1,8 +1,10 @@
-// proof: check the claim, which is a list of slots that is said to be the forest (state.cl).
+// proof: check the claim, which is a list of slots (CSR entries) that is said to be the forest,
+// before a tree is built of its edges (state.cl).
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 
-// Return whether a claimed slot is not an edge, or is not greater than the slot before it.
+// Return whether a slot of the claim, the list of slots that is said to be the forest, is not an
+// edge, or is not greater than the slot before it.
 static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
                                   const global uint *slots, const global uint2 *ends, uint i,
                                   uint n, uint n_slots) {
@@ -13,10 +15,12 @@ static inline bool claim_is_wrong(const global uint *indptr, const global uint *
   return slot < indptr[edge.x] || slot >= indptr[edge.x + 1] || indices[slot] != edge.y;
 }
 
-// Look up the keys of the claimed edges, from which 64-bit weights get their ranks.
+// Look up the keys of the claimed edges, which are said to be the forest. For 64-bit weights, the
+// ranks of the edges follow from sorting the keys.
 //
-// In       weights[n_slots], slots[k].
-// Out      keys[k], numbers[k].
+// In       weights[n_slots]: the weight of each slot of the graph; slots[k]: the slots of the
+//          claimed edges.
+// Out      keys[k]: their keys; numbers[k]: their numbers, which are sorted with the keys.
 // Launch   any.
 // Needs    nothing; slots may be wrong.
 // Ensures  keys[i] = the key of claimed edge i, 0 if its slot does not exist; numbers[i] = i.
@@ -29,13 +33,16 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
   }
 }
 
-// Check the claim, list its edges, and offer them to their ends.
+// Check the claim, which is a list of slots that is said to be the forest, list its edges, and
+// store the least edge of each vertex, by which trees are then joined.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k], ends[k]: the
-//          claim; ranks[k]: for 64-bit weights; words[k]: the weights that the forest claims, read
-//          if has_words.
-// Out      records[work-groups * stride], lengths[work-groups]: a segment for each work-group.
-// In-out   state[STATE_CLAIM]: lowered to the first wrong entry; least[n]: lowered.
+//          slots and the ends of the claimed edges; ranks[k]: for 64-bit weights, the rank of each
+//          among all of them; words[k]: the weights that the forest claims, read if has_words.
+// Out      records[work-groups * stride], lengths[work-groups]: the listed edges, in a segment of
+//          `stride` entries for each work-group, and the number of edges in each segment.
+// In-out   state[STATE_CLAIM]: lowered to the first wrong entry of the claim; least[n]: the least
+//          edge of each vertex so far, lowered.
 // Launch   a work-group for each segment.
 // Needs    proof_tree_begin.
 // Ensures  if no entry is wrong, slots strictly ascend, and each is an edge.

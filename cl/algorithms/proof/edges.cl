@@ -1,4 +1,4 @@
-// proof: compare every edge of the graph with the tree of the forest (state.cl).
+// proof: compare every edge of the graph with the tree that is built from the forest (state.cl).
 //
 // An edge is rightly left out of the forest if it comes after the greatest edge on the forest path
 // between its ends. This holds if both ends are in one tree, and the edge comes after all edges on
@@ -15,12 +15,14 @@
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 
-// Number of slots in a tile.
+// Number of slots in a tile, whose edges a work-group checks together.
 #define EDGES_TILE 1024
 
-// The tree of the forest. All nodes have parents and order words. Vertices also have the greatest
-// order word on the path to the top, and the top. For 64-bit weights there are the keys of forest
-// edges by rank, and the key of each vertex's greatest order word.
+// The tree whose leaves are the vertices and whose other nodes are components of the forest. All
+// nodes have parents and order words, which compare edges: the word of the forest edge by which the
+// node joined its parent. Vertices also have the greatest order word on the path to the top, and
+// the top. For 64-bit weights there are the keys of forest edges by rank, and the key of each
+// vertex's greatest order word.
 typedef struct {
   const global uint *parents;
   const global ulong *orders, *reaches;
@@ -29,7 +31,8 @@ typedef struct {
   uint has_trees;  // whether there are several trees with edges
 } tree_t;
 
-// Return whether the edge in a slot comes before a forest edge. Two edges never have the same slot.
+// Return whether the edge in a slot, which has a given key, comes before the forest edge whose
+// order word is `order`. Two edges never have the same slot.
 static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, ulong order) {
 #if WEIGHT_BITS == 64
   if (order == 0 || order == ULONG_MAX) return order != 0;
@@ -40,8 +43,8 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 #endif
 }
 
-// Return whether the paths of two vertices to the top show that an edge between these vertices is
-// rightly left out.
+// Return whether an edge between two vertices is shown to be rightly left out of the forest by the
+// greatest edges on the paths from both vertices to the top of the tree.
 static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
 #if WEIGHT_BITS == 64
@@ -51,8 +54,9 @@ static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot,
   return !joins & !edge_is_before(tree, key, slot, max(tree->reaches[u], tree->reaches[v]));
 }
 
-// Climb one level. Return whether the edge proves the forest wrong. If the two paths meet, *x and
-// *y become equal.
+// Compare an edge with the forest edges by which the nodes *x and *y joined their parents, and go
+// on to the parents. Return whether the edge proves the forest wrong, because it comes before one
+// of them or because the paths do not meet. If the two paths meet, *x and *y become equal.
 static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint *x, uint *y) {
   const uint parent_x = tree->parents[*x], parent_y = tree->parents[*y];
   if (parent_x == NO_PARENT || parent_y == NO_PARENT) return true;  // the ends are in two trees
@@ -63,11 +67,12 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 }
 
 #if WEIGHT_BITS == 64
-// Look up the key of each vertex's greatest order word, so that most edges are compared without
-// ranks.
+// Look up, for each vertex, the key of the greatest forest edge on its path to the top of the tree,
+// so that most edges are compared without ranks.
 //
-// In       reaches[n], keys[k].
-// Out      reach_keys[n].
+// In       reaches[n]: the order word of this edge, which has its rank; keys[k]: the keys of the
+//          forest's edges by rank.
+// Out      reach_keys[n]: the key for each vertex.
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
 // Ensures  reach_keys[v] = the key of reaches[v]. It is the least key if the path does not have
@@ -82,10 +87,11 @@ kernel void proof_edges_find_reach_keys(const global ulong *reaches, const globa
 }
 #endif
 
-// Find the row of the first slot of each tile, and store the last row after the last tile.
+// Find the row of the first slot of each tile, a run of EDGES_TILE slots that are checked together,
+// and store the last row after the last tile.
 //
-// In       indptr[n + 1].
-// Out      tiles[n_tiles + 1].
+// In       indptr[n + 1]: where each row begins.
+// Out      tiles[n_tiles + 1]: the rows.
 // Launch   any.
 // Needs    n > 0.
 // Ensures  tiles[t] = the row of slot t * EDGES_TILE; tiles[n_tiles] = n - 1.
@@ -95,11 +101,15 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
     tiles[t] = t < n_tiles ? wi_find_row(indptr, 0, n, (uint)t * EDGES_TILE) : n - 1;
 }
 
-// Check every edge that is stored with column > row.
+// Check that every edge of the graph outside the forest comes after all edges on the forest path
+// between its ends. Edges that are stored with column > row are checked.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the claim;
-//          tiles[n_tiles + 1]; parents, orders: for all nodes; reaches[n], tops[n]; keys[k],
-//          reach_keys[n]: for 64-bit weights.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots of the
+//          claimed forest; tiles[n_tiles + 1]: the row of each tile's first slot; parents, orders:
+//          for all nodes of the tree the parent, and the order word of the edge by which the node
+//          joined it; reaches[n], tops[n]: the greatest order word on each vertex's path to the
+//          top, and the top; keys[k], reach_keys[n]: for 64-bit weights, the keys of forest edges
+//          by rank and those of reaches[].
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Launch   any.
 // Needs    proof_tree_descend of all levels; all entries of the claim are valid.
@@ -122,7 +132,8 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
   uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
   for (uint tile = begin; tile < end; ++tile) {
     const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
-    // Mark where rows begin. If several rows begin at one slot, only the last of them has slots.
+    // Mark where rows begin among the slots of the tile. If several rows begin at one slot, only
+    // the last of them has slots.
     for (uint i = 0; i < length; ++i) rows[i] = 0;
     for (; next_row < n && indptr[next_row] < first + length; ++next_row)
       rows[indptr[next_row] - first] = next_row;

@@ -1,20 +1,23 @@
-// proof for complete graphs: check the claim, and compare every pair with the tree (state.cl).
+// proof for complete graphs: check the claim, which is a list of pairs of vertices that is said to
+// be the forest, and compare every pair with the tree that is built from it (state.cl).
 //
-// Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge
-// among all forest edges, from 1 on. The second half is the edge's index in the claim.
+// Pairs are ordered by (key, u, v). A forest edge is stored as an order word. The first half of the
+// word is the rank of the edge among all forest edges, from 1 on. The second half is the edge's
+// index in the claim.
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
-// Pairs that remain after the first test are checked by climbing. If their number is more than one
+// A pair of vertices that remains after the first test is checked by climbing: its two paths in the
+// tree are followed up until they meet. If the number of these pairs of a vertex is more than one
 // CLIMBS_PER_NODE-th of the number of nodes, one pass over all nodes finds the greatest edges from
-// a vertex to all other vertices instead.
+// the vertex to all other vertices instead.
 #define CLIMBS_PER_NODE 12
 
-// Number of columns that are first tested together.
+// Number of columns of a row whose pairs are first tested together.
 #define PAIR_BLOCK 64u
 
 #if METRIC == 0 && WG_SIZE == 1
-// Sixteen cells, or their keys.
+// The cells of sixteen pairs of vertices, or their keys.
 #if WEIGHT_BITS == 8
 typedef uchar16 cells16_t;
 #define AS_CELLS16 as_uchar16
@@ -44,7 +47,8 @@ static inline cells16_t cells16_keys(cells16_t bits) {
 }
 #endif
 
-// The tree of the forest, and, by rank, the keys of forest edges and their indices in `ends`.
+// The tree that is built from the forest (state.cl), and, by the rank of forest edges, their keys
+// and their indices in `ends`.
 typedef struct {
   const global uint *parents;
   const global ulong *orders;
@@ -62,9 +66,10 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Return whether a pair comes after all edges on the paths from its ends to the top. Its measure
-// and the greater limit of its two ends decide this. With `ties_last`, all forest edges are in rows
-// before the pair's row, so the pair also comes after forest edges that have the same key.
+// Return whether a pair comes after all edges on the paths from its ends to the top of the tree.
+// `limit` is the greater limit of the two ends, above which a measure of a pair shows this. With
+// `ties_last`, all forest edges are in rows before the pair's row, so the pair also comes after
+// forest edges that have the same key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;
@@ -74,8 +79,8 @@ static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_l
 }
 
 #if WG_SIZE == 1
-// Return whether pair_is_after is true for all pairs of u with PAIR_BLOCK vertices from `v` on.
-// Vectors of pairs are tested.
+// Return whether each pair of u with one of the PAIR_BLOCK vertices from `v` on comes after all
+// edges on the paths from its ends to the top of the tree. Vectors of pairs are tested.
 static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
                                    measure_t limit, uint n, uint dimensions, uint first_row, uint u,
                                    uint v, bool ties_last) {
@@ -97,7 +102,8 @@ static inline bool pairs_are_after(const global cell_t *cells, const global meas
 }
 #endif
 
-// Return the rank of the greatest edge on the path between two vertices of one tree.
+// Return the rank, among all forest edges, of the greatest edge on the path between two vertices of
+// one tree.
 static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
   ulong greatest = 0;
   while (x != y && x != NO_PARENT && y != NO_PARENT) {
@@ -108,11 +114,14 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
   return (uint)(greatest >> 32);
 }
 
-// Check the claim, and list the keys of those claimed edges whose rows are in a panel.
+// Check the claim, which is a list of pairs that is said to be the forest, and list the keys of
+// those claimed edges whose rows are in a panel, some consecutive rows of the matrix.
 //
-// In       ends[k]; cells: the rows [first_row, first_row + n_rows), or for points all coordinates.
-// Out      keys[k]: written for edges in the panel; numbers[k].
-// In-out   state[STATE_CLAIM]: lowered to the first wrong entry.
+// In       ends[k]: the ends of the claimed edges; cells: the rows [first_row, first_row + n_rows)
+//          of the matrix, or for points all coordinates.
+// Out      keys[k]: the keys of the edges, written for edges in the panel; numbers[k]: the numbers
+//          of the edges, which are sorted with the keys.
+// In-out   state[STATE_CLAIM]: lowered to the first wrong entry of the claim.
 // Launch   any, once for each panel.
 // Needs    nothing; the claim may be wrong.
 // Ensures  numbers[i] = i. If no entry is wrong, ends strictly ascend in the order (u, v), and u <
@@ -135,15 +144,18 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
   }
 }
 
-// List the claimed edges with their ranks, and offer them to their ends.
+// List the edges of the forest with their ranks, and store the least edge of each vertex, by which
+// trees are then joined.
 //
-// In       ends[k]; ranks[k].
-// Out      records[work-groups * stride], lengths[work-groups]: a segment for each work-group.
-// In-out   least[n]: lowered.
+// In       ends[k]: the ends of the edges; ranks[k]: the position of each among the forest's edges
+//          by (key, u, v), from 1 on.
+// Out      records[work-groups * stride], lengths[work-groups]: the listed edges, in a segment of
+//          `stride` entries for each work-group, and the number of edges in each segment.
+// In-out   least[n]: the least edge of each vertex so far, lowered.
 // Launch   a work-group for each segment.
 // Needs    no entry of the claim is wrong; proof_tree_begin.
-// Ensures  every edge is listed once. least[v] is at most every edge of v, in the words that the
-//          first pass compares.
+// Ensures  every edge is listed once. least[v] is at most every edge of v, by the first half of
+//          order words, or by all of them with 64-bit atomics.
 kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
                               volatile global uint *least, global record_t *records,
                               global uint *lengths, uint k, uint stride) {
@@ -159,11 +171,14 @@ kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;
 }
 
-// For each vertex, compute the measure above which a pair comes after all edges on the vertex's
-// path to the top.
+// Compute the limit of each vertex. A pair whose measure is above the limit comes after all edges
+// on the vertex's path to the top of the tree. A measure is a number from which the key of a weight
+// follows.
 //
-// In       reaches[n], keys[k]; cells: for points all coordinates, otherwise not used.
-// Out      limits[n].
+// In       reaches[n]: the order word of the greatest edge on each vertex's path to the top;
+//          keys[k]: the keys of forest edges by rank; cells: for points all coordinates, otherwise
+//          not used.
+// Out      limits[n]: the limit of each vertex.
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
 // Ensures  a pair of v with a measure above limits[v] comes after the edge of reaches[v].
@@ -173,10 +188,14 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
   GRID_FOR(v, n) limits[v] = cell_limit(cells, n, keys[(reaches[v] >> 32) - 1]);
 }
 
-// Compare every pair of a panel with the forest.
+// Compare every pair in a panel, some consecutive rows of the matrix, with the forest: a pair
+// outside it must come after all edges on the forest path between its ends.
 //
-// In       cells: the rows [first_row, first_row + n_rows); limits[n]; parents[n_nodes],
-//          orders[n_nodes]; keys[k], numbers[k]; ends[k]: ascending.
+// In       cells: the rows [first_row, first_row + n_rows); limits[n]: for each vertex, the measure
+//          above which a pair comes after all edges on its path to the top; parents[n_nodes],
+//          orders[n_nodes]: for each node of the tree its parent, and the order word of the edge by
+//          which it joined it; keys[k], numbers[k]: by rank, the keys of forest edges and their
+//          indices in `ends`; ends[k]: ascending.
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Temp     greatest[n_nodes], remaining[n]: for each work-group, used if work-groups have one
 //          work-item.
@@ -213,7 +232,9 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
     }
     const bool in_one_pass = (ulong)n_remaining * CLIMBS_PER_NODE > n_nodes;
     if (in_one_pass) {
-      // Go through all nodes between u's ancestors, from the top down. Each ancestor starts anew.
+      // Find the greatest edge from u to each node that remains: go through all nodes, from the top
+      // of the tree down. At each ancestor of u, the greatest edge is set anew, because paths from
+      // u turn there.
       uint end = n_nodes, above[64], n_above = 0;
       uint ranks_above[64], rank = 0;
       for (uint node = u; node != NO_PARENT && n_above < 64; node = parents[node]) {

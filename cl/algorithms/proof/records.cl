@@ -1,4 +1,5 @@
-// proof: the list of forest edges, and the least edge of each node (state.cl).
+// proof: the list of forest edges, and the least edge of each node, which is a vertex or a
+// component of forest edges (state.cl).
 #include "algorithms/proof/state.cl"
 
 // Number of items that a work-group takes at once. Items that are read twice are still in the
@@ -8,10 +9,10 @@
 // The entry of a node without an edge.
 #define NO_RECORD 0xffffffffu
 
-// The least edge of each node is stored as the first half of the edge's order word, and the edge's
-// index in the list. Indices ascend with slots, so these pairs order edges. A pair is one 64-bit
-// word. Without 64-bit atomics it has two planes of `stride` words, and the second plane takes
-// another pass.
+// The least edge of each node, which is a vertex or a component of forest edges, is stored as the
+// first half of the edge's order word, and the edge's index in the list of forest edges. Indices
+// ascend with slots, so these pairs order edges. A pair is one 64-bit word. Without 64-bit atomics
+// there are two arrays (planes) of `stride` words, and the second one is written in another pass.
 static inline void least_reset(global uint *least, uint stride, size_t node) {
 #if ATOMIC64
   ((global ulong *)least)[node] = ULONG_MAX;
@@ -21,9 +22,9 @@ static inline void least_reset(global uint *least, uint stride, size_t node) {
 #endif
 }
 
-// Return whether an edge may be less than the least edge so far. The read races with atomics of
-// other work-items. That is benign: words only fall, so an edge that is not less now will never be
-// less.
+// Return whether an edge may be less than the least edge of a node so far. `first` is the first
+// half of its order word, `index` its index in the list. The read races with atomics of other
+// work-items. That is benign: words only fall, so an edge that is not less now will never be less.
 static inline bool least_is_lowered(const volatile global uint *least, uint node, uint first,
                                     uint index) {
 #if ATOMIC64
@@ -49,13 +50,14 @@ static inline uint least_index(const global uint *least, uint stride, uint node)
 #endif
 }
 
-// A forest edge of the list: the two nodes that it joins, the first half of its order word, its
-// slot.
+// A forest edge of the list: the two nodes that it joins, the key of its weight or, for 64-bit
+// weights, its rank (the first half of its order word), and its slot.
 typedef uint4 record_t;
 
-// Offer the edges at the indices [from, to), at most PROOF_TILE, to the nodes that they join. In
-// work-groups of one work-item, first find the nodes whose least edge an edge lowers. This needs
-// only loads, many of which are under way at the same time.
+// Lower the least edge of each of the two nodes that an edge joins to this edge, for the edges at
+// the indices [from, to) of the list, at most PROOF_TILE. In work-groups of one work-item, first
+// find the nodes whose least edge an edge lowers. This needs only loads, many of which are under
+// way at the same time.
 //
 // Scope    the whole work-group; work-item i offers the edge at from + i.
 static inline void records_offer(const global record_t *records, uint from, uint to,

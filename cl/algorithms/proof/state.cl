@@ -18,14 +18,15 @@
 
 // The parent entry of a node without a parent, which is the top of its tree.
 #define NO_PARENT 0xffffffffu
-// The entry of a node that becomes a new node of the next level but has no number yet, while the
-// nodes of a tile are counted.
+// The parent entry of a node that becomes a new node of the next level (after one more round of
+// contraction), but has no number yet, while the nodes of a tile are counted.
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 
-// Indices of the words of state[]: whether parents are still unknown; the first wrong entry of the
-// claim; the first slot whose edge proves the forest wrong. Two words for each level follow: the
-// number of its nodes, and the number of its nodes without an edge.
+// Indices of the words of state[]: whether parents of nodes are still unknown; the first wrong
+// entry of the claim, the list of slots that is said to be the forest; the first slot whose edge
+// proves the forest wrong. Two words for each level (components after one round of contraction)
+// follow: the number of its nodes, and the number of its nodes without an edge.
 #define STATE_PENDING 0
 #define STATE_CLAIM 1
 #define STATE_SLOT 2

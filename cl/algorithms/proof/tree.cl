@@ -1,4 +1,5 @@
-// proof: build the tree of a forest's contraction (state.cl).
+// proof: contract the forest by its own edges alone, in rounds, and build the tree whose leaves are
+// the vertices and whose other nodes are the components after each round (state.cl).
 //
 // The nodes of all levels are in one array, level after level. The nodes of level 0 are the
 // vertices. `above` is the first node of the next level. While parents are being found, a parent
@@ -8,9 +9,9 @@
 //     parent   4  0  5  2 | 6  6 | -         nodes 1 and 3 still point to nodes of their level
 #include "algorithms/proof/records.cl"
 
-// Reset the least edges of all vertices.
+// Reset the least edge of each vertex, by which trees of forest edges are joined.
 //
-// Out      least: n entries.
+// Out      least: n entries, one for each vertex.
 // Launch   any.
 // Needs    nothing.
 // Ensures  no vertex has a least edge.
@@ -18,11 +19,11 @@ kernel void proof_tree_begin(global uint *least, uint n) {
   GRID_FOR(v, n) least_reset(least, n, v);
 }
 
-// Store the rank of each claimed edge. Ranks begin at 1, so that an order word of 0 is less than
-// all edges.
+// Store the rank of each claimed edge, which is its position among these edges. Ranks begin at 1,
+// so that an order word of 0 is less than all edges.
 //
-// In       numbers[k]: the edges sorted by (key, slot).
-// Out      ranks[k].
+// In       numbers[k]: the indices of the claimed edges, sorted by (key, slot).
+// Out      ranks[k]: the rank of each edge.
 // Launch   any.
 // Needs    numbers[] is a permutation.
 // Ensures  ranks[numbers[i]] = i + 1.
@@ -31,14 +32,17 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 }
 
 #if !ATOMIC64
-// Find the least edges, second pass: among the edges with the least first half, find the least
-// index.
+// Find the least edge of each node (a vertex, or a component of forest edges), second pass: among
+// the node's edges with the least first half of the order word, find the least index. The first
+// half is the key of the weight, or the edge's rank for 64-bit weights.
 //
-// In       records, lengths: segments of `stride` records.
-// In-out   least: the first planes are read, and the second planes are lowered.
+// In       records, lengths: the list of forest edges, in segments of `stride` records, and the
+//          number of edges in each.
+// In-out   least: for each node the first half of its least edge, which is read, and then, in a
+//          second array, the index, which is lowered.
 // Launch   a work-group for each segment.
 // Needs    the first pass is complete.
-// Ensures  least_index of a node is the index of its least edge.
+// Ensures  the index that is stored for a node is that of its least edge.
 kernel void proof_tree_refine(const global record_t *records, const global uint *lengths,
                               volatile global uint *least, uint base, uint stride,
                               uint least_stride) {
@@ -52,12 +56,16 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 }
 #endif
 
-// Hook every node by its least edge. If two nodes have the same least edge, the lesser of them gets
-// a new node of the next level. A node without an edge does not get a parent.
+// Hook every node of a level, a component of forest edges, to the other end of its least edge. If
+// two nodes have the same least edge, the lesser of them gets a new node of the next level, which
+// is after one more contraction. A node without an edge does not get a parent.
 //
-// In       least, records.
-// Out      parents, orders: those of the n nodes from `base` on; next: reset for the new nodes.
-// In-out   state: the words of this level, from state[counts] on, and of the next level.
+// In       least: the least edge of each node; records: the list of forest edges.
+// Out      parents, orders: the parent, and the order word of the edge by which it is joined to it,
+//          of each of the n nodes from `base` on; next: the least edges of the new nodes, which are
+//          reset.
+// In-out   state: the number of nodes, and of nodes without an edge, of this level, from
+//          state[counts] on, and of the next level.
 // Launch   any.
 // Needs    least edges are complete.
 // Ensures  parents[v] = another node of the level, a new node of the next level, or NO_PARENT;
@@ -105,12 +113,13 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
   if (n_tops > 0) atomic_add(here + LEVEL_TOPS, n_tops);
 }
 
-// Find the parent of every node of a level, by pointer jumping.
+// Find the parent, in the next level, of every node of a level. A node may point to another node of
+// its level, and this to a further one. Pointer jumping follows these pointers to the parent.
 //
-// In-out   parents: those of the n nodes from `base` on. Other work-items jump and store at the
-//          same time. A read gets the old pointer or the parent, and the old pointer leads to the
-//          parent. state[STATE_PENDING]: 1 if paths were too long for one launch. Then they have
-//          become shorter by a factor of `hops`. This never happens on CPUs.
+// In-out   parents: the pointers of the n nodes from `base` on. Other work-items jump and store at
+//          the same time. A read gets the old pointer or the parent, and the old pointer leads to
+//          the parent. state[STATE_PENDING]: 1 if paths were too long for one launch. Then they
+//          have become shorter by a factor of `hops`. This never happens on CPUs.
 // Launch   any; repeated until state[STATE_PENDING] stays 0. On CPUs usually O(n) in all, since
 //          every node on a path gets its parent.
 // Needs    proof_tree_hook.
@@ -136,12 +145,13 @@ kernel void proof_tree_jump(volatile global uint *parents, volatile global uint 
   }
 }
 
-// Replace the ends of the listed edges by their parents, and remove edges within one node from the
-// list.
+// Replace the ends of the listed forest edges, which are nodes of a level, by their parents in the
+// next level, and remove edges within one node from the list. Store the least edge of each node of
+// the next level.
 //
-// In       parents: those of this level.
-// In-out   records, lengths: segments of `stride` records; next: the least edges of the next level,
-//          lowered.
+// In       parents: the parent of each node of this level.
+// In-out   records, lengths: the list in segments of `stride` records, and the number of edges in
+//          each; next: the least edges of the next level, lowered.
 // Launch   a work-group for each segment.
 // Needs    proof_tree_jump until nothing is pending.
 // Ensures  every listed edge joins two nodes of the next level. Listed edges keep their order.
@@ -185,12 +195,15 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = at - first;
 }
 
-// Compute the greatest edge on the path from each node of a level to the top. Levels are processed
-// from the topmost one down.
+// Compute the greatest edge on the path from each node of a level to the top of the tree. A level
+// has the components after one round of contraction. Levels are processed from the topmost one
+// down.
 //
-// In       parents, orders: those of this level.
-// In-out   reaches, tops: the entries of the next level are read, and n entries from `base` on are
-//          written; tops only if has_trees.
+// In       parents, orders: for each node of this level its parent, and the order word of the edge
+//          by which it joined it.
+// In-out   reaches, tops: for each node the greatest order word on its path, and the top of its
+//          tree. The entries of the next level are read, and n entries from `base` on are written;
+//          tops only if has_trees.
 // Launch   any, once for each level.
 // Needs    the next level is done.
 // Ensures  reaches[v] = the greatest order word on the path. It is 0 at the top of a tree with

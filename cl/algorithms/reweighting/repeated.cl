@@ -9,17 +9,17 @@
 #define FAULT_UNKNOWN 1  // the index in a change of an edge that does not exist
 #define NO_FAULT 0xffffffffu
 
-// The slot of a weight that does not belong to an edge.
+// Means "no slot", for a weight that does not belong to an edge of the graph.
 #define NO_SLOT 0xffffffffu
 
 static inline void lower_fault(volatile global uint *fault, uint first) {
   if (first != NO_FAULT) atomic_min_u32(fault, first);
 }
 
-// Search for weights that are NaN.
+// Search new weights for a NaN.
 //
-// In       weights[n].
-// In-out   faults[2]: FAULT_NAN is lowered.
+// In       weights[n]: the weights in the order of slots.
+// In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    nothing.
 // Ensures  faults[FAULT_NAN] is lowered to the least edge whose weight is NaN.
@@ -32,11 +32,11 @@ kernel void repeated_check_weights(const global weight_t *weights, volatile glob
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Copy weights that are in the order of slots already, and check them.
+// Copy new weights that are in the order of slots (CSR entries) already, and check them.
 //
-// In       given[n].
-// Out      weights[n].
-// In-out   faults[2]: FAULT_NAN is lowered.
+// In       given[n]: the new weights.
+// Out      weights[n]: their copy.
+// In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    `weights` is not `given`.
 // Ensures  weights[i] = given[i]; faults[FAULT_NAN] is lowered to the least edge whose weight is
@@ -52,11 +52,12 @@ kernel void repeated_copy_weights(const global weight_t *given, global weight_t 
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Gather weights into the order of slots, and check them.
+// Bring new weights, which are in the order of the caller's edges, into the order of slots (CSR
+// entries), and check them.
 //
-// In       given: weights by edge; edges[n]: the edge of each slot.
-// Out      weights[n].
-// In-out   faults[2]: FAULT_NAN is lowered.
+// In       given: the weight of each edge; edges[n]: the edge of each slot.
+// Out      weights[n]: the weight of each slot.
+// In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    edges are below the number of given weights.
 // Ensures  weights[i] = given[edges[i]]; faults[FAULT_NAN] is lowered to the least edge whose
@@ -73,11 +74,12 @@ kernel void repeated_order_weights(const global weight_t *given, const global ui
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Claim the edges of a change, so that each edge has one writer. If a change has several entries
-// for one edge, the last entry claims it.
+// Claim the edges whose weights a call changes, so that each edge has one writer. If a change has
+// several entries for one edge, the last entry claims it.
 //
-// In       named[k]: edges; given[k]: their new weights.
-// In-out   claims[n_edges]: less than `base` before; faults[2].
+// In       named[k]: the edges to change; given[k]: their new weights.
+// In-out   claims[n_edges]: for each edge the last entry that claimed it, less than `base` before;
+//          faults[2]: the least fault of each kind.
 // Launch   any. O(k).
 // Needs    base + k < 2**32.
 // Ensures  claims[edge] = base + the index of its last entry. Faults are lowered to the first index
@@ -96,12 +98,14 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
   lower_fault(faults + FAULT_UNKNOWN, unknown);
 }
 
-// Change the weights of claimed edges, unless the change has a fault.
+// Store the new weights of the edges that repeated_claim_edges has claimed, unless the change has a
+// fault.
 //
-// In       named[k], given[k], claims[n_edges], faults[2]: as repeated_claim_edges left them;
-//          slots[n_edges]: the slot of each edge, or NO_SLOT, if `ordered`. Otherwise edges are
-//          slots.
-// In-out   weights[n_slots]: each changed weight has one writer.
+// In       named[k], given[k]: the edges to change, and their new weights; claims[n_edges]: for
+//          each edge base + the index of the entry that has claimed it; faults[2]: the least fault
+//          of each kind, if any; slots[n_edges]: the slot of each edge, or NO_SLOT, read if
+//          `ordered`. Otherwise edges are slots.
+// In-out   weights[n_slots]: the weight of each slot; each changed weight has one writer.
 // Launch   any. O(k).
 // Needs    repeated_claim_edges with the same `base`.
 // Ensures  without a fault, each named edge has the weight of its last entry. With a fault, no

@@ -15,8 +15,8 @@
 #include "device/work_group.cl"
 
 // Number of weights that a work-item handles at a time: one, or a vector of 16 on CPUs. The code is
-// written once for both: VECTOR(uint) is uint or uint16. The code avoids conditional expressions,
-// which compilers for CPUs turn into branches.
+// written once for both, with VECTOR(uint), which is uint or uint16. The code avoids conditional
+// expressions, which compilers for CPUs turn into branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
@@ -44,7 +44,8 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
-// Number of bits of the scale. A weight and its double are 1 << OCTAVE_BITS steps apart.
+// Weights are placed on a coarse scale, which this is the number of bits of. A weight and its
+// double are 1 << OCTAVE_BITS steps of the scale apart.
 #define SCALE_BITS 30
 #define SCALE_TOP ((1u << SCALE_BITS) - 1)
 #if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_INFINITY == 0x7C00
@@ -103,9 +104,10 @@ static inline words_t sensitivity_leading(weights_t bits) {
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
-// Return the position of each weight on the scale. A greater key never has a lower position.
-// Between powers of two, log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %,
-// and the integer part never falls when x increases.
+// Return the position of each weight on the scale, on which a change by a few per cent is the same
+// number of steps at any weight. A greater key never has a lower position. Between powers of two,
+// log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %, and the integer part
+// never falls when x increases.
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
@@ -117,17 +119,20 @@ static inline words_t sensitivity_scale(weights_t bits) {
   return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// Return the position of each weight, raised to `floor` if it is lower. Few weights are below the
-// floor. They are the least ones, whose positions would move by octaves if an integer weight
-// changed by 1.
+// Return the position of each weight on the scale, raised to `floor` if it is lower. Few weights
+// are below the floor. They are the least ones, whose positions would change by octaves if an
+// integer weight changed by 1.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
 
-// Record the reference weights, and which edges are in their forest.
+// Record the position of each reference weight on the scale, and which edges are in the forest of
+// these weights. Later weights are compared with them.
 //
-// In       weights[m], in_forest[m]: 0 or 1.
-// Out      records[m]: EDGE_TREE or EDGE_OUT.
+// In       weights[m]: the reference weight of each edge; in_forest[m]: 1 if the edge is in their
+//          forest, else 0.
+// Out      records[m]: for each edge one word with the position and the state, EDGE_TREE or
+//          EDGE_OUT.
 // Launch   any. O(m).
 // Needs    m >= 16 (a whole vector); floor: the lowest position to record.
 // Ensures  records[e] = position << 2 | state.
@@ -140,10 +145,10 @@ kernel void sensitivity_record(const global weight_t *weights, const global ucha
   }
 }
 
-// Return how far each weight has moved on the scale from its reference, or UINT_MAX if it is NaN.
-// Only moves that can change the forest count. For an edge that is certainly in the forest
-// (EDGE_IN) these are rises. For a candidate in the reference forest (EDGE_TREE) they are rises and
-// falls. For all other edges they are falls.
+// Return how far each weight has moved on the scale from its reference weight, or UINT_MAX if it is
+// NaN. Only moves that can change the forest count. For an edge that is certainly in the forest
+// (EDGE_IN) these are rises. For an edge of the reference forest whose place is open (EDGE_TREE)
+// they are rises and falls. For all other edges they are falls.
 static inline words_t weight_move(weights_t weights, words_t records, uint floor) {
   const words_t before = records >> 2, now = sensitivity_position(weights, floor);
   const words_t state = records & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
@@ -156,7 +161,8 @@ static inline words_t weight_move(weights_t weights, words_t records, uint floor
 #define WEIGHTS_AT_ONCE 4
 #define WEIGHTS_TILE (WEIGHTS_AT_ONCE * WG_SIZE)
 
-// Return the greatest move of a work-item's weights.
+// Return the greatest distance on the scale by which any of a work-item's weights has moved from
+// its reference weight.
 static inline uint farthest_move(const global weight_t *weights, const global uint *records,
                                  uint floor, uint m) {
   words_t farthest = 0;
@@ -192,24 +198,25 @@ static inline uint farthest_move(const global weight_t *weights, const global ui
 #endif
 }
 
-// Raise *farthest to `move`. The read before the atomic races with atomics of other work-items.
-// That is benign: the word only rises, so a stale value is too small, and causes at most one
-// needless atomic.
+// Raise the global word *farthest to `move`, a distance on the scale. The read before the atomic
+// races with atomics of other work-items. That is benign: the word only rises, so a stale value is
+// too small, and causes at most one needless atomic.
 static inline void sensitivity_raise_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }
 
-// Record that a weight has left its interval. All writers store the same value, so their race is
-// benign.
+// Record that a weight has left its sensitivity interval, in which the forest stays the same. All
+// writers store the same value, so their race is benign.
 static inline void sensitivity_flag_violation(volatile global uint *violations) {
   *violations = 1;
 }
 
 // Find how far weights have moved on the scale from their references.
 //
-// In       weights[m], records[m].
-// In-out   farthest[1]: raised to the greatest move that counts (weight_move), or UINT_MAX if a
-//          weight is NaN.
+// In       weights[m]: the present weight of each edge; records[m]: the position of its reference
+//          weight, and its state.
+// In-out   farthest[1]: raised to the greatest move in a direction that can change the forest
+//          (weight_move), or UINT_MAX if a weight is NaN.
 // Launch   any. O(m).
 // Needs    m >= 16 (a whole vector); floor: that of sensitivity_record.
 // Ensures  farthest[0] is at least the move of every weight.
@@ -219,10 +226,13 @@ kernel void sensitivity_find_farthest(const global weight_t *weights, const glob
   sensitivity_raise_farthest(farthest, far);
 }
 
-// Find whether a weight has left its sensitivity interval.
+// Find whether a weight has left its sensitivity interval, which is `slack` steps of the scale on
+// both sides of its reference weight.
 //
-// In       weights[m], records[m].
-// In-out   violations[1]: set to 1 if a weight has moved by more than slack, else unchanged.
+// In       weights[m]: the present weight of each edge; records[m]: the position of its reference
+//          weight, and its state.
+// In-out   violations[1]: set to 1 if a weight has moved by more than slack in a direction that can
+//          change the forest, else unchanged.
 // Launch   any. O(m).
 // Needs    m >= 16; floor: that of sensitivity_record.
 // Ensures  if violations[0] is still 0, the classification of edges holds for these weights.
@@ -231,10 +241,11 @@ kernel void sensitivity_verify(const global weight_t *weights, const global uint
   if (farthest_move(weights, records, floor, m) > slack) sensitivity_flag_violation(violations);
 }
 
-// Take an evenly spread sample of the records.
+// Take an evenly spread sample of the records of edges.
 //
-// In       records[m].
-// Out      sample[n_samples].
+// In       records[m]: for each edge one word, the position of its reference weight on the scale,
+//          and its state.
+// Out      sample[n_samples]: the sampled records.
 // Launch   any.
 // Needs    m > 0 if n_samples > 0.
 // Ensures  sample[i] = records[i * m / n_samples].

@@ -30,19 +30,21 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// NO_WINNER means that a component does not have a winner. AMBIGUOUS means that several of its
-// edges may be the lightest.
+// A component's winner is its lightest edge. NO_WINNER means that it does not have one. AMBIGUOUS
+// means that several of its edges may be the lightest.
 #define NO_WINNER 0xffffffffu
 #define AMBIGUOUS 0xfffffffeu
 
 // ------------------------------------------------------------------------- edges that are out
 
-// Assign each edge to a bin of the scale, and reset all states. Bins 0 to n_cuts have the edges of
-// the reference forest. All other edges are in further bins, of which there are equally many.
+// Assign each edge to a bin, which is a range of positions on the scale, and reset all states. Bins
+// 0 to n_cuts have the edges of the reference forest. All other edges are in further bins, of which
+// there are equally many.
 //
 // In       cuts[n_cuts]: ascending positions on the scale, which divide it; reach: 2 * slack.
-// In-out   records[m]: states become EDGE_TREE or EDGE_OUT.
-// Out      bins[m], slots[m].
+//          Weights that are farther apart cannot change their order.
+// In-out   records[m]: position and state of each edge; states become EDGE_TREE or EDGE_OUT.
+// Out      bins[m]: the bin of each edge; slots[m]: its number, which is sorted with the bin.
 // Launch   any. O(m log n_cuts).
 // Needs    the records of sensitivity_record.
 // Ensures  slots[e] = e. If e is an edge of the reference forest, bins[e] is the number of cuts
@@ -66,10 +68,10 @@ kernel void sensitivity_classify_find_bins(global uint *records, const global ui
   }
 }
 
-// Find the index at which each bin begins.
+// Find where each bin, a range of positions on the scale, begins among the sorted edges.
 //
-// In       bins[m]: sorted.
-// Out      starts[n_bins].
+// In       bins[m]: the bin of each edge, sorted.
+// Out      starts[n_bins]: the first index of each bin.
 // Launch   any.
 // Needs    bins ascend.
 // Ensures  starts[b] = the first index whose bin is not less than b, or m if there is none.
@@ -86,9 +88,9 @@ kernel void sensitivity_classify_find_starts(const global uint *bins, global uin
   }
 }
 
-// Make every vertex a set of its own.
+// Begin disjoint sets: make every vertex a set of its own.
 //
-// Out      parent[n].
+// Out      parent[n]: the parent of each vertex in its set.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v.
@@ -96,11 +98,11 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
-// Join the ends of the k edges of a bin of the reference forest.
+// Join the ends of the k edges of the reference forest in one bin, a range of the scale.
 //
-// In       slots[first + k]: sorted by bin. From `first` on they are the slots of this bin;
-//          rows[m], indices[m]: the graph.
-// In-out   parent[n].
+// In       slots[first + k]: the slots of edges, sorted by bin. From `first` on they are the slots
+//          of this bin; rows[m], indices[m]: the two ends of the edge in each slot.
+// In-out   parent[n]: the parents of disjoint sets of vertices.
 // Launch   any. O(k).
 // Needs    one launch for each bin, in ascending order of bins.
 // Ensures  both ends of each of these edges are in one set.
@@ -113,12 +115,14 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// Find the candidates in a bin of edges outside the reference forest. They are the edges whose ends
-// are not joined by a path of much lighter forest edges.
+// Find the candidates, whose place in the forest is open, in a bin of edges outside the reference
+// forest. They are the edges whose ends are not joined by a path of much lighter forest edges.
 //
-// In       slots[first + k]: sorted by bin. From `first` on they are the slots of this bin;
-//          rows[m], indices[m].
-// In-out   parent[n]: paths are halved; records[m].
+// In       slots[first + k]: the slots of edges, sorted by bin, a range of positions on the scale.
+//          From `first` on they are the slots of this bin; rows[m], indices[m]: the two ends of the
+//          edge in each slot.
+// In-out   parent[n]: the parents of disjoint sets of vertices, in which much lighter forest edges
+//          are joined; paths are halved; records[m]: the position and the state of each edge.
 // Launch   any. O(k).
 // Needs    the edges of this bin have w cuts more than `reach` below them (bin n_cuts + 1 + w).
 //          Exactly the bins 0 to w - 1 of the reference forest are joined. Their edges are at or
@@ -141,7 +145,7 @@ kernel void sensitivity_classify_keep_bin(const global uint *slots, const global
 // Flag the candidate edges, whose place in the forest the reference weights leave open.
 //
 // In       records[m]: the position and the state of each edge.
-// Out      flags[m].
+// Out      flags[m]: a flag for each edge.
 // Launch   any.
 // Needs    sensitivity_classify_keep_bin of all bins.
 // Ensures  flags[e] = 1 for candidates, else 0.
@@ -150,10 +154,12 @@ kernel void sensitivity_classify_flag_candidates(const global uint *records, glo
   GRID_FOR(e, m) flags[e] = records[e] & EDGE_IS_CANDIDATE ? 1 : 0;
 }
 
-// List the ends and the positions of the candidates.
+// List the ends and the positions on the scale of the candidates, the edges whose place in the
+// forest is open.
 //
-// In       records[m], rows[m], indices[m]; slots[k]: the slots of the candidates.
-// Out      ends[k], edges[k].
+// In       records[m]: the position and the state of each edge; rows[m], indices[m]: the two ends
+//          of the edge in each slot; slots[k]: the slots of the candidates.
+// Out      ends[k], edges[k]: the ends of each candidate, and its position and slot.
 // Launch   any. O(k).
 // Needs    slots are below m.
 // Ensures  ends[i] = the endpoints; edges[i] = (position, slot).
@@ -167,10 +173,10 @@ kernel void sensitivity_classify_list(const global uint *records, const global u
   }
 }
 
-// Find the lightest edge of each component, by its position on the scale.
+// Find the least position on the scale of the candidate edges of each component.
 //
-// In       ends[k]: the two components that each edge joins; edges[k]: (position, slot).
-// In-out   lightest[n]: all ones before.
+// In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot).
+// In-out   lightest[n]: the least position for each component so far, all ones before.
 // Launch   any. O(k).
 // Needs    ends are components.
 // Ensures  lightest[c] = the least position of an edge of component c.
@@ -191,11 +197,13 @@ static inline void reserve_edge(volatile global uint *winners, const global uint
   if (seen != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
 }
 
-// For every component, find the edges that may be its lightest. If there is only one, it is the
-// component's winner.
+// For every component, find the candidate edges that may be its lightest under the new weights. If
+// there is only one, it is the component's winner.
 //
-// In       ends[k], edges[k], lightest[n]; reach: 2 * slack.
-// In-out   winners[n]: NO_WINNER before.
+// In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot);
+//          lightest[n]: the least position of each component's candidates; reach: 2 * slack.
+//          Weights that are farther apart cannot change their order.
+// In-out   winners[n]: the index of each component's winner, NO_WINNER before.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_find_lightest.
 // Ensures  winners[c] = the index of the only edge of c that is at most `reach` above lightest[c],
@@ -209,10 +217,12 @@ kernel void sensitivity_classify_reserve(const global uint2 *ends, const global 
   }
 }
 
-// Put the winners into the forest, and join their ends.
+// Put the winners, each of which is certainly the lightest edge of a component, into the forest,
+// and join the components of their two ends.
 //
-// In       ends[k], edges[k], winners[n].
-// In-out   records[m], parent[n].
+// In       ends[k], edges[k]: the components that each candidate joins, and its (position, slot);
+//          winners[n]: for each component the index of its winner, NO_WINNER or AMBIGUOUS.
+// In-out   records[m]: position and state of each edge; parent[n]: the disjoint sets.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_reserve.
 // Ensures  every winner is EDGE_IN, and its ends are in one set.
@@ -227,12 +237,14 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
   }
 }
 
-// Contract the list of candidates: find the edges that now lie within one component. They are
-// removed from the list. If they are not in the forest, they are certainly out of it.
+// Contract the list of candidates, the edges whose place in the forest is open: replace their ends
+// by the components that contain them, and find the edges that now lie within one component. They
+// are removed from the list. If they are not in the forest, they are certainly out of it.
 //
-// In       edges[k]; parent[n].
-// In-out   ends[k]; records[m].
-// Out      stays[k].
+// In       edges[k]: the (position, slot) of each candidate; parent[n]: the disjoint sets.
+// In-out   ends[k]: the two components that each candidate joins; records[m]: the position and the
+//          state of each edge.
+// Out      stays[k]: a flag for each candidate that stays in the list.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_join_winners.
 // Ensures  ends are roots. If the two ends of edge i differ, stays[i] = 1. Otherwise stays[i] = 0,
@@ -251,15 +263,16 @@ kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2
 
 // ---------------------------------------------------------------------- the candidates
 
-// Set the flag of a component. All writers store the same value, so their race is benign.
+// Set the flag of a component, which says that the component has candidate edges. All writers store
+// the same value, so their race is benign.
 static inline void flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
 
-// Flag the components that have edges.
+// Flag the components that have candidate edges, whose place in the forest is open.
 //
-// In       ends[k].
-// In-out   flags[n]: 0 before.
+// In       ends[k]: the two components that each candidate joins.
+// In-out   flags[n]: a flag for each component, 0 before.
 // Launch   any. O(k).
 // Needs    ends are components.
 // Ensures  flags[c] = 1 for every end c.
@@ -271,10 +284,10 @@ kernel void sensitivity_classify_flag_components(const global uint2 *ends,
   }
 }
 
-// Number the components that have edges.
+// Give consecutive numbers to the components that have candidate edges.
 //
-// In       components[k]: distinct.
-// Out      numbers[n]: written for these components.
+// In       components[k]: these components, distinct.
+// Out      numbers[n]: the number of each component, written for these.
 // Launch   any.
 // Needs    components are below n.
 // Ensures  numbers[components[i]] = i.
@@ -283,11 +296,12 @@ kernel void sensitivity_classify_number(const global uint *components, global ui
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
-// Replace the ends of each edge by the numbers of their components. Of the edge itself, keep only
-// the slot.
+// Replace the ends of each candidate edge by the numbers of their components. Of the edge itself,
+// keep only the slot.
 //
-// In       ends[k], edges[k], numbers[n].
-// Out      numbered[k], slots[k].
+// In       ends[k], edges[k]: the components that each candidate joins, and its (position, slot);
+//          numbers[n]: the number of each component.
+// Out      numbered[k], slots[k]: the two numbers, and the slot.
 // Launch   any.
 // Needs    sensitivity_classify_number of all ends.
 // Ensures  numbered[i] = the numbers of ends[i]; slots[i] = the slot of edges[i].
@@ -300,10 +314,10 @@ kernel void sensitivity_classify_finish(const global uint2 *ends, const global u
   }
 }
 
-// Set the bits of the edges that are in the forest, one bit for each slot.
+// Set a bit for each edge that is certainly in the forest.
 //
-// In       records[m].
-// In-out   bits[ceil(m / 32)]: 0 before.
+// In       records[m]: the position and the state of each edge.
+// In-out   bits[ceil(m / 32)]: a bit for each slot, 0 before.
 // Launch   any. O(m).
 // Needs    the classification is complete.
 // Ensures  bit e is set if edge e is EDGE_IN.

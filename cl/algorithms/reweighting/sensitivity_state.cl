@@ -1,6 +1,8 @@
-// The record of an edge's sensitivity interval (sensitivity.cl, sensitivity_classify.cl).
+// The record of an edge's sensitivity interval, the range in which its weight may change while the
+// forest stays the same (sensitivity.cl, sensitivity_classify.cl).
 
-// The record of an edge is one word: the position of its reference weight, and its state.
+// The record of an edge is one word: the position of its reference weight on a coarse scale, with
+// which new weights are compared, and its state.
 //
 //   31 ............................ 2   1 .......... 0
 //   position on the scale, 30 bits       state, 2 bits

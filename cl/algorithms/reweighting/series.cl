@@ -18,7 +18,8 @@
 
 #define NO_EDGE 0xffffffffu
 
-// Return whether an edge between two vertices lies in the 2-core.
+// Return whether an edge between two vertices lies in the 2-core, the largest subgraph in which
+// every vertex has at least two neighbours. `cores` has the core number of each vertex.
 static inline bool in_two_core(const global uint *cores, uint u, uint v) {
   return cores[u] >= 2 && cores[v] >= 2;
 }
@@ -39,9 +40,9 @@ kernel void series_count(const global uint *rows, const global uint *indices,
   }
 }
 
-// Make every vertex a set of its own, without an edge.
+// Make every vertex a set of its own, which does not have a first edge yet.
 //
-// Out      parent[n], least[n].
+// Out      parent[n]: the parents of disjoint sets; least[n]: the first edge of each set.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; least[v] = NO_EDGE.
@@ -52,10 +53,12 @@ kernel void series_begin(global uint *parent, global uint *least, uint n) {
   }
 }
 
-// Join the sets of inner vertices that are ends of the same edge.
+// Join inner vertices, which have two edges each, that are ends of the same edge. So all inner
+// vertices of a degree-2 path become one set.
 //
-// In       rows[m], indices[m]; degrees[n]: 2 for inner vertices.
-// In-out   parent[n].
+// In       rows[m], indices[m]: the two ends of each edge; degrees[n]: the number of edges of the
+//          2-core at each vertex, 2 for inner vertices.
+// In-out   parent[n]: the parents of disjoint sets.
 // Launch   any. O(m).
 // Needs    series_count, series_begin.
 // Ensures  two inner vertices are in one set if they are on one path.
@@ -68,16 +71,18 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// Return the inner vertex by which the path of an edge is found. It is the first end that is an
-// inner vertex, or NO_EDGE if neither end is one.
+// Return an inner vertex of the edge (u, v), which has two edges, and by which the edge's path is
+// found. It is the first end that is an inner vertex, or NO_EDGE if neither end is one.
 static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
 
-// Find the first edge of every path.
+// Find the first edge of every degree-2 path, whose inner vertices have two edges each.
 //
-// In       rows[m], indices[m], cores[n], degrees[n], parent[n].
-// In-out   least[n]: NO_EDGE before.
+// In       rows[m], indices[m]: the two ends of each edge; cores[n], degrees[n]: the core number of
+//          each vertex, and its number of edges in the 2-core; parent[n]: the disjoint sets of
+//          inner vertices, one for each path.
+// In-out   least[n]: the first edge of each set so far, NO_EDGE before.
 // Launch   any. O(m).
 // Needs    series_join.
 // Ensures  least[root] = the first edge of the path whose inner vertices have that root.
@@ -91,10 +96,12 @@ kernel void series_find_first(const global uint *rows, const global uint *indice
   }
 }
 
-// Store, for each edge, the first edge of its path.
+// Store, for each edge, the first edge of its degree-2 path, by which edges are then sorted.
 //
-// In       rows[m], indices[m], cores[n], degrees[n], parent[n], least[n].
-// Out      firsts[m], slots[m].
+// In       rows[m], indices[m]: the two ends of each edge; cores[n], degrees[n]: the core number of
+//          each vertex, and its number of edges in the 2-core; parent[n]: the disjoint sets of
+//          inner vertices, one for each path; least[n]: the first edge of each set.
+// Out      firsts[m], slots[m]: the first edge of each edge's path, and the edge itself.
 // Launch   any. O(m).
 // Needs    series_find_first.
 // Ensures  firsts[e] = the first edge of e's path. It is e itself if neither end is an inner
@@ -115,9 +122,10 @@ kernel void series_name(const global uint *rows, const global uint *indices,
 // Flag the first edge of every path in the sorted list, and set the bits of edges that are in the
 // forest unless they turn out to be the heaviest of their path.
 //
-// In       firsts[m]: sorted; slots[m]: in the same order.
+// In       firsts[m]: the first edge of each edge's path, sorted; slots[m]: the edges in the same
+//          order.
 // In-out   in_forest[ceil(m / 32)]: one bit per slot, 0 before.
-// Out      heads[m + 1].
+// Out      heads[m + 1]: a flag for each entry of the list, and one more.
 // Launch   any. O(m).
 // Needs    series_name, and a sort by `firsts`.
 // Ensures  heads[i] = 1 where a path begins, and after the last path, else 0. The bits of edges in
@@ -134,10 +142,10 @@ kernel void series_flag_heads(const global uint *firsts, const global uint *slot
   }
 }
 
-// Flag the vertices that are ends of paths.
+// Flag the vertices that are ends of degree-2 paths: those with more than two edges in the 2-core.
 //
-// In       degrees[n].
-// Out      flags[n].
+// In       degrees[n]: the number of edges of the 2-core at each vertex.
+// Out      flags[n]: a flag for each vertex.
 // Launch   any.
 // Needs    series_count.
 // Ensures  flags[v] = 1 if degrees[v] > 2, else 0.
@@ -145,11 +153,12 @@ kernel void series_flag_ends(const global uint *degrees, global uint *flags, uin
   GRID_FOR(v, n) flags[v] = degrees[v] > 2;
 }
 
-// Find the ends of every path.
+// Find the two ends of every degree-2 path, whose inner vertices have two edges each.
 //
-// In       starts[k + 1]: where paths begin; slots[m]: path by path; rows[m], indices[m],
-//          degrees[n]; numbers[n]: the numbers of the vertices that are ends.
-// Out      ends[k].
+// In       starts[k + 1]: where each path begins in `slots`; slots[m]: the edges, path by path;
+//          rows[m], indices[m]: the two ends of each edge; degrees[n]: the number of edges of the
+//          2-core at each vertex; numbers[n]: the numbers of the vertices that are ends.
+// Out      ends[k]: the two ends of each path.
 // Launch   any. O(m).
 // Needs    series_flag_heads, series_flag_ends, and a scan of the flags of each.
 // Ensures  ends[c] = the numbers of path c's two ends. They are equal if the path ends where it

@@ -10,7 +10,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Number of jumps that a work-item makes in one launch of pointer doubling.
+// Number of times that a work-item goes from a vertex to its parent in one launch of pointer
+// doubling.
 #ifndef POINTER_JUMPS
 #define POINTER_JUMPS 32
 #endif
@@ -29,8 +30,8 @@ typedef uint contraction_key_t;
 // Store, at the first slot of every row that has slots, the number of the row. A maximum scan then
 // copies it to the row's other slots.
 //
-// In       indptr[n + 1].
-// In-out   rows[n_slots]: 0 before.
+// In       indptr[n + 1]: where each row begins.
+// In-out   rows[n_slots]: a number for each slot (CSR entry), 0 before.
 // Launch   any.
 // Needs    nothing.
 // Ensures  after an inclusive maximum scan, rows[slot] = the row of the slot.
@@ -43,8 +44,8 @@ kernel void contraction_mark_rows(const global uint *indptr, global uint *rows, 
 
 // Flag the upper slots, which contain every edge once and no self-loops.
 //
-// In       rows[n_slots], indices[n_slots].
-// Out      flags[n_slots].
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot (CSR entry).
+// Out      flags[n_slots]: a flag for each slot.
 // Launch   any.
 // Needs    nothing.
 // Ensures  flags[slot] = 1 if its column is greater than its row, else 0.
@@ -55,7 +56,7 @@ kernel void contraction_mark_upper(const global uint *rows, const global uint *i
 
 // Find out whether any `run` consecutive slots are parallel edges.
 //
-// In       rows[n_slots], indices[n_slots].
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot (CSR entry).
 // In-out   found[1]: 0 before. All writers store 1, so their race is benign.
 // Launch   any.
 // Needs    columns ascend within a row; run >= 2.
@@ -72,8 +73,8 @@ kernel void contraction_find_parallel(const global uint *rows, const global uint
 
 // Look up the keys of edges, by which the edges are then ranked.
 //
-// In       weights[n_slots]; slots[m].
-// Out      keys[m].
+// In       weights[n_slots]: the weight of each slot; slots[m]: the slot of each edge.
+// Out      keys[m]: an unsigned integer for each edge that sorts as its weight does.
 // Launch   any.
 // Needs    slots are below n_slots.
 // Ensures  keys[e] = the key of weights[slots[e]].
@@ -82,10 +83,13 @@ kernel void contraction_make_keys(const global weight_t *weights, const global u
   GRID_FOR(e, m) keys[e] = weight_key(weights[slots[e]]);
 }
 
-// List every edge in both directions, in the order of ranks.
+// List every edge in both directions, in the order of ranks. The rank of an edge is its position in
+// the order by (key, id).
 //
-// In       rows[n_slots], indices[n_slots]; slots[m]: in the order of (key, id).
-// Out      pairs[2 m], ranks[2 m].
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot; slots[m]: the slot
+//          of the edge of each rank.
+// Out      pairs[2 m], ranks[2 m]: the two ends of each directed edge, source << bits | target, and
+//          its rank.
 // Launch   any.
 // Needs    vertices have at most `bits` bits.
 // Ensures  entries 2 r and 2 r + 1 are the two directions of the edge of rank r.
@@ -101,10 +105,11 @@ kernel void contraction_list_edges(const global uint *rows, const global uint *i
 
 // ------------------------------------------------------------------ joining vertices
 
-// Lines 2 and 12, MarkSegments: flag each position of a list where the upper bits change.
+// Lines 2 and 12, MarkSegments: flag each position of a sorted list where the upper bits of the
+// entry differ from those of the entry before.
 //
-// In       pairs[n_entries]: sorted; shift: the number of lower bits that are ignored.
-// Out      heads[n_entries].
+// In       pairs[n_entries]: the list; shift: the number of lower bits that are ignored.
+// Out      heads[n_entries]: a flag for each entry.
 // Launch   any.
 // Needs    shift < 64.
 // Ensures  heads[i] = 1 if a segment begins at position i, else 0.
@@ -115,8 +120,8 @@ kernel void contraction_mark_segments(const global ulong *pairs, global uchar *h
 
 // Line 4: store, for each vertex, the vertex at the other end of its chosen edge.
 //
-// In       chosen[n].
-// Out      successors[n].
+// In       chosen[n]: the choice of each vertex, rank << 32 | vertex at the other end of its edge.
+// Out      successors[n]: this vertex.
 // Launch   any.
 // Needs    all vertices have chosen.
 // Ensures  successors[u] = the vertex of u's choice, or u itself for NO_CHOICE.
@@ -125,12 +130,15 @@ kernel void contraction_find_successors(const global ulong *chosen, global uint 
   GRID_FOR(u, n) successors[u] = chosen[u] == NO_CHOICE ? (uint)u : choice_vertex(chosen[u]);
 }
 
-// Lines 5 and 6: if two vertices chose each other, make the lesser vertex a representative. Put the
-// edges of all vertices except representatives into the forest.
+// Lines 5 and 6: put the edges that vertices have chosen into the forest, and make the choices
+// trees of vertices. If two vertices chose each other, and so the same edge, the lesser one is the
+// representative of its tree, and its choice is ignored.
 //
-// In       chosen[n], successors[n]; slots[m]: the slot of the edge of each rank.
-// Out      parents[n].
-// In-out   in_forest[n_slots]: set to 1 for the chosen edges, by one writer each.
+// In       chosen[n], successors[n]: the choice of each vertex, rank << 32 | vertex, and the vertex
+//          in it; slots[m]: the slot of the edge of each rank.
+// Out      parents[n]: the parent of each vertex in its tree.
+// In-out   in_forest[n_slots]: a byte for each slot, set to 1 for the chosen edges, by one writer
+//          each.
 // Launch   any.
 // Needs    choices do not form longer cycles, and two vertices that chose each other chose the same
 //          edge. The file of each algorithm says why. It follows that the edges of all vertices
@@ -149,10 +157,12 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 
 // ------------------------------------------------------------------ the next level's list
 
-// Line 7: pointer doubling, with several jumps per launch.
+// Line 7: pointer doubling, with several jumps per launch: find an ancestor of each vertex that is
+// farther up in its tree.
 //
-// In       parents[n]: the parent of each vertex in its tree. A representative is its own parent.
-// Out      ancestors[n].
+// In       parents[n]: the parent of each vertex in its tree. A representative, the top of a tree,
+//          is its own parent.
+// Out      ancestors[n]: the ancestor of each vertex.
 // Launch   any; repeated with the two arrays exchanged until nothing changes.
 // Needs    the only cycles of parents are representatives.
 // Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if that is
@@ -170,11 +180,13 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
   }
 }
 
-// Lines 8 and 9: mark the representatives of supervertices that may have edges. A scan then numbers
-// them. Sorting the vertices by representative first gives the same numbers (boruvka/split.cl).
+// Lines 8 and 9: mark the representatives of trees that become supervertices and may have edges. A
+// scan then numbers them. Sorting the vertices by representative first gives the same numbers
+// (boruvka/split.cl).
 //
-// In       representatives[n]; chosen[n].
-// Out      marks[n].
+// In       representatives[n]: the top of each vertex's tree; chosen[n]: the choice of each vertex,
+//          NO_CHOICE if it has no edge.
+// Out      marks[n]: a mark for each vertex.
 // Launch   any.
 // Needs    contraction_double_pointers until nothing changes.
 // Ensures  marks[u] = 1 for these representatives, else 0.
@@ -184,10 +196,12 @@ kernel void contraction_mark_representatives(const global uint *representatives,
   GRID_FOR(u, n) marks[u] = representatives[u] == u && chosen[u] != NO_CHOICE;
 }
 
-// Line 9: give every vertex the number of its representative.
+// Line 9: give every vertex the number of its representative, which becomes the number of its
+// supervertex.
 //
-// In       representatives[n]; numbers[n]: the numbers of representatives.
-// Out      supervertices[n].
+// In       representatives[n]: the top of each vertex's tree; numbers[n]: the numbers of
+//          representatives.
+// Out      supervertices[n]: the supervertex of each vertex.
 // Launch   any.
 // Needs    a scan of the marks.
 // Ensures  supervertices[u] = numbers[representatives[u]].
@@ -200,8 +214,10 @@ kernel void contraction_number_vertices(const global uint *representatives,
 // Lines 10 and 11: replace the vertices of each edge by supervertices. Edges within one supervertex
 // become CONTRACTION_LOOP.
 //
-// In       pairs[n_entries]: each end has `bits` bits; supervertices[n].
-// Out      relabelled[n_entries]: each end has `next_bits` bits.
+// In       pairs[n_entries]: the two ends of each directed edge, each of `bits` bits;
+//          supervertices[n]: the supervertex of each vertex.
+// Out      relabelled[n_entries]: the two supervertices of each directed edge, each of `next_bits`
+//          bits.
 // Launch   any.
 // Needs    supervertices have at most `next_bits` bits.
 // Ensures  relabelled[i] = the pair of supervertices of pairs[i].

@@ -1,11 +1,11 @@
-// Look up the edges of a forest from their slots: endpoints, weights, ids.
+// Look up the edges of a forest from their slots (CSR entries): endpoints, weights, ids.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 #if WG_SIZE == 1
-// Return the row of a slot, as wi_find_row does. The search begins at `row`, which is not after the
-// slot's row, and goes on by strides that double.
+// Return the row that contains a slot (CSR entry). The search begins at `row`, which is not after
+// the slot's row, and goes on by strides that double.
 static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint slot) {
   uint high = row + 1, stride = 1;
   while (high < n && indptr[high] <= slot) {
@@ -17,10 +17,11 @@ static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint
 }
 #endif
 
-// Look up the endpoints of each edge.
+// Look up the endpoints of each edge of a forest from its slot (CSR entry).
 //
-// In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: ascending.
-// Out      edges[k].
+// In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: the slots of the forest's edges,
+//          ascending.
+// Out      edges[k]: the endpoints.
 // Launch   any. O(k log n). On CPUs O(k + n), because the slots of a work-item are neighbours, so
 //          it searches from one row to the next by strides that double.
 // Needs    slots ascend, and are upper slots.
@@ -41,10 +42,12 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
   }
 }
 
-// Look up the endpoints of each edge, for graphs that store the row of each slot.
+// Look up the endpoints of each edge of a forest from its slot (CSR entry), for graphs that store
+// the row of each slot.
 //
-// In       rows[n_slots], indices[n_slots]: the graph; slots[k].
-// Out      edges[k].
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot; slots[k]: the
+//          slots of the forest's edges.
+// Out      edges[k]: the endpoints.
 // Launch   any. O(k).
 // Needs    slots are upper slots.
 // Ensures  edges[i] = (row, column) of slots[i], the lesser first.
@@ -56,10 +59,10 @@ kernel void forest_look_up_edges(const global uint *rows, const global uint *ind
   }
 }
 
-// Look up the weight of each edge.
+// Look up the weight of each edge of a forest from its slot (CSR entry).
 //
-// In       weights[n_slots]; slots[k].
-// Out      forest_weights[k].
+// In       weights[n_slots]: the weight of each slot; slots[k]: the slots of the forest's edges.
+// Out      forest_weights[k]: the weights of these edges.
 // Launch   any.
 // Needs    slots are below n_slots.
 // Ensures  forest_weights[i] = weights[slots[i]], bit for bit.
@@ -69,15 +72,19 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 }
 
 #if WG_SIZE == 1
-// Look up the slots, the endpoints and the weights of all edges at once, into arrays of the host.
+// Look up the ids, the endpoints and the weights of a forest's edges from their slots at once, into
+// arrays of the host.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: ascending;
-//          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots.
-// Out      ids[k], edges[k]; forest_weights[k] if `weighted`.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots of the
+//          forest's edges, ascending; edge_ids[n_slots]: the id of each slot's edge, or null if ids
+//          are slots.
+// Out      ids[k], edges[k]: the id and the endpoints of each edge; forest_weights[k]: its weight,
+//          written if `weighted`.
 // Launch   any. O(k + n), because the slots of a work-item are neighbours, so it searches from one
 //          row to the next by strides that double.
 // Needs    slots ascend, and are upper slots.
-// Ensures  ids[i] = edge_ids[slots[i]]; edges and weights are those that the kernels above write.
+// Ensures  ids[i] = edge_ids[slots[i]]; edges[i] = (row, column) of slots[i]; forest_weights[i] =
+//          weights[slots[i]].
 kernel void forest_write_out(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global uint *slots,
                              const global uint *edge_ids, global uint *ids, global uint2 *edges,
@@ -98,11 +105,13 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 // Number of words of a packed forest before its weights: the number of edges, and an unused word.
 #define PACKED_HEAD 2
 
-// Put all that the host needs of a forest into one buffer, so that it is read at once.
+// Copy the number, weights, ids and ends of a forest's edges into one buffer, so that the host
+// reads it at once.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: ascending;
-//          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots; count[1]: k, or
-//          null if k is `bound`; report[n_report]: further words for the host.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots (CSR
+//          entries) of the forest's edges, ascending; edge_ids[n_slots]: the id of each slot's
+//          edge, or null if ids are slots; count[1]: k, or null if k is `bound`; report[n_report]:
+//          further words for the host.
 // Out      packed[begin + 3 * bound + n_report]: word 0 is k. The k weights begin at word
 //          PACKED_HEAD, and the ids at word `begin`. The edges begin `bound` words after the ids,
 //          two words each. The report follows.

@@ -1,13 +1,14 @@
-// A round of a graph whose edges stay, by a single work-item, in one launch: take the new weights, find
-// the forest, and list its edges.
+// Repeated solves of one graph under new weights, each by a single work-item in one launch. A
+// launch takes the new weights, finds the forest, and lists its edges.
 //
-// Every slot has a mark, from round to round: whether its edge is in the forest. If few weights have
-// changed, the new forest is found from the old one (changes.cl), else from nothing (rounds.cl).
+// A solve is called a round. Every slot has a mark, which is kept from round to round and says
+// whether the slot's edge is in the forest. If few weights have changed, the new forest is found
+// from the forest before (changes.cl). Otherwise it is found without it (rounds.cl).
 #include "algorithms/small_matrix/changes.cl"
 #include "device/work_group.cl"
 
-// Words of the result. Behind them are the weights of the forest's edges, and behind these, from the next
-// whole word on, their slots: n - 1 at most.
+// Indices of the words of the result. They are followed by the weights of the forest's edges and
+// then, from the next whole word on, by the slots of these edges. There are at most n - 1 edges.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_ROUNDS 2
@@ -20,17 +21,18 @@
 #define STATUS_FAULTY 2u
 #define STATUS_TAKEN 3u  // the weights are taken, but too many of them have changed
 
-// What a round may start from.
+// Bits of `how`. KNOWN: there is a forest before. ANEW: the forest may be found without it.
 #define KNOWN 1u
 #define ANEW 2u
 
 #define NO_FAULT 0xffffffffu
-// The slot of a weight that belongs to no edge.
+// Means "no slot", for a weight that does not belong to an edge of the graph.
 #define NO_SLOT 0xffffffffu
 
-// Replace the weight of a slot, and note whether that may change the forest.
+// Replace the weight of a slot. If that may change the forest, because an edge of the forest became
+// heavier or any other edge lighter, mark the edge as raised or lowered.
 //
-// In-out   opened: the number of such changes. If it is `most`, further ones are counted only.
+// In-out   opened: the number of these changes. If it is `most` already, a change is only counted.
 static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint most) {
   const weight_t before = weight_key(round->weights[slot]), after = weight_key(weight);
   const uchar mark = round->marks[slot];
@@ -46,9 +48,10 @@ static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint m
   ++round->opened;
 }
 
-// Solve, unless the change is too large and may not be solved anew. Then list the forest.
+// Find the forest, unless more than `most` changes may change it and `how` does not allow to find
+// it without the forest before. Then list its edges.
 //
-// Out      result.
+// Out      result: the status, the counts, and the weights and slots of the forest's edges.
 static inline void wi_finish(round_t round, uint most, uint how, global uint *result) {
   result[RESULT_OPEN] = round.opened;
   result[RESULT_STATUS] = STATUS_TAKEN;
@@ -66,19 +69,22 @@ static inline void wi_finish(round_t round, uint most, uint how, global uint *re
   result[RESULT_STATUS] = STATUS_SOLVED;
 }
 
-// Solve with new weights of all edges.
+// Find the minimum spanning forest after all edges have got new weights.
 //
-// In       us[n_slots], vs[n_slots]: edges in canonical order, the lesser end first. order[n_slots]: the
-//          edge of each slot, or null if slots are edges. given: weights by edge. how: KNOWN if there is a
-//          round before; ANEW if the graph may be solved anew after many changes.
-// In-out   weights[n_slots], marks[n_slots], forest[n + 1]: of the round before, if KNOWN; after it, of this
-//          round. forest[0] is the number of edges, whose slots follow.
-// Out      result: see above.
-// Temp     choices: as of wi_lay_out_round.
+// In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order, the lesser end
+//          first; order[n_slots]: the edge of each slot, or null if slots are edges; given: the new
+//          weights by edge; how: KNOWN if there is a forest before; ANEW if the forest may be found
+//          without it after many changes.
+// In-out   weights[n_slots], marks[n_slots], forest[n + 1]: the weights, the marks that say which
+//          slots are in the forest, and the number of the forest's edges followed by their slots.
+//          Before, they belong to the round before, if KNOWN. After, they belong to this round.
+// Out      result: the status, the counts, and the weights and slots of the forest's edges.
+// Temp     choices: the memory that wi_lay_out_round divides.
 // Launch   one work-item. O(n_slots log n); O(n + n_slots) with few changes.
 // Needs    n > 0, n_slots > 0; `weights` is not `given`.
-// Ensures  STATUS_SOLVED, and the forest in canonical order; STATUS_FAULTY if a weight is NaN;
-//          STATUS_TAKEN if more than `most` changes may change the forest, and not ANEW.
+// Ensures  the status is STATUS_SOLVED, and the forest is in canonical order; or STATUS_FAULTY if a
+//          weight is NaN; or STATUS_TAKEN if more than `most` changes may change the forest, and
+//          `how` does not have ANEW.
 kernel void small_matrix_again_solve(const global uint *us, const global uint *vs,
                                      const global uint *order, global weight_t *weights,
                                      global uchar *marks, global uint *forest,
@@ -107,18 +113,23 @@ kernel void small_matrix_again_solve(const global uint *us, const global uint *v
   if (nan == NO_FAULT) wi_finish(round, most, how, result);
 }
 
-// Solve with new weights of some edges. Of several for one edge, the last one counts.
+// Find the minimum spanning forest after some edges have got new weights. If an edge is named
+// several times, its last weight counts.
 //
-// In       us[n_slots], vs[n_slots], how: as of small_matrix_again_solve. slots[n_edges]: the slot of
-//          each edge or NO_SLOT, or null if edges are slots. named[n_named]: edges; given[n_named]:
-//          their new weights.
-// In-out   weights, marks, forest: as of small_matrix_again_solve; weights are always known.
-// Out      result: see above.
-// Temp     choices: as of wi_lay_out_round.
+// In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order; slots[n_edges]: the
+//          slot of each edge, or NO_SLOT for edges that the graph does not keep, or null if edges
+//          are slots; named[n_named]: the edges that change; given[n_named]: their new weights;
+//          how: ANEW if the forest may be found without the one before after many changes.
+// In-out   weights[n_slots], marks[n_slots], forest[n + 1]: of the round before, and then of this
+//          round: the weights, the marks that say which slots are in the forest, and the number of
+//          the forest's edges followed by their slots.
+// Out      result: the status, the counts, and the weights and slots of the forest's edges.
+// Temp     choices: the memory that wi_lay_out_round divides.
 // Launch   one work-item. O(n_slots log n); O(n + n_slots) with few changes.
-// Needs    as small_matrix_again_solve.
-// Ensures  as small_matrix_again_solve, but STATUS_FAULTY, with nothing changed, if a weight is NaN or an
-//          edge does not exist.
+// Needs    n > 0, n_slots > 0; `weights` is not `given`; a round before.
+// Ensures  the status is STATUS_SOLVED, and the forest is in canonical order; or STATUS_FAULTY, and
+//          nothing is changed, if a weight is NaN or an edge does not exist; or STATUS_TAKEN if
+//          more than `most` changes may change the forest, and `how` does not have ANEW.
 kernel void small_matrix_again_update(const global uint *us, const global uint *vs,
                                       const global uint *slots, global weight_t *weights,
                                       global uchar *marks, global uint *forest,
@@ -144,10 +155,11 @@ kernel void small_matrix_again_update(const global uint *us, const global uint *
   wi_finish(round, most, how, result);
 }
 
-// Take over a forest that other kernels have found.
+// Take over a forest that other kernels have found, so that the next round can begin from it.
 //
-// In       slots[count]: of its edges, rising.
-// Out      marks[n_slots], forest[n + 1].
+// In       slots[count]: the slots of the forest's edges, ascending.
+// Out      marks[n_slots]: whether each slot is in the forest; forest[n + 1]: the number of the
+//          forest's edges, followed by their slots.
 // Launch   one work-item. O(n_slots).
 // Needs    count < n.
 // Ensures  marks and forest are as small_matrix_again_solve leaves them.

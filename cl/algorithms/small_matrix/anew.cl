@@ -1,18 +1,25 @@
-// The memory of a round of a graph whose edges stay, and the forest from nothing, by a single work-item.
+// Repeated solves of one graph, which are called rounds: the memory of a round, and how a single
+// work-item finds the forest without using the forest before.
 #include "algorithms/small_matrix/rounds.cl"
 
-// Marks of edges, a byte each. RAISED and LOWERED exist only during a round.
+// Marks of slots, a byte each. OUTSIDE and INSIDE say whether the slot's edge is in the forest.
+// RAISED and LOWERED exist only during a round, for edges whose changed weights may change the
+// forest.
 #define MARK_OUTSIDE 0
 #define MARK_INSIDE 1
 #define MARK_RAISED 2
 #define MARK_LOWERED 3
 
-// A round: the graph, the forest, and memory.
+// The memory of a round. `us`, `vs` and `weights` are the ends and the weights of the edges,
+// `marks` and `forest` the forest. After a few changes, a piece is a tree of forest edges that
+// stay.
 //
-// changed: the slots of lowered edges from the beginning on, those of raised edges from the end on.
-// incident: of each vertex, the number of edges of pieces, the exclusive or of their other ends, and that
-// of their slots. order: the vertices of pieces except roots, children first, each with its parent and the
-// slot of the edge between them. pieces: the piece of each vertex. reps, last, last_keys: see wi_list_paths.
+// `changed` has the slots of lowered edges from its beginning on, and the slots of raised edges
+// from its end on. `incident` has, for each vertex, the number of its edges in pieces, the
+// exclusive or of their other ends, and the exclusive or of their slots. `order` has the vertices
+// of pieces except roots, children first, each with its parent and the slot of the edge between
+// them. `pieces` has the piece of each vertex. wi_list_paths explains `reps`, `last` and
+// `last_keys`.
 typedef struct {
   const global uint *us, *vs;
   global weight_t *weights;
@@ -26,13 +33,14 @@ typedef struct {
   global uchar *chosen;
 } round_t;
 
-// Words a slot and words a vertex of the memory of a round; a slot has 8 words and a byte.
+// Numbers of words, in addition to the keys, that a round takes for each slot and for each vertex.
+// A slot needs 8 words and a byte.
 #define ROUND_WORDS_A_SLOT 9
 #define ROUND_WORDS_A_VERTEX 14
 
-// Lay out the memory of a round.
+// Divide the memory of a round among its arrays.
 //
-// Temp     choices[CHOICE_ULONGS * n], behind them 2 * n_slots + n keys, and behind these
+// Temp     choices[CHOICE_ULONGS * n], followed by 2 * n_slots + n keys, and then by
 //          ROUND_WORDS_A_SLOT * n_slots + ROUND_WORDS_A_VERTEX * n + 2 words.
 static inline round_t wi_lay_out_round(const global uint *us, const global uint *vs,
                                        global weight_t *weights, global uchar *marks,
@@ -66,13 +74,16 @@ static inline round_t wi_lay_out_round(const global uint *us, const global uint 
   return round;
 }
 
-// Find the forest from nothing. Return the number of rounds.
+// Find the forest without using the forest before. Return the number of Borůvka's rounds that this
+// took.
 //
-// Out      marks: INSIDE or OUTSIDE.
+// Out      marks: MARK_INSIDE for the slots of the forest's edges, MARK_OUTSIDE for all other
+//          slots.
 // Scope    one work-item. O(n_slots log n).
 static inline uint wi_solve_anew(round_t round) {
   const uint n = round.n;
-  // The ends are not written to, since the first round makes another list.
+  // wi_solve_edges does not write to the ends `us` and `vs`, since its first round makes another
+  // list.
   edges_t edges = {(global uint *)round.us, (global uint *)round.vs, round.all.ids,
                    round.all.keys,          round.n_slots,           1};
   for (uint slot = 0; slot < round.n_slots; ++slot) round.marks[slot] = MARK_OUTSIDE;
@@ -120,9 +131,9 @@ static inline uint wi_solve_anew(round_t round) {
                             round.marks);
 }
 
-// List the slots of edges in the forest, and return their number.
+// List the slots of the edges that are in the forest, as their marks say. Return their number.
 //
-// Out      forest.
+// Out      forest: this number, followed by the slots.
 // Scope    one work-item. O(n_slots).
 static inline uint wi_list_forest(round_t round) {
   global uint *slots = round.forest + 1;

@@ -1,25 +1,29 @@
-// The minimum spanning forest after a few weights have changed, from the forest before, by a single
-// work-item.
+// Find the minimum spanning forest after a few weights have changed, from the forest before, by a
+// single work-item.
 //
-// Only two changes matter: an edge of the forest that became heavier (raised), and an edge outside that
-// became lighter (lowered). All other edges of the forest stay in it as long as lowered edges do not
-// count, because each remains the first edge across a cut. They join the vertices to pieces. First, the
-// edges between pieces, without lowered ones, are solved: that gives the forest without lowered edges.
-// Second, this forest and the lowered edges are solved together. Of a piece, only the paths between ends
-// of other edges matter there, and of each such path only the last edge in the order of edges: all others
-// are in the forest.
+// Only two kinds of changed edges matter: raised edges, which are edges of the forest that became
+// heavier, and lowered edges, which are other edges that became lighter. Leave the lowered edges
+// out at first. Then all edges of the forest that are not raised stay in it, because each is still
+// the first edge across a cut. They join the vertices to trees, which are called pieces. The first
+// step solves the edges between pieces, and so finds the forest of all edges except the lowered
+// ones. The second step solves this forest together with the lowered edges. Within a piece, only
+// the paths between ends of other edges matter then. Only the last edge of each of these paths, in
+// the order of edges, may leave the forest.
 #include "algorithms/small_matrix/anew.cl"
 
-// How many edges for each piece come first.
+// Number of edges between pieces, for each piece, that are solved first. A piece is a tree of
+// forest edges that stay.
 #define PIECE_EDGES 3
 #define KEY_GREATEST ((weight_t) ~(weight_t)0)
 
-// Order the vertices of pieces, children first. Return the number of vertices that have a parent.
+// Order the vertices of pieces, which are trees of forest edges that stay, so that children come
+// before their parents. Return the number of vertices that have a parent.
 //
-// A vertex with one edge left is a leaf, and the exclusive or of its edges is that edge. Leaves wait in
-// the order itself until it is their turn: in a row of them, none waits for the memory of another.
+// A vertex with one edge left is a leaf, and the exclusive or of its edges is this edge. Leaves
+// wait in `order` itself until it is their turn. Consecutive leaves are independent, so their
+// memory accesses do not wait for each other.
 //
-// Out      order.
+// Out      order: each vertex with a parent, its parent, and the slot of the edge between them.
 // Temp     incident.
 // Scope    one work-item. O(n).
 static inline uint wi_order_vertices(round_t round) {
@@ -54,9 +58,9 @@ static inline uint wi_order_vertices(round_t round) {
   return done;
 }
 
-// Number the pieces. Return their number.
+// Number the pieces, which are trees of forest edges that stay. Return their number.
 //
-// Out      pieces.
+// Out      pieces: the number of the piece that contains each vertex.
 // Scope    one work-item. O(n).
 static inline uint wi_number_pieces(round_t round, uint n_ordered) {
   for (uint vertex = 0; vertex < round.n; ++vertex) round.pieces[vertex] = SMALL_NONE;
@@ -72,7 +76,8 @@ static inline uint wi_number_pieces(round_t round, uint n_ordered) {
   return count;
 }
 
-// Choose the key up to which edges between pieces come first, or the greatest one if all come at once.
+// Choose a key so that the edges between pieces (trees of forest edges that stay) up to this key
+// are solved first. Return the greatest key if all edges are to be solved at once.
 //
 // Temp     fewer.
 // Scope    one work-item.
@@ -85,23 +90,25 @@ static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
     sample[size] = weight_key(round.weights[slot]);
     size += round.pieces[round.us[slot]] != round.pieces[round.vs[slot]];
   }
-  // The share of light edges in the sample is their share of all edges between pieces.
+  // In the sample, the fraction of light edges is about the same as among all edges between pieces.
   const ulong rank = (ulong)PIECE_EDGES * n_pieces / (stride + 1) + WINDOW_MORE;
   return 2 * rank < size ? wi_key_of_rank(sample, size, rank) : KEY_GREATEST;
 }
 
-// List edges between two components, except lowered ones, in the order of slots, from `at` on.
+// List the edges between two components, in the order of slots, as entries from `at` on. Edges that
+// became lighter (lowered) are left out. Return the index after the last entry.
 //
-// In       pieces: the component of each vertex. Edges are listed whose keys are at most `pivot`, or, if
-//          `above`, greater.
-// Out      slots, edges: from index `at` on; ids are indices. Returns the index behind the last one.
+// In       pieces: the component of each vertex; pivot: the greatest key of the listed edges, or,
+//          if `above`, a key that all listed edges exceed.
+// Out      slots: the slots of the listed edges; edges: their ends, keys and ids, which are their
+//          indices.
 // Scope    one work-item.
 static inline uint wi_list_between(round_t round, weight_t pivot, bool above, edges_t *edges,
                                    uint at) {
   uint count = at;
   for (uint slot = 0; slot < round.n_slots; ++slot) {
     const weight_t key = weight_key(round.weights[slot]);
-    // Edges of pieces and lowered edges have odd marks.
+    // Edges of pieces and lowered edges have odd marks, and need not be listed.
     const uint is_out = ((key > pivot) != above) | (round.marks[slot] & 1);
     if (!above && is_out) continue;  // nearly always; of heavy edges, most are within components
     const uint u = round.pieces[round.us[slot]], v = round.pieces[round.vs[slot]];
@@ -116,13 +123,17 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
   return count;
 }
 
-// Solve the edges between pieces, except lowered ones. Light edges come first: they join most pieces, so
-// that few other edges have to be listed.
+// Solve the edges between pieces, which are trees of forest edges that stay. Edges that became
+// lighter (lowered) are left out. Light edges come first: they join most pieces, so that few other
+// edges have to be listed. Return the number of edges that the forest needs in addition to those of
+// the pieces.
 //
 // In       n_left: the number of components of the graph.
-// In-out   marks: INSIDE for edges that the forest needs; OUTSIDE for raised ones that it does not need.
-//          pieces: the piece of each vertex; afterwards not meaningful.
-// Out      slots[count]: of edges that the forest needs, beside those of pieces. Returns count.
+// In-out   marks: they become MARK_INSIDE for edges that the forest needs, and MARK_OUTSIDE for
+//          edges that became heavier (raised) and that it does not need. pieces: the piece of each
+//          vertex; afterwards not meaningful.
+// Out      slots[count]: the slots of the edges that the forest needs, where count is the number
+//          returned.
 // Scope    one work-item.
 static inline uint wi_join_pieces(round_t round, uint n_pieces, uint n_left, uint *rounds) {
   edges_t edges = round.all;
@@ -154,7 +165,8 @@ static inline uint wi_join_pieces(round_t round, uint n_pieces, uint n_left, uin
   return needed;
 }
 
-// Append an edge to a list whose order is that of `slots`.
+// Append an edge, given by its ends, its slot and its key, to a list. The edge's slot is stored in
+// `slots` at the same index.
 static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint slot,
                              weight_t key) {
   const uint k = list->count++;
@@ -165,12 +177,15 @@ static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint 
   round.slots[k] = slot;
 }
 
-// List the paths of pieces between vertices that are ends of other edges, or at which paths meet: of each
-// path, the last edge in the order of edges.
+// Shorten the paths within pieces, which are trees of forest edges that stay. Some vertices matter:
+// the ends of other edges, and vertices where paths between them meet. For each path between two of
+// these, list only its last edge in the order of edges, with the two vertices as its ends.
 //
-// In-out   reps[n]: a vertex itself if it is an end of other edges, else NONE. Then, if paths meet at a
-//          vertex, the vertex; if one path from below reaches it, that path's first vertex; else NONE.
-// Temp     last, last_keys: the last edge of the path from there.
+// In-out   reps[n]: before, the vertex itself if it is an end of other edges, else SMALL_NONE.
+//          After, the vertex itself if it is one of those that matter, the first vertex of the path
+//          if a single path reaches it from a child, else SMALL_NONE.
+// Temp     last, last_keys: the slot and the key of the last edge of the path from the vertex in
+//          reps[] to this vertex.
 // Scope    one work-item. O(n).
 static inline void wi_list_paths(round_t round, uint n_ordered, edges_t *list) {
   for (uint k = 0; k < n_ordered; ++k) {
@@ -200,10 +215,12 @@ static inline void wi_list_paths(round_t round, uint n_ordered, edges_t *list) {
   }
 }
 
-// Solve the forest without lowered edges together with these.
+// Find the forest of all edges, from the forest without lowered edges (those that became lighter)
+// and the lowered edges. Return the number of Borůvka's rounds that this took.
 //
-// In       slots[needed]: its edges between pieces.
-// In-out   marks: INSIDE or OUTSIDE, except of lowered edges. Afterwards of all.
+// In       slots[needed]: the slots of the edges between pieces that the forest without lowered
+//          edges has. A piece is a tree of forest edges that stay.
+// In-out   marks: MARK_INSIDE or MARK_OUTSIDE, before for all except lowered edges, after for all.
 // Scope    one work-item.
 static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
   edges_t list = round.all;
@@ -228,7 +245,8 @@ static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
     list.vs[k] = numbers[list.vs[k]];
     round.chosen[k] = 0;
   }
-  // Equal weights are in the order of slots, which the list is not.
+  // Edges of equal weight are compared by their slots, because this list is not in the order of
+  // slots.
   const edges_t ordered = {round.slots, round.slots, list.ids, list.keys, list.count, 0};
   const uint rounds =
       wi_rounds(round.parts, list, ordered, round.fewer, round.trees, 0, &count, round.chosen);
@@ -237,9 +255,11 @@ static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
   return rounds;
 }
 
-// Find the forest from the forest before. Return the number of rounds.
+// Find the forest after a few changes, from the forest before. Return the number of Borůvka's
+// rounds that this took.
 //
-// In-out   marks: of the forest before, and of what has changed since. Afterwards INSIDE or OUTSIDE.
+// In-out   marks: before, whether each edge was in the forest, or MARK_RAISED or MARK_LOWERED if
+//          its weight has changed. After, MARK_INSIDE or MARK_OUTSIDE.
 // Scope    one work-item. O(n + n_slots), and the solves of edges between pieces and of paths.
 static inline uint wi_solve_changes(round_t round) {
   if (round.opened == 0) return 0;

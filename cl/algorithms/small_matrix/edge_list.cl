@@ -9,7 +9,8 @@
 // Means "no vertex".
 #define NO_VERTEX UINT_MAX
 
-// Number of rows of which a sample has a slot.
+// Number of rows from each of which a sample takes one slot, to find out whether slots have mirror
+// slots.
 #define SAMPLED_ROWS 128
 
 // An edge list: the components of both ends, the keys, and the number of each edge among all edges.
@@ -25,8 +26,10 @@ typedef struct {
 // In a canonical matrix, slots below the diagonal come in the order of their mirror slots above it.
 // So one cursor per row finds all mirror slots.
 //
-// Out      slots, edges: those of all edges, in canonical order.
-// Temp     cursors[n].
+// Out      slots, edges: the slots of all edges, and their ends, keys and numbers, in canonical
+//          order.
+// Temp     cursors[n]: for each row, the next slot above the diagonal whose mirror slot is
+//          expected.
 // Scope    one work-item.
 static inline bool wi_list_edges(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, uint n_slots,
@@ -68,7 +71,8 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Check all slots, and count their ends. Return whether the slots form a graph.
+// Check all slots (CSR entries), and count how many have each vertex as their lesser and as their
+// greater end. Return whether the slots form a graph.
 //
 // Out      lesser[n], greater[n]: the number of slots, without self-loops, that have each vertex as
 //          lesser and as greater end.
@@ -94,7 +98,8 @@ static inline bool wi_count_ends(const global uint *indptr, const global uint *i
   return sound && end == n_slots;
 }
 
-// Replace each count by the position at which the counted entries begin.
+// Replace each vertex's count of entries by the index at which its entries begin, if the entries
+// are sorted by vertex.
 //
 // Scope    one work-item.
 static inline void wi_places_of_counts(global uint *counts, uint n) {
@@ -106,8 +111,9 @@ static inline void wi_places_of_counts(global uint *counts, uint n) {
   }
 }
 
-// Return whether the slots of a sample have mirror slots. Mirror slots usually have equal weights.
-// Listing both would make many ties, which a processor cannot predict.
+// Return whether the slots of a sample have mirror slots, the same edges in the other direction.
+// Mirror slots usually have equal weights. Listing both would make many ties, which a processor
+// cannot predict.
 //
 // Scope    one work-item.
 static inline bool wi_has_mirrors(const global uint *indptr, const global uint *indices, uint n) {
@@ -125,7 +131,7 @@ static inline bool wi_has_mirrors(const global uint *indptr, const global uint *
 
 // List every slot of checked arrays, except self-loops, in the order of slots.
 //
-// Out      slots, edges.
+// Out      slots, edges: the slots of all edges, and their ends, keys and numbers.
 // Scope    one work-item.
 static inline void wi_list_slots(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, global uint *slots,
@@ -149,7 +155,7 @@ static inline void wi_list_slots(const global uint *indptr, const global uint *i
 // and the slot. Of slots with the same ends, only the lightest is listed, and among equal weights
 // the first.
 //
-// Out      slots, edges.
+// Out      slots, edges: the slots of all edges, and their ends, keys and numbers.
 // Temp     lesser[n], greater[n]: the counts of wi_count_ends. by_greater[2 * n_slots]: (lesser
 //          end, slot), sorted by the greater end; it may be the memory of `edges`. by_lesser[2 *
 //          n_slots]: (greater end, slot), sorted by the lesser end.
@@ -224,9 +230,9 @@ static inline bool wi_list_given(const global uint *us, const global uint *vs,
   return sound;
 }
 
-// Sort numbers of edges stably by one end of the edges.
+// Sort numbers of edges stably by one end of the edges, from the array `from` to the array `to`.
 //
-// Temp     places[n].
+// Temp     places[n]: for each vertex, the index where its next edge goes.
 // Scope    one work-item. O(n + count).
 static inline void wi_sort_by_end(const global uint *ends, const global uint *from, global uint *to,
                                   uint count, global uint *places, uint n) {

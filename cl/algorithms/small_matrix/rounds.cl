@@ -11,22 +11,24 @@
 // Means "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
-// Both words of a choice of no edge; the key is the greatest.
+// Each component chooses its lightest edge. This value of both words of a choice means that it has
+// none yet; as a key it is the greatest.
 #define CHOICE_NONE ULONG_MAX
 
-// WINDOW_FROM is the minimum number of edges for each vertex with which light edges come first.
-// WINDOW_HALVES is twice the number of light edges that are wanted for each vertex. WINDOW_SAMPLE
-// is the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot in the sample,
-// because the sample only roughly gives the number of edges up to a key of low rank.
+// WINDOW_FROM is the minimum number of edges for each vertex with which light edges are solved
+// first. WINDOW_HALVES is twice the number of light edges that are wanted for each vertex.
+// WINDOW_SAMPLE is the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot
+// (the greatest key of a light edge) in the sample, because the sample only roughly gives the
+// number of edges up to a key of low rank.
 #define WINDOW_FROM 2
 #define WINDOW_HALVES 3
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of each component in a round. `choices` has the key of its lightest edge, and that edge.
-// Both are read for every edge, so they are side by side: in one ulong, the key in the upper half,
-// or in two ulongs if keys have 64 bits. `parents` is the component to which it is hooked. For a
-// root, `labels` is the number of its tree. `numbers` is the number of each component's tree.
+// The state of each component in a round. `choices` has the key of its lightest edge, and that
+// edge. Both are read for every edge, so they are side by side: in one ulong, the key in the upper
+// half, or in two ulongs if keys have 64 bits. `parents` is the component to which it is hooked.
+// For a root, `labels` is the number of its tree. `numbers` is the number of each component's tree.
 typedef struct {
   global ulong *choices;
   global uint *parents, *labels, *numbers;
@@ -38,7 +40,7 @@ typedef struct {
 #define CHOICE_ULONGS 1
 #endif
 
-// Return the lightest edge of a component so far, or SMALL_NONE.
+// Return the lightest edge of the component `part` so far, or SMALL_NONE if it does not have one.
 static inline uint wi_choice(components_t parts, uint part) {
   return (uint)parts.choices[CHOICE_ULONGS * (size_t)part + CHOICE_ULONGS - 1];
 }
@@ -71,7 +73,7 @@ static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint
 #endif
 }
 
-// Find the lightest edge of each of n components.
+// Find the lightest edge of each of n components, and store it as the component's choice.
 //
 // Scope    one work-item.
 static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t all, uint n) {
@@ -87,7 +89,7 @@ static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t al
 // chose the same edge, the lesser of them stays a root. Longer cycles of choices cannot occur,
 // because edges are in one total order.
 //
-// Out      chosen: 1 for the edges of the forest.
+// Out      chosen: for each edge of the original list, 1 if it is in the forest.
 // Scope    one work-item.
 static inline void wi_hook(components_t parts, edges_t edges, uint n, global uchar *chosen) {
   for (uint part = 0; part < n; ++part) {
@@ -103,7 +105,8 @@ static inline void wi_hook(components_t parts, edges_t edges, uint n, global uch
   }
 }
 
-// Number the trees. Return the number of trees.
+// Number the trees into which the components are hooked by their lightest edges. Return the number
+// of trees.
 //
 // This uses pointer jumping, in which each pass at least halves the paths. A search for each root
 // would end at a branch that a processor cannot predict.
@@ -128,8 +131,8 @@ static inline uint wi_number_trees(components_t parts, uint n) {
   return count;
 }
 
-// Copy the edges whose ends are in different trees, in their order, and replace their ends by the
-// numbers of the trees.
+// Copy the edges of a list whose ends are in different trees, in their order, to the list `to`, and
+// replace their ends by the numbers of the trees.
 //
 // In       parts.numbers: the number of each component's tree.
 // Scope    one work-item. `to` may be the list itself.
@@ -158,7 +161,7 @@ static inline bool wi_keys_rise(edges_t edges) {
 // Kruskal's algorithm for a list of edges whose keys ascend already: join the ends of one edge
 // after the other, until there is one tree.
 //
-// Out      chosen: 1 for the edges of the forest.
+// Out      chosen: for each edge of the list, 1 if it is in the forest.
 // Scope    one work-item.
 static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
                                     global uchar *chosen) {
@@ -191,10 +194,10 @@ static inline weight_t wi_key_of_rank(const global weight_t *sample, uint size, 
   return found;
 }
 
-// Choose the pivot: the key up to which edges are light.
+// Choose the pivot: the key up to which edges are light, so that they are solved first.
 //
 // Out      least: the least key of the sample.
-// Temp     sample[WINDOW_SAMPLE].
+// Temp     sample[WINDOW_SAMPLE]: keys of edges that are taken at equal distances from the list.
 // Scope    one work-item.
 static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample, weight_t *least) {
   const uint stride = all.count / WINDOW_SAMPLE;
@@ -210,7 +213,7 @@ static inline bool wi_has_window(edges_t all, uint n) {
   return all.count >= WINDOW_FROM * n && all.count >= WINDOW_SAMPLE;
 }
 
-// Copy the light edges: those whose keys are at most `pivot`.
+// Copy the light edges, whose keys are at most `pivot`, to the list `light`.
 //
 // Scope    one work-item.
 static inline void wi_list_light(edges_t all, weight_t pivot, edges_t *light) {
@@ -225,7 +228,8 @@ static inline void wi_list_light(edges_t all, weight_t pivot, edges_t *light) {
   light->count = count;
 }
 
-// Copy the heavy edges, whose keys are above `pivot`, if they lead from one tree to another.
+// Copy the heavy edges, whose keys are above `pivot`, to the list `heavy` if they lead from one
+// tree to another.
 //
 // In       trees: the tree of each vertex.
 // Scope    one work-item.
@@ -269,7 +273,8 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
 // In       pivot: the key up to which edges are light. It is used only if light edges come first
 //          (wi_has_window).
 // Out      chosen[all.count]: 1 for the edges of the forest, else 0.
-// Temp     fewer, parts, trees[n].
+// Temp     fewer: a second edge list; parts: the state of each component; trees[n]: the tree of
+//          each vertex.
 // Scope    one work-item.
 static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts,
                                   global uint *trees, uint n, weight_t pivot,

@@ -24,7 +24,7 @@
 #define WORDS_A_SLOT 9
 #define WORDS_A_VERTEX 5
 
-// The memory of a solve.
+// The memory of a solve: two edge lists, the state of components, and further arrays.
 typedef struct {
   edges_t all, fewer;
   components_t parts;
@@ -134,7 +134,8 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 // In       indptr[n + 1], indices[n_slots]: one word per element, or, if `wide`, two words, the
 //          lower first; weights[n_slots]. They may have any values, and are checked. `by_slot`:
 //          whether equal weights are ordered by their slots instead of their ends.
-// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the counts, and the slots and the ends
+//          of the forest's edges.
 // Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; choices begin at a multiple of 8 bytes.
@@ -174,7 +175,8 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
 //
 // In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
 //          first; weights[n_given]. They may have any values, and are checked.
-// Out      result[RESULT_WORDS + 3 * (n - 1)], as described above; slots are indices in the list.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the counts, and the slots, here indices
+//          in the list, and the ends of the forest's edges.
 // Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_given log n).
 // Needs    n > 0, n_given > 0; choices begin at a multiple of 8 bytes.
