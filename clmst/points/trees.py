@@ -35,8 +35,9 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
         return np.asarray(self)[key]
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        # NumPy 1 does not say whether it wants a scalar.
         plain = np.asarray(array)
-        return plain[()] if return_scalar else plain
+        return plain if plain.ndim else plain[()]
 
     def __reduce__(self) -> Any:
         return type(self).of, (np.asarray(self), self._fit)

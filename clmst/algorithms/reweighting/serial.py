@@ -35,6 +35,9 @@ _FACTS, _RESULT_WORDS = 6, 8
 _STAYING = 10
 _CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
+# A null pointer, for an array that a kernel does without. `set_arg` of older versions of PyOpenCL
+# does not take None.
+_NULL = np.uintp(0)
 
 
 class SerialRounds:
@@ -155,7 +158,7 @@ class SerialRounds:
         place = device.allocate(result.nbytes) if target is None else target
         kernel = self._kernel(name, encoding, arrays, most)
         for index, argument in enumerate((np.uint32(how), place, *given), _STAYING):
-            kernel.set_arg(index, argument)
+            kernel.set_arg(index, _NULL if argument is None else argument)
         event = launch.preset(kernel, name, 1, 1)
         if target is None:
             launch.read(place, result)
@@ -209,7 +212,7 @@ class SerialRounds:
             graph, kernel = self._graph, self._program(encoding).new_kernel(name)
             sizes = map(np.uint32, (self._n, self._m, most))
             for index, argument in enumerate((graph.rows, graph.indices, *memory, *sizes)):
-                kernel.set_arg(index, argument)
+                kernel.set_arg(index, _NULL if argument is None else argument)
             known = self._kernels[key] = memory, kernel
         return known[1]
 
