@@ -93,7 +93,7 @@ def test_outputs_are_written_into_the_file(tmp_path: Path, monkeypatch: pytest.M
         pytest.importorskip(name)
     sources = (
         "import sys\nprint(1)\nsys.stdout.flush()\nprint(2)",
-        "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);",
     )
     cells: list[dict[str, Any]] = [
         {"cell_type": "code", "id": f"c{k}", "source": [text], "execution_count": None}
