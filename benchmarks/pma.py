@@ -1,7 +1,7 @@
 """Repeat experiments of Nobari et al. (PPoPP '12) on the algorithm PMA, here `pma`.
 
-The experiments are Table 1 and Figures 4, 7 and 8 of the paper. Figures 5 and 6 are repeated by
-``python -m benchmarks studies``.
+The experiments are Table 1 and Figures 4, 7 and 8 of the paper. Figure 5 is repeated by
+``python -m benchmarks studies degrees``, and Figure 6 by ``python -m benchmarks studies sizes``.
 
     python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
