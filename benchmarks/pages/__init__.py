@@ -81,6 +81,13 @@ class Record:
             raise KeyError(f"{self.path.name} has {len(found)} rows with {cells}")
         return found[0]
 
+    def groups(self, heading: str) -> dict[Any, list[Row]]:
+        """Return the rows by their cell in one column, in the order of the record."""
+        found = dict[Any, list[Row]]()
+        for row in self.rows:
+            found.setdefault(row[heading], []).append(row)
+        return found
+
     @property
     def devices(self) -> str:
         """The names of the devices on which the run was made, and of their drivers."""

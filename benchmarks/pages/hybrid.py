@@ -6,6 +6,7 @@ over an adjacency matrix, and the Hybrid solves dense parts by CU and the rest b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
 
 from benchmarks import stated
@@ -68,7 +69,14 @@ def rounds(record: Record) -> str:
     return table(headings, rows)
 
 
-def _of_sizes(text: str) -> list[str]:
+def ways_of_graphs(record: Record) -> Iterator[tuple[str, list[Row]]]:
+    """Yield each graph with its rows of MP, CU, a `RepeatedSolver` alone, and the Hybrid."""
+    for graph in record.groups("graph"):
+        names = (MP, CU, REPEATED, HYBRID)
+        yield graph, [record.row(graph=graph, contestant=name) for name in names]
+
+
+def of_sizes(text: str) -> list[str]:
     """Return three cells for a graph of clusters: vertices, vertices in clusters, and density."""
     found = dict(one.split("=") for one in text.partition(":")[2].split(","))
     clustered = int(found["clusters"]) * int(found["cluster_size"])
@@ -88,12 +96,9 @@ def hybrid(record: Record) -> str:
     headings += ["repaid beside CU after", "beside MP after"]
     rows, after = [], dict[str, list[float]]()
     shares = dict[str, list[float]]()
-    for graph in dict.fromkeys(row["graph"] for row in record.rows):
-        mp, cu, solver, own = (
-            record.row(graph=graph, contestant=name) for name in (MP, CU, REPEATED, HYBRID)
-        )
+    for graph, (mp, cu, solver, own) in ways_of_graphs(record):
         times = [digits(of(row, ROUND), 3) for row in (mp, cu, solver, own)]
-        cells = [*_of_sizes(graph), *times, digits(of(own, PREPARE), 3)]
+        cells = [*of_sizes(graph), *times, digits(of(own, PREPARE), 3)]
         cells += [digits(of(own, ROUND) / of(row, ROUND), 2) for row in (cu, mp)]
         rows.append([*cells, _rounds(own, cu), _rounds(own, mp)])
         if stated.HYBRID_SIZE in own["_graph"]:

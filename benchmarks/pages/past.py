@@ -7,13 +7,10 @@ from benchmarks.figures import LARGEST_MIB, NUMPY
 from benchmarks.marked import table
 from benchmarks.pages import Record, digits, mean, of, part, span, wrapped
 from benchmarks.pages.ecl_mst import DEFAULT, ECL, PEER, milliseconds
+from benchmarks.pages.hybrid import ROUND, of_sizes, ways_of_graphs
 from benchmarks.pages.pma import BORUVKA, STUDIED, gain
 from benchmarks.pages.scan import AUTO, IN_PLACE, KERNEL, PROPAGATING, SCANNING, TOTAL, ms_of
-from benchmarks.rounds import CU, HYBRID, MP, REPEATED
-from benchmarks.runner import Row
 from benchmarks.studies import PAPER_STEPS
-
-ROUND = "round"
 
 
 @part("past ecl", "bench/h100", "bench/h100_more")
@@ -74,8 +71,7 @@ def past_boruvka(record: Record) -> str:
 def past_pma(record: Record) -> str:
     """Compare `boruvka` with the best variant of `pma`, and both with the default algorithm."""
     rows = []
-    for degree in dict.fromkeys(row["degree"] for row in record.rows):
-        here = [row for row in record.rows if row["degree"] == degree]
+    for degree, here in record.groups("degree").items():
         over_min = [of(row, BORUVKA) / of(row, "pma variant=min") for row in here]
         over_auto = [min(of(row, name) for name in STUDIED) / of(row, "auto") for row in here]
         cells = [mean([gain(row, [*STUDIED]) for row in here]), mean(over_min), mean(over_auto)]
@@ -88,26 +84,16 @@ def past_pma(record: Record) -> str:
 def past_hybrid(record: Record) -> str:
     """Compare a round of a `RepeatedSolver` on one GPU with the paper's strategies."""
     headings = ["n", "density", "a round of `RepeatedSolver`, ms", "MP over it", "CU over it"]
-    rows = []
-    for graph in dict.fromkeys(row["graph"] for row in record.rows):
-        mp, cu, solver, hybrid = (
-            record.row(graph=graph, contestant=name) for name in (MP, CU, REPEATED, HYBRID)
-        )
-        facts = dict(one.split("=") for one in graph.partition(":")[2].split(","))
+    rows, largest = [], list[float]()
+    for graph, (mp, cu, solver, hybrid) in ways_of_graphs(record):
+        n, _, density = of_sizes(graph)
         own = of(solver, ROUND)
-        ratios = [digits(of(row, ROUND) / own, 3) for row in (mp, cu, hybrid)]
-        rows.append([f"{int(facts['n']):,}", facts["density"], digits(own, 3), *ratios])
-    largest = [_ratio(record, row) for row in record.rows if _is_solver_of_paper_size(row)]
+        ratios = [of(row, ROUND) / own for row in (mp, cu, hybrid)]
+        rows.append([n, density, digits(own, 3), *(digits(one, 3) for one in ratios)])
+        if stated.HYBRID_SIZE in solver["_graph"]:
+            largest.append(ratios[1])
     text = (
         f"At the paper's size of {stated.HYBRID_SIZE}, a round of CU takes {span(largest)} times "
         "as long as a round of the solver on one GPU."
     )
     return f"{table([*headings, 'Hybrid over it'], rows, texts=0)}\n\n{wrapped(text)}"
-
-
-def _is_solver_of_paper_size(row: Row) -> bool:
-    return row["contestant"] == REPEATED and stated.HYBRID_SIZE in row["_graph"]
-
-
-def _ratio(record: Record, solver: Row) -> float:
-    return of(record.row(graph=solver["graph"], contestant=CU), ROUND) / of(solver, ROUND)

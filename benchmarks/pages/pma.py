@@ -113,8 +113,7 @@ def over_gamma(record: Record) -> str:
     headings = ["graph", "vertices", "edges", "variant", "best in the paper (section 6.2)"]
     headings += ["quickest gamma", "ms", "gamma 2, ms", "slowest gamma", "ms"]
     rows = []
-    for graph in dict.fromkeys(row["graph"] for row in record.rows):
-        here = [row for row in record.rows if row["graph"] == graph]
+    for graph, here in record.groups("graph").items():
         paper = " or ".join(map(str, stated.GAMMAS.get(graph, ())))
         for key, name in VARIANTS.items():
             quick = _quickest(here, key)
@@ -184,11 +183,9 @@ def _studied(record: Record) -> str:
 @part("studies degrees", "studies_degrees")
 def over_degrees(record: Record) -> str:
     """Make the table for the paper's Figure 5: times by average degree."""
-    degrees = dict.fromkeys(row["degree"] for row in record.rows)
     gains = (
-        span([gain(row, [*STUDIED]) for row in record.rows if row["degree"] == degree])
-        + f" (degree {degree:g})"
-        for degree in degrees
+        f"{span([gain(row, [*STUDIED]) for row in here])} (degree {degree:g})"
+        for degree, here in record.groups("degree").items()
     )
     text = (
         f"`boruvka` takes {listed([*gains])} times as long as the best variant. Of the "

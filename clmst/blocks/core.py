@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -14,8 +13,6 @@ from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to
 from clmst.blocks.tasks import Step
 from clmst.core.points import Points
 from clmst.core.threads import slices
-
-T = TypeVar("T")
 
 # Returns the core distances of each of some sets of points, given `min_samples`. It may compute
 # them at the same time.
@@ -71,10 +68,13 @@ class CoreSolver:
         """
         core = np.empty(self.points.n_vertices)
         for some in slices(len(blocks), self.at_once):
-            numbers = [np.sort(block.numbers) for block in blocks[some]]
-            names = [f"bound-{which}" for which in range(some.start, some.stop)]
-            for own, bounds in zip(numbers, self._kept(names, numbers, self.among), strict=True):
-                core[own] = bounds
+            sets = {
+                f"bound-{some.start + at}": np.sort(block.numbers)
+                for at, block in enumerate(blocks[some])
+            }
+            bounds = self.step.results(self.store, sets, self._bounds)
+            for numbers, found in zip(sets.values(), bounds, strict=True):
+                core[numbers] = found["core"]
         boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
         for which, block in enumerate(blocks):
@@ -83,39 +83,22 @@ class CoreSolver:
             greatest = core[block.numbers].max()
             others = [blocks[at] for at in np.argsort(least, kind="stable") if least[at] < greatest]
             unsolved = _BlockCore(self, core, block, others, most)
-            (core[block.numbers],) = self._kept([f"block-{which}"], [unsolved], _lowered)
+            (found,) = self.step.results(self.store, {f"block-{which}": unsolved}, _lowered)
+            core[block.numbers] = found["core"]
         return core
 
     def among(self, sets: Sequence[Numbers]) -> Sequence[Doubles]:
         """Compute the core distances of the points of each set among themselves."""
         return self.core_of([self.points.subset(one) for one in sets], self.min_samples)
 
-    def _kept(
-        self, names: list[str], given: list[T], compute: Callable[[list[T]], Sequence[Doubles]]
-    ) -> list[Doubles]:
-        """Return the core distances of tasks.
-
-        `names` are the names of the tasks. `compute` gets those of `given` whose tasks are not
-        stored.
-        """
-        stored = [self.store.read(name) for name in names]
-        missing = [one for one, known in zip(given, stored, strict=True) if known is None]
-        computed = iter(compute(missing) if missing else [])
-        found = []
-        for task, one in zip(names, stored, strict=True):
-            if one is None:
-                own = next(computed)
-                self.store.write(task, core=own)
-            else:
-                own = one["core"]
-            self.step.count()
-            found.append(own)
-        return found
+    def _bounds(self, sets: list[Numbers]) -> Iterator[dict[str, Doubles]]:
+        """Compute the core distances of each set among themselves, as the store keeps them."""
+        return ({"core": core} for core in self.among(sets))
 
 
-def _lowered(unsolved: list[_BlockCore]) -> list[Doubles]:
-    """Return the core distances of the points of some blocks."""
-    return [one.lowered() for one in unsolved]
+def _lowered(unsolved: list[_BlockCore]) -> Iterator[dict[str, Doubles]]:
+    """Compute the core distances of the points of some blocks, as the store keeps them."""
+    return ({"core": one.lowered()} for one in unsolved)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from clmst.blocks.options import BlockProgress
 from clmst.blocks.regions import Numbers
 from clmst.core.forest import Forest
 from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+
+T = TypeVar("T")
 
 # A function that returns the spanning trees of some sets of points, which it may compute at the
 # same time.
@@ -100,6 +103,27 @@ class Step:
         )  # fmt: skip
         self.note(found)
 
+    def results(
+        self, store: TaskStore, tasks: Mapping[str, T],
+        compute: Callable[[list[T]], Iterable[dict[str, Array]]],
+    ) -> Iterator[dict[str, Array]]:  # fmt: skip
+        """Yield the arrays that are the result of each task, in the order of `tasks`.
+
+        `tasks` has the tasks by name. `compute` gets those without a result in the store, and
+        returns the results, which are stored one by one. Each task is counted.
+        """
+        stored = [store.read(name) for name in tasks]
+        missing = [
+            task for task, known in zip(tasks.values(), stored, strict=True) if known is None
+        ]
+        computed = iter(compute(missing) if missing else ())
+        for name, known in zip(tasks, stored, strict=True):
+            if known is None:
+                known = next(computed)  # noqa: PLW2901 - the result, wherever it is from
+                store.write(name, **known)
+            self.count()
+            yield known
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solver:
@@ -130,16 +154,16 @@ class Solver:
 
         `step` counts the tasks that are done, for the progress.
         """
+
+        def solve(missing: list[Task]) -> Iterator[dict[str, Array]]:
+            """Compute the edges of tasks, as the store keeps them."""
+            trees = self.trees_of([self.points.subset(task.numbers) for task in missing])
+            for task, tree in zip(missing, trees, strict=True):
+                edges = task.edges_of(tree)
+                yield {"ends": edges.ends, "weights": edges.weights}
+
         remaining = iter(tasks)
         while batch := list(islice(remaining, self.at_once)):
-            kept = [self.store.read(task.name) for task in batch]
-            missing = [task for task, found in zip(batch, kept, strict=True) if found is None]
-            trees = iter(self.trees_of([self.points.subset(task.numbers) for task in missing]))
-            for task, found in zip(batch, kept, strict=True):
-                if found is None:
-                    edges = task.edges_of(next(trees))
-                    self.store.write(task.name, ends=edges.ends, weights=edges.weights)
-                else:
-                    edges = FoundEdges(found["ends"], found["weights"])
-                step.count()
-                yield task, edges
+            named = {task.name: task for task in batch}
+            for task, found in zip(batch, step.results(self.store, named, solve), strict=True):
+                yield task, FoundEdges(found["ends"], found["weights"])

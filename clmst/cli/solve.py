@@ -274,9 +274,9 @@ def _opened(
 ) -> list[Any]:
     """Open the devices that match `names` and return them.
 
-    Each device is forced to do without the families and capabilities in `without`. If `names` is
-    empty, the result has the default device. It is [None] if there is no device and `or_host`
-    allows the host to solve. Opening is timed as one of `stages`.
+    Each device is used without the capabilities in `without`. If `names` is empty, the result has
+    the default device. It is [None] if there is no device and `or_host` allows the host to solve.
+    Opening is timed as one of `stages`.
     """
     from clmst.runtime.discovery import default_device, get_device
 

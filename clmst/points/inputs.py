@@ -409,17 +409,16 @@ def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
     rows = array if stay else array.astype(np.float64, copy=False)
     if are_finite(rows):
         return rows, np.arange(len(rows)), np.zeros(0, np.int64)
-    runs = list(passes(*rows.shape))
-    is_finite = np.concatenate([np.isfinite(rows[run]).all(axis=1) for run in runs])
-    missing = np.concatenate([np.isnan(rows[run]).any(axis=1) for run in runs])
-    if stay:
-        kept = RowFile(rows.dtype, rows.shape[1])
-        for run in runs:
-            kept.append(rows[run][is_finite[run]])
-        rows = kept.mapped()
-    else:
-        rows = rows[is_finite]
-    return rows, np.flatnonzero(is_finite), np.flatnonzero(missing)
+    is_finite, is_missing = np.empty((2, len(rows)), bool)
+    kept = RowFile(rows.dtype, rows.shape[1]) if stay else None
+    for run in passes(*rows.shape):
+        some = rows[run]
+        is_finite[run] = np.isfinite(some).all(axis=1)
+        is_missing[run] = np.isnan(some).any(axis=1)
+        if kept is not None:
+            kept.append(some[is_finite[run]])
+    found = rows[is_finite] if kept is None else kept.mapped()
+    return found, np.flatnonzero(is_finite), np.flatnonzero(is_missing)
 
 
 def _of_rows(array: Array, model: HDBSCAN) -> Distances:
